@@ -1,0 +1,2 @@
+# generated from openapi.yaml by `make generate` - do not edit
+"""Contains methods for accessing the API"""

@@ -1,0 +1,229 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.branch_creation import BranchCreation
+from ...models.error import Error
+from ...types import Response
+
+
+def _get_kwargs(
+    repository: str,
+    *,
+    body: BranchCreation,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/branches".format(
+            repository=quote(str(repository), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | str | None:
+    if response.status_code == 201:
+        response_201 = response.text
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | str]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: BranchCreation,
+) -> Response[Error | str]:
+    """Create a branch at a reference.
+
+     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
+    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+
+    Args:
+        repository (str):
+        body (BranchCreation): A branch to create.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | str]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: BranchCreation,
+) -> Error | str | None:
+    """Create a branch at a reference.
+
+     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
+    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+
+    Args:
+        repository (str):
+        body (BranchCreation): A branch to create.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | str
+    """
+
+    return sync_detailed(
+        repository=repository,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: BranchCreation,
+) -> Response[Error | str]:
+    """Create a branch at a reference.
+
+     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
+    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+
+    Args:
+        repository (str):
+        body (BranchCreation): A branch to create.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | str]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: BranchCreation,
+) -> Error | str | None:
+    """Create a branch at a reference.
+
+     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
+    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+
+    Args:
+        repository (str):
+        body (BranchCreation): A branch to create.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | str
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            client=client,
+            body=body,
+        )
+    ).parsed

@@ -1,0 +1,304 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.merge import Merge
+from ...models.merge_result import MergeResult
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    repository: str,
+    source_ref: str,
+    destination_branch: str,
+    *,
+    body: Merge | Unset = UNSET,
+    conflicts_after: str | Unset = UNSET,
+    conflicts_amount: int | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    params: dict[str, Any] = {}
+
+    params["conflicts_after"] = conflicts_after
+
+    params["conflicts_amount"] = conflicts_amount
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/refs/{source_ref}/merge/{destination_branch}".format(
+            repository=quote(str(repository), safe=""),
+            source_ref=quote(str(source_ref), safe=""),
+            destination_branch=quote(str(destination_branch), safe=""),
+        ),
+        "params": params,
+    }
+
+    if not isinstance(body, Unset):
+        _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | MergeResult | None:
+    if response.status_code == 200:
+        response_200 = MergeResult.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 412:
+        response_412 = Error.from_dict(response.json())
+
+        return response_412
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | MergeResult]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    source_ref: str,
+    destination_branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: Merge | Unset = UNSET,
+    conflicts_after: str | Unset = UNSET,
+    conflicts_amount: int | Unset = UNSET,
+) -> Response[Error | MergeResult]:
+    """Merge a reference into a branch.
+
+     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
+    the destination is left as it was and the error lists the paths, a page at a time.
+
+    Args:
+        repository (str):
+        source_ref (str):
+        destination_branch (str):
+        conflicts_after (str | Unset):
+        conflicts_amount (int | Unset):
+        body (Merge | Unset): How to merge.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | MergeResult]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        source_ref=source_ref,
+        destination_branch=destination_branch,
+        body=body,
+        conflicts_after=conflicts_after,
+        conflicts_amount=conflicts_amount,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    source_ref: str,
+    destination_branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: Merge | Unset = UNSET,
+    conflicts_after: str | Unset = UNSET,
+    conflicts_amount: int | Unset = UNSET,
+) -> Error | MergeResult | None:
+    """Merge a reference into a branch.
+
+     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
+    the destination is left as it was and the error lists the paths, a page at a time.
+
+    Args:
+        repository (str):
+        source_ref (str):
+        destination_branch (str):
+        conflicts_after (str | Unset):
+        conflicts_amount (int | Unset):
+        body (Merge | Unset): How to merge.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | MergeResult
+    """
+
+    return sync_detailed(
+        repository=repository,
+        source_ref=source_ref,
+        destination_branch=destination_branch,
+        client=client,
+        body=body,
+        conflicts_after=conflicts_after,
+        conflicts_amount=conflicts_amount,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    source_ref: str,
+    destination_branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: Merge | Unset = UNSET,
+    conflicts_after: str | Unset = UNSET,
+    conflicts_amount: int | Unset = UNSET,
+) -> Response[Error | MergeResult]:
+    """Merge a reference into a branch.
+
+     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
+    the destination is left as it was and the error lists the paths, a page at a time.
+
+    Args:
+        repository (str):
+        source_ref (str):
+        destination_branch (str):
+        conflicts_after (str | Unset):
+        conflicts_amount (int | Unset):
+        body (Merge | Unset): How to merge.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | MergeResult]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        source_ref=source_ref,
+        destination_branch=destination_branch,
+        body=body,
+        conflicts_after=conflicts_after,
+        conflicts_amount=conflicts_amount,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    source_ref: str,
+    destination_branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: Merge | Unset = UNSET,
+    conflicts_after: str | Unset = UNSET,
+    conflicts_amount: int | Unset = UNSET,
+) -> Error | MergeResult | None:
+    """Merge a reference into a branch.
+
+     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
+    the destination is left as it was and the error lists the paths, a page at a time.
+
+    Args:
+        repository (str):
+        source_ref (str):
+        destination_branch (str):
+        conflicts_after (str | Unset):
+        conflicts_amount (int | Unset):
+        body (Merge | Unset): How to merge.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | MergeResult
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            source_ref=source_ref,
+            destination_branch=destination_branch,
+            client=client,
+            body=body,
+            conflicts_after=conflicts_after,
+            conflicts_amount=conflicts_amount,
+        )
+    ).parsed

@@ -1,0 +1,314 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.object_stats_list import ObjectStatsList
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    repository: str,
+    ref: str,
+    *,
+    user_metadata: bool | Unset = UNSET,
+    presign: bool | Unset = UNSET,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    delimiter: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["user_metadata"] = user_metadata
+
+    params["presign"] = presign
+
+    params["after"] = after
+
+    params["amount"] = amount
+
+    params["delimiter"] = delimiter
+
+    params["prefix"] = prefix
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/repositories/{repository}/refs/{ref}/objects/ls".format(
+            repository=quote(str(repository), safe=""),
+            ref=quote(str(ref), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | ObjectStatsList | None:
+    if response.status_code == 200:
+        response_200 = ObjectStatsList.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | ObjectStatsList]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    user_metadata: bool | Unset = UNSET,
+    presign: bool | Unset = UNSET,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    delimiter: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Response[Error | ObjectStatsList]:
+    """List objects in the order of their paths.
+
+     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
+    `after` is passed over with all it holds.
+
+    Args:
+        repository (str):
+        ref (str):
+        user_metadata (bool | Unset):
+        presign (bool | Unset):
+        after (str | Unset):
+        amount (int | Unset):
+        delimiter (str | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectStatsList]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        ref=ref,
+        user_metadata=user_metadata,
+        presign=presign,
+        after=after,
+        amount=amount,
+        delimiter=delimiter,
+        prefix=prefix,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    user_metadata: bool | Unset = UNSET,
+    presign: bool | Unset = UNSET,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    delimiter: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Error | ObjectStatsList | None:
+    """List objects in the order of their paths.
+
+     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
+    `after` is passed over with all it holds.
+
+    Args:
+        repository (str):
+        ref (str):
+        user_metadata (bool | Unset):
+        presign (bool | Unset):
+        after (str | Unset):
+        amount (int | Unset):
+        delimiter (str | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectStatsList
+    """
+
+    return sync_detailed(
+        repository=repository,
+        ref=ref,
+        client=client,
+        user_metadata=user_metadata,
+        presign=presign,
+        after=after,
+        amount=amount,
+        delimiter=delimiter,
+        prefix=prefix,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    user_metadata: bool | Unset = UNSET,
+    presign: bool | Unset = UNSET,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    delimiter: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Response[Error | ObjectStatsList]:
+    """List objects in the order of their paths.
+
+     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
+    `after` is passed over with all it holds.
+
+    Args:
+        repository (str):
+        ref (str):
+        user_metadata (bool | Unset):
+        presign (bool | Unset):
+        after (str | Unset):
+        amount (int | Unset):
+        delimiter (str | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectStatsList]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        ref=ref,
+        user_metadata=user_metadata,
+        presign=presign,
+        after=after,
+        amount=amount,
+        delimiter=delimiter,
+        prefix=prefix,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    ref: str,
+    *,
+    client: AuthenticatedClient | Client,
+    user_metadata: bool | Unset = UNSET,
+    presign: bool | Unset = UNSET,
+    after: str | Unset = UNSET,
+    amount: int | Unset = UNSET,
+    delimiter: str | Unset = UNSET,
+    prefix: str | Unset = UNSET,
+) -> Error | ObjectStatsList | None:
+    """List objects in the order of their paths.
+
+     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
+    `after` is passed over with all it holds.
+
+    Args:
+        repository (str):
+        ref (str):
+        user_metadata (bool | Unset):
+        presign (bool | Unset):
+        after (str | Unset):
+        amount (int | Unset):
+        delimiter (str | Unset):
+        prefix (str | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectStatsList
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            ref=ref,
+            client=client,
+            user_metadata=user_metadata,
+            presign=presign,
+            after=after,
+            amount=amount,
+            delimiter=delimiter,
+            prefix=prefix,
+        )
+    ).parsed

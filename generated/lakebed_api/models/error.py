@@ -1,0 +1,147 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.conflict import Conflict
+
+
+T = TypeVar("T", bound="Error")
+
+
+@_attrs_define
+class Error:
+    """What went wrong, for a person in `message` and for a program in `kind`.
+
+    Attributes:
+        message (str): One sentence for a person. Never to be parsed.
+        kind (str | Unset): What went wrong, in a word that does not change. New words may be added; read an unknown one
+            by its status.
+
+            - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
+              request_too_large, dirty_branch, no_changes, no_merge_base
+            - 401: unauthenticated
+            - 403: permission_denied, protected_branch, read_only_repository, default_branch
+            - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
+              ref_not_found, object_not_found
+            - 405: method_not_allowed
+            - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
+              dirty_overlap
+            - 410: object_gone
+            - 412: precondition_failed
+            - 416: invalid_range
+            - 429: too_many_attempts, throttled
+            - 500: internal, corrupt_data, outcome_unknown
+            - 501: not_implemented
+            - 503: store_unavailable
+            - 507: store_full
+        reference (str | Unset): Empty on a merge conflict; other clients expect the field there.
+        conflicts (list[Conflict] | Unset): On a merge conflict, one page of the paths in conflict, in order.
+        conflicts_has_more (bool | Unset): Whether there are conflicts behind the last one listed.
+        request_id (str | Unset): The id under which the server logged the request.
+    """
+
+    message: str
+    kind: str | Unset = UNSET
+    reference: str | Unset = UNSET
+    conflicts: list[Conflict] | Unset = UNSET
+    conflicts_has_more: bool | Unset = UNSET
+    request_id: str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        message = self.message
+
+        kind = self.kind
+
+        reference = self.reference
+
+        conflicts: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.conflicts, Unset):
+            conflicts = []
+            for conflicts_item_data in self.conflicts:
+                conflicts_item = conflicts_item_data.to_dict()
+                conflicts.append(conflicts_item)
+
+        conflicts_has_more = self.conflicts_has_more
+
+        request_id = self.request_id
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "message": message,
+            }
+        )
+        if kind is not UNSET:
+            field_dict["kind"] = kind
+        if reference is not UNSET:
+            field_dict["reference"] = reference
+        if conflicts is not UNSET:
+            field_dict["conflicts"] = conflicts
+        if conflicts_has_more is not UNSET:
+            field_dict["conflicts_has_more"] = conflicts_has_more
+        if request_id is not UNSET:
+            field_dict["request_id"] = request_id
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.conflict import Conflict
+
+        d = dict(src_dict)
+        message = d.pop("message")
+
+        kind = d.pop("kind", UNSET)
+
+        reference = d.pop("reference", UNSET)
+
+        _conflicts = d.pop("conflicts", UNSET)
+        conflicts: list[Conflict] | Unset = UNSET
+        if _conflicts is not UNSET:
+            conflicts = []
+            for conflicts_item_data in _conflicts:
+                conflicts_item = Conflict.from_dict(conflicts_item_data)
+
+                conflicts.append(conflicts_item)
+
+        conflicts_has_more = d.pop("conflicts_has_more", UNSET)
+
+        request_id = d.pop("request_id", UNSET)
+
+        error = cls(
+            message=message,
+            kind=kind,
+            reference=reference,
+            conflicts=conflicts,
+            conflicts_has_more=conflicts_has_more,
+            request_id=request_id,
+        )
+
+        error.additional_properties = d
+        return error
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

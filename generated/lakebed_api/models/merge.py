@@ -1,0 +1,122 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.merge_metadata import MergeMetadata
+
+
+T = TypeVar("T", bound="Merge")
+
+
+@_attrs_define
+class Merge:
+    """How to merge.
+
+    Attributes:
+        message (str | Unset): What was done; a sentence with both names when absent or empty.
+        metadata (MergeMetadata | Unset): Keys and values.
+        strategy (str | Unset): Which side wins every conflict: `dest-wins`, `source-wins`, or neither when empty or
+            absent.
+        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        allow_empty (bool | Unset): Make a commit even when nothing changed. Default: False.
+        squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
+    """
+
+    message: str | Unset = UNSET
+    metadata: MergeMetadata | Unset = UNSET
+    strategy: str | Unset = UNSET
+    force: bool | Unset = False
+    allow_empty: bool | Unset = False
+    squash_merge: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        message = self.message
+
+        metadata: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.metadata, Unset):
+            metadata = self.metadata.to_dict()
+
+        strategy = self.strategy
+
+        force = self.force
+
+        allow_empty = self.allow_empty
+
+        squash_merge = self.squash_merge
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if message is not UNSET:
+            field_dict["message"] = message
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+        if strategy is not UNSET:
+            field_dict["strategy"] = strategy
+        if force is not UNSET:
+            field_dict["force"] = force
+        if allow_empty is not UNSET:
+            field_dict["allow_empty"] = allow_empty
+        if squash_merge is not UNSET:
+            field_dict["squash_merge"] = squash_merge
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.merge_metadata import MergeMetadata
+
+        d = dict(src_dict)
+        message = d.pop("message", UNSET)
+
+        _metadata = d.pop("metadata", UNSET)
+        metadata: MergeMetadata | Unset
+        if isinstance(_metadata, Unset):
+            metadata = UNSET
+        else:
+            metadata = MergeMetadata.from_dict(_metadata)
+
+        strategy = d.pop("strategy", UNSET)
+
+        force = d.pop("force", UNSET)
+
+        allow_empty = d.pop("allow_empty", UNSET)
+
+        squash_merge = d.pop("squash_merge", UNSET)
+
+        merge = cls(
+            message=message,
+            metadata=metadata,
+            strategy=strategy,
+            force=force,
+            allow_empty=allow_empty,
+            squash_merge=squash_merge,
+        )
+
+        merge.additional_properties = d
+        return merge
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,107 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="Repository")
+
+
+@_attrs_define
+class Repository:
+    """A repository.
+
+    Attributes:
+        id (str): The name.
+        creation_date (int): When made (Unix seconds).
+        default_branch (str): The branch that cannot be deleted.
+        storage_namespace (str): Where the content is kept.
+        storage_id (str | Unset): The store; empty when there is only one.
+        read_only (bool | Unset): Whether changes are refused.
+    """
+
+    id: str
+    creation_date: int
+    default_branch: str
+    storage_namespace: str
+    storage_id: str | Unset = UNSET
+    read_only: bool | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        creation_date = self.creation_date
+
+        default_branch = self.default_branch
+
+        storage_namespace = self.storage_namespace
+
+        storage_id = self.storage_id
+
+        read_only = self.read_only
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "creation_date": creation_date,
+                "default_branch": default_branch,
+                "storage_namespace": storage_namespace,
+            }
+        )
+        if storage_id is not UNSET:
+            field_dict["storage_id"] = storage_id
+        if read_only is not UNSET:
+            field_dict["read_only"] = read_only
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        creation_date = d.pop("creation_date")
+
+        default_branch = d.pop("default_branch")
+
+        storage_namespace = d.pop("storage_namespace")
+
+        storage_id = d.pop("storage_id", UNSET)
+
+        read_only = d.pop("read_only", UNSET)
+
+        repository = cls(
+            id=id,
+            creation_date=creation_date,
+            default_branch=default_branch,
+            storage_namespace=storage_namespace,
+            storage_id=storage_id,
+            read_only=read_only,
+        )
+
+        repository.additional_properties = d
+        return repository
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

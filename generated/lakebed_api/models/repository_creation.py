@@ -1,0 +1,110 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="RepositoryCreation")
+
+
+@_attrs_define
+class RepositoryCreation:
+    """A repository to create.
+
+    Attributes:
+        name (str): 3 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.
+        storage_namespace (str): Where to keep the content, such as `local://bucket/lake`. No other repository may use
+            it.
+        storage_id (str | Unset): The store; empty when there is only one.
+        default_branch (str | Unset): `main` when empty or absent.
+        sample_data (bool | Unset): Fill the repository with sample objects. Default: False.
+        read_only (bool | Unset): Refuse changes from the start. Default: False.
+    """
+
+    name: str
+    storage_namespace: str
+    storage_id: str | Unset = UNSET
+    default_branch: str | Unset = UNSET
+    sample_data: bool | Unset = False
+    read_only: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        storage_namespace = self.storage_namespace
+
+        storage_id = self.storage_id
+
+        default_branch = self.default_branch
+
+        sample_data = self.sample_data
+
+        read_only = self.read_only
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "name": name,
+                "storage_namespace": storage_namespace,
+            }
+        )
+        if storage_id is not UNSET:
+            field_dict["storage_id"] = storage_id
+        if default_branch is not UNSET:
+            field_dict["default_branch"] = default_branch
+        if sample_data is not UNSET:
+            field_dict["sample_data"] = sample_data
+        if read_only is not UNSET:
+            field_dict["read_only"] = read_only
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        storage_namespace = d.pop("storage_namespace")
+
+        storage_id = d.pop("storage_id", UNSET)
+
+        default_branch = d.pop("default_branch", UNSET)
+
+        sample_data = d.pop("sample_data", UNSET)
+
+        read_only = d.pop("read_only", UNSET)
+
+        repository_creation = cls(
+            name=name,
+            storage_namespace=storage_namespace,
+            storage_id=storage_id,
+            default_branch=default_branch,
+            sample_data=sample_data,
+            read_only=read_only,
+        )
+
+        repository_creation.additional_properties = d
+        return repository_creation
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,11 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from enum import StrEnum
+
+
+class ResetType(StrEnum):
+    COMMON_PREFIX = "common_prefix"
+    OBJECT = "object"
+    RESET = "reset"
+
+    def __str__(self) -> str:
+        return str(self.value)

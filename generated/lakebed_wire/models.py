@@ -1,0 +1,474 @@
+# generated from openapi.yaml by `make generate` - do not edit
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+
+class Conflict(Struct, kw_only=True):
+    """
+    A path that both sides of a merge changed. A side on which the path is absent is left out.
+    """
+
+    path: str
+    base: str | UnsetType = UNSET
+    ours: str | UnsetType = UNSET
+    theirs: str | UnsetType = UNSET
+
+
+class Pagination(Struct, kw_only=True):
+    """
+    Where a page ends.
+    """
+
+    has_more: bool
+    next_offset: str
+    results: Annotated[int, Meta(ge=0, le=2147483647)]
+    max_per_page: Annotated[int, Meta(ge=0, le=2147483647)]
+
+
+class VersionConfig(Struct, kw_only=True):
+    """
+    The version of the server.
+    """
+
+    version: str | UnsetType = UNSET
+    version_context: str | UnsetType = UNSET
+    latest_version: str | UnsetType = UNSET
+    upgrade_recommended: bool | UnsetType = UNSET
+    upgrade_url: str | UnsetType = UNSET
+
+
+class StorageConfig(Struct, kw_only=True):
+    """
+    What the object store behind the server can do.
+    """
+
+    blockstore_type: str
+    blockstore_namespace_example: str
+    blockstore_namespace_ValidityRegex: str
+    pre_sign_support: bool
+    pre_sign_support_ui: bool
+    import_support: bool
+    import_validity_regex: str
+    default_namespace_prefix: str | UnsetType = UNSET
+    pre_sign_multipart_upload: bool | UnsetType = UNSET
+    blockstore_id: str | UnsetType = UNSET
+    blockstore_description: str | UnsetType = UNSET
+
+
+StorageConfigList: TypeAlias = list[StorageConfig]
+
+
+class CustomViewer(Struct, kw_only=True):
+    """
+    A viewer for some kinds of object.
+    """
+
+    name: str
+    url: str
+    extensions: list[str] | UnsetType = UNSET
+    content_types: list[str] | UnsetType = UNSET
+
+
+class UIConfig(Struct, kw_only=True):
+    """
+    Settings for a user interface.
+    """
+
+    custom_viewers: list[CustomViewer] | UnsetType = UNSET
+
+
+class CapabilitiesConfig(Struct, kw_only=True):
+    """
+    Optional abilities of the server; none are defined yet.
+    """
+
+
+class Config(Struct, kw_only=True):
+    """
+    The settings of an installation.
+    """
+
+    version_config: VersionConfig | UnsetType = UNSET
+    storage_config: StorageConfig | UnsetType = UNSET
+    storage_config_list: StorageConfigList | UnsetType = UNSET
+    ui_config: UIConfig | UnsetType = UNSET
+    capabilities_config: CapabilitiesConfig | UnsetType = UNSET
+
+
+class LoginConfig(Struct, kw_only=True):
+    """
+    How a user interface lets people log in.
+    """
+
+    login_url: str
+    login_cookie_names: list[str]
+    logout_url: str
+    RBAC: str | UnsetType = UNSET
+    username_ui_placeholder: str | UnsetType = UNSET
+    password_ui_placeholder: str | UnsetType = UNSET
+    login_url_method: str | UnsetType = UNSET
+    login_failed_message: str | UnsetType = UNSET
+    fallback_login_url: str | UnsetType = UNSET
+    fallback_login_label: str | UnsetType = UNSET
+
+
+class SetupState(Struct, kw_only=True):
+    """
+    Whether the installation has been set up.
+    """
+
+    state: str | UnsetType = UNSET
+    comm_prefs_missing: bool | UnsetType = UNSET
+    login_config: LoginConfig | UnsetType = UNSET
+
+
+class LoginInformation(Struct, kw_only=True):
+    """
+    An access key.
+    """
+
+    access_key_id: str
+    secret_access_key: str
+
+
+class AuthenticationToken(Struct, kw_only=True):
+    """
+    A token for the `Authorization` header.
+    """
+
+    token: str
+    token_expiration: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+
+
+class User(Struct, kw_only=True):
+    """
+    A user.
+    """
+
+    id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    friendly_name: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+
+
+class CurrentUser(Struct, kw_only=True):
+    """
+    The calling user.
+    """
+
+    user: User
+
+
+class Repository(Struct, kw_only=True):
+    """
+    A repository.
+    """
+
+    id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    default_branch: str
+    storage_namespace: str
+    storage_id: str | UnsetType = UNSET
+    read_only: bool | UnsetType = UNSET
+
+
+class RepositoryList(Struct, kw_only=True):
+    """
+    One page of repositories.
+    """
+
+    pagination: Pagination
+    results: list[Repository]
+
+
+class RepositoryCreation(Struct, kw_only=True):
+    """
+    A repository to create.
+    """
+
+    name: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
+    storage_namespace: Annotated[str, Meta(max_length=2048, pattern="^(s3|gs|https?|mem|local|transient)://.*$")]
+    storage_id: str | UnsetType = UNSET
+    default_branch: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    sample_data: bool | UnsetType = False
+    read_only: bool | UnsetType = False
+
+
+RepositoryMetadata: TypeAlias = dict[str, str]
+"""
+Keys and values of a repository.
+"""
+
+
+class RepositoryMetadataSet(Struct, kw_only=True):
+    """
+    Keys to set.
+    """
+
+    metadata: dict[str, str]
+
+
+class RepositoryMetadataKeys(Struct, kw_only=True):
+    """
+    Keys to remove.
+    """
+
+    keys: list[str]
+
+
+class Ref(Struct, kw_only=True):
+    """
+    A branch or a tag.
+    """
+
+    id: str
+    commit_id: str
+
+
+class RefList(Struct, kw_only=True):
+    """
+    One page of branches or tags.
+    """
+
+    pagination: Pagination
+    results: list[Ref]
+
+
+class BranchCreation(Struct, kw_only=True):
+    """
+    A branch to create.
+    """
+
+    name: Annotated[str, Meta(max_length=256)]
+    source: str
+    force: bool | UnsetType = False
+    hidden: bool | UnsetType = False
+
+
+class ResetType(StrEnum):
+    object = "object"
+    common_prefix = "common_prefix"
+    reset = "reset"
+
+
+class ResetCreation(Struct, kw_only=True):
+    """
+    Which uncommitted changes to drop.
+    """
+
+    type: ResetType
+    path: str | UnsetType = UNSET
+    force: bool | UnsetType = False
+
+
+class TagCreation(Struct, kw_only=True):
+    """
+    A tag to create.
+    """
+
+    id: Annotated[str, Meta(max_length=256)]
+    ref: str
+    force: bool | UnsetType = False
+
+
+class Commit(Struct, kw_only=True):
+    """
+    A commit.
+    """
+
+    id: str
+    parents: list[str]
+    committer: str
+    message: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    meta_range_id: str
+    metadata: dict[str, str] | UnsetType = UNSET
+    generation: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    version: Annotated[int, Meta(ge=0, le=1)] | UnsetType = UNSET
+
+
+class CommitList(Struct, kw_only=True):
+    """
+    One page of history.
+    """
+
+    pagination: Pagination
+    results: list[Commit]
+
+
+class CommitCreation(Struct, kw_only=True):
+    """
+    A commit to make.
+    """
+
+    message: str
+    metadata: dict[str, str] | UnsetType = UNSET
+    date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    allow_empty: bool | UnsetType = False
+    force: bool | UnsetType = False
+
+
+class Merge(Struct, kw_only=True):
+    """
+    How to merge.
+    """
+
+    message: str | UnsetType = UNSET
+    metadata: dict[str, str] | UnsetType = UNSET
+    strategy: str | UnsetType = UNSET
+    force: bool | UnsetType = False
+    allow_empty: bool | UnsetType = False
+    squash_merge: bool | UnsetType = False
+
+
+class MergeResult(Struct, kw_only=True):
+    """
+    A merge that was made.
+    """
+
+    reference: str
+
+
+class FindMergeBaseResult(Struct, kw_only=True):
+    """
+    Two commits and their nearest common ancestor.
+    """
+
+    source_commit_id: str
+    destination_commit_id: str
+    base_commit_id: str
+
+
+ObjectUserMetadata: TypeAlias = dict[str, str]
+"""
+Keys and values of an object.
+"""
+
+
+class ObjectStats(Struct, kw_only=True):
+    """
+    An object, or a common prefix of several.
+    """
+
+    path: str
+    path_type: str
+    physical_address: str
+    checksum: str
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)]
+    physical_address_expiry: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    metadata: ObjectUserMetadata | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+
+
+class ObjectStatsList(Struct, kw_only=True):
+    """
+    One page of objects.
+    """
+
+    pagination: Pagination
+    results: list[ObjectStats]
+
+
+class ObjectBatch(Struct, kw_only=True):
+    """
+    Objects to write and paths to delete.
+    """
+
+    content: list[bytes] | UnsetType = UNSET
+    delete: list[str] | UnsetType = UNSET
+
+
+class ObjectBatchResult(Struct, kw_only=True):
+    """
+    The objects that a batch wrote.
+    """
+
+    results: list[ObjectStats]
+
+
+class ObjectCopyCreation(Struct, kw_only=True):
+    """
+    What to copy.
+    """
+
+    src_path: str
+    src_ref: str | UnsetType = UNSET
+    force: bool | UnsetType = False
+    shallow: bool | UnsetType = False
+
+
+class PathList(Struct, kw_only=True):
+    """
+    Paths to delete.
+    """
+
+    paths: list[str]
+
+
+class ObjectError(Struct, kw_only=True):
+    """
+    Why one path could not be deleted.
+    """
+
+    status_code: Annotated[int, Meta(ge=100, le=599)]
+    message: str
+    path: str | UnsetType = UNSET
+
+
+class ObjectErrorList(Struct, kw_only=True):
+    """
+    The paths that could not be deleted.
+    """
+
+    errors: list[ObjectError]
+
+
+class Error(Struct, kw_only=True):
+    """
+    What went wrong, for a person in `message` and for a program in `kind`.
+    """
+
+    message: str
+    kind: str | UnsetType = UNSET
+    reference: str | UnsetType = UNSET
+    conflicts: list[Conflict] | UnsetType = UNSET
+    conflicts_has_more: bool | UnsetType = UNSET
+    request_id: str | UnsetType = UNSET
+
+
+class DiffObjectStat(Struct, kw_only=True):
+    """
+    The right side of a changed path.
+    """
+
+    checksum: str
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)]
+    content_type: str
+    metadata: ObjectUserMetadata | UnsetType = UNSET
+
+
+class Diff(Struct, kw_only=True):
+    """
+    One path that differs.
+    """
+
+    type: str
+    path: str
+    path_type: str
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    right: DiffObjectStat | UnsetType = UNSET
+
+
+class DiffList(Struct, kw_only=True):
+    """
+    One page of differences.
+    """
+
+    pagination: Pagination
+    results: list[Diff]

@@ -1,0 +1,95 @@
+"""The async half of the pair: how the async door waits, runs blocking work and does several things at once.
+
+`lakebed._compat.sync` has the same names. Translated files import from here and never from asyncio. `gather` takes
+callables, never coroutines: that is what lets one source run in both worlds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
+from typing import ParamSpec, Self, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+Owner = tuple[int, asyncio.AbstractEventLoop]
+
+
+class Door:
+    """The base of what `connect` returns: `await connect()` is accepted, though connecting waits for nothing."""
+
+    def __await__(self) -> Generator[None, None, Self]:
+        return self
+        yield
+
+
+def owner() -> Owner:
+    """Whose connections these are: sockets must cross neither a fork nor a change of event loop."""
+    return os.getpid(), asyncio.get_running_loop()
+
+
+async def sleep(seconds: float) -> None:
+    """Wait."""
+    await asyncio.sleep(seconds)
+
+
+async def run_in_thread(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run blocking work off the event loop."""
+    return await asyncio.to_thread(job, *args, **kwargs)
+
+
+async def gather(jobs: Iterable[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
+    """Run jobs, at most `limit` at once; results in order. The first error cancels the others and is raised."""
+    gate = asyncio.Semaphore(limit)
+
+    async def one(job: Callable[[], Awaitable[T]]) -> T:
+        async with gate:
+            return await job()
+
+    tasks = [asyncio.ensure_future(one(job)) for job in jobs]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+def blocking(job: Callable[P, Awaitable[T]]) -> Callable[P, T]:
+    """A coroutine function as a plain one, for code that runs in `run_in_thread` and must call back."""
+    loop = asyncio.get_running_loop()
+
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await job(*args, **kwargs)
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        return asyncio.run_coroutine_threadsafe(run(*args, **kwargs), loop).result()
+
+    return call
+
+
+async def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[[bytes], None]) -> AsyncIterator[bytes]:
+    """Pass chunks on, showing each to `seen`; reading and hashing happen off the event loop."""
+    if isinstance(chunks, AsyncIterator):
+        async for chunk in chunks:
+            seen(chunk)
+            yield chunk
+        return
+    source = chunks
+
+    def step() -> bytes | None:
+        chunk = next(source, None)
+        if chunk is not None:
+            seen(chunk)
+        return chunk
+
+    while (chunk := await asyncio.to_thread(step)) is not None:
+        yield chunk
+
+
+async def collect(rows: AsyncIterator[T]) -> list[T]:
+    """All of an iterator, as a list."""
+    return [row async for row in rows]

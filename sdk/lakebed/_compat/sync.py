@@ -1,0 +1,64 @@
+"""The sync half of the pair: threads and plain calls under the names of `lakebed._compat.aio`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+Owner = tuple[int, None]
+
+
+class Door:
+    """The base of what `connect` returns: nothing to add here."""
+
+
+def owner() -> Owner:
+    """Whose connections these are: sockets must not cross a fork."""
+    return os.getpid(), None
+
+
+def sleep(seconds: float) -> None:
+    """Wait."""
+    time.sleep(seconds)
+
+
+def run_in_thread(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run blocking work: here, simply run it."""
+    return job(*args, **kwargs)
+
+
+def gather(jobs: Iterable[Callable[[], T]], limit: int = 8) -> list[T]:
+    """Run jobs in threads, at most `limit` at once; results in order. The first error drops those not yet begun."""
+    waiting = list(jobs)
+    if len(waiting) <= 1:
+        return [job() for job in waiting]
+    with ThreadPoolExecutor(min(limit, len(waiting)), thread_name_prefix="lakebed") as pool:
+        futures = [pool.submit(job) for job in waiting]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def blocking(job: Callable[P, T]) -> Callable[P, T]:
+    """A function that may be called from other threads: here, it already is."""
+    return job
+
+
+def stream(chunks: Iterator[bytes], seen: Callable[[bytes], None]) -> Iterator[bytes]:
+    """Pass chunks on, showing each to `seen`."""
+    for chunk in chunks:
+        seen(chunk)
+        yield chunk
+
+
+def collect(rows: Iterator[T]) -> list[T]:
+    """All of an iterator, as a list."""
+    return list(rows)

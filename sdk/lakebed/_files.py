@@ -1,0 +1,198 @@
+"""Objects as Python files: seekable reading over ranges, and writing that is visible only when closed cleanly.
+
+Plain blocking classes over four callbacks; the async door runs them in threads. Nothing here knows HTTP.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from types import TracebackType
+from typing import IO, Any
+
+from lakebed.errors import InvalidRequestError
+from lakebed.model import ObjectInfo
+
+BUFFER = 1 << 20
+_SPOOLED = 8 << 20
+
+ReadAt = Callable[[int, int, str], bytes]
+"""(start, length, expected checksum) -> exactly that many bytes."""
+
+Store = Callable[[IO[bytes]], ObjectInfo]
+
+
+class RangeRaw(io.RawIOBase):
+    """An object as a raw file: each read is one range request."""
+
+    def __init__(self, name: str, size: int, checksum: str, read_at: ReadAt) -> None:
+        super().__init__()
+        self.name = name
+        self._size = size
+        self._checksum = checksum
+        self._read_at = read_at
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def tell(self) -> int:
+        """Where the next read begins."""
+        return self._position
+
+    def size(self) -> int:
+        """The length of the object; pyarrow asks for it."""
+        return self._size
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move. Behind the end is allowed, as in files; before the beginning is not."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise ValueError(f"negative seek position {base + offset}")
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as the object goes."""
+        view = memoryview(buffer).cast("B")
+        data = self._take(view.nbytes)
+        view[: len(data)] = data
+        return len(data)
+
+    def readall(self) -> bytes:
+        """The rest, in one request; the inherited way would make one for every 8 KiB."""
+        return self._take(self._size)
+
+    def _take(self, wanted: int) -> bytes:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        length = min(wanted, self._size - self._position)
+        if length <= 0:
+            return b""
+        data = self._read_at(self._position, length, self._checksum)
+        self._position += len(data)
+        return data
+
+
+def open_reader(
+    mode: str, stat: Callable[[], ObjectInfo], read_at: ReadAt, encoding: str, newline: str | None
+) -> IO[Any]:
+    """Open for reading; asks for the object's size, so a missing object is noticed here."""
+    info = stat()
+    buffered = io.BufferedReader(RangeRaw(info.path, info.size, info.checksum, read_at), BUFFER)
+    if mode == "rb":
+        return buffered
+    return io.TextIOWrapper(buffered, encoding=encoding, newline=newline)
+
+
+class ObjectWriter(io.BufferedIOBase):
+    """Collects what is written, in memory or in a temporary file, and stores it when closed cleanly.
+
+    Leaving a `with` block by an exception, or forgetting to close, stores nothing.
+    """
+
+    def __init__(self, name: str, store: Store) -> None:
+        super().__init__()
+        self.name = name
+        self.mode = "wb"
+        self._store = store
+        # Closed in close(); the object outlives every block that a context manager could span.
+        self._spool = tempfile.SpooledTemporaryFile(_SPOOLED)  # noqa: SIM115
+        self._discarded = False
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Append bytes."""
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        return self._spool.write(data)
+
+    def tell(self) -> int:
+        """How much has been written."""
+        return self._spool.tell()
+
+    def discard(self) -> None:
+        """Forget everything: closing will store nothing."""
+        self._discarded = True
+
+    def close(self) -> None:
+        """Store what was written. Raises what storing raises; the file is closed in any case."""
+        if self.closed:
+            return
+        try:
+            if not self._discarded:
+                self._spool.seek(0)
+                self._store(self._spool)
+        finally:
+            self._spool.close()
+            super().close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+    def __del__(self) -> None:
+        # The inherited finalizer closes, which would store half a file that an exception left behind.
+        if hasattr(self, "_spool"):
+            self.discard()
+            self.close()
+
+
+class TextObjectWriter(io.TextIOWrapper):
+    """The same for text."""
+
+    def __init__(self, writer: ObjectWriter, encoding: str, newline: str | None) -> None:
+        super().__init__(writer, encoding=encoding, newline=newline)
+        self._writer = writer
+
+    def discard(self) -> None:
+        """Forget everything: closing will store nothing."""
+        self._writer.discard()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_writer"):
+            self.discard()
+
+
+def open_writer(
+    mode: str,
+    name: str,
+    store: Store,
+    exists: Callable[[], bool],
+    refuse: Callable[[], Exception],
+    encoding: str,
+    newline: str | None,
+) -> IO[Any]:
+    """Open for writing. `x` modes look first, so that a taken path is noticed before the work and not after it."""
+    if "x" in mode and exists():
+        raise refuse()
+    writer = ObjectWriter(name, store)
+    return writer if "b" in mode else TextObjectWriter(writer, encoding, newline)  # type: ignore[return-value]
+
+
+def check_mode(mode: str, *, writable: bool) -> str:
+    """`r` and `rt` are text, `rb` bytes; `w` and `x` likewise on a branch. Returns the mode without its `t`."""
+    plain = mode.replace("t", "")
+    if plain in ("r", "rb") or (writable and plain in ("w", "wb", "x", "xb")):
+        return plain
+    known = "'r', 'rb', 'w', 'wb', 'x' or 'xb'" if writable else "'r' or 'rb': only a branch can be written to"
+    raise InvalidRequestError(f"cannot open with mode {mode!r}: use {known}")

@@ -1,0 +1,145 @@
+"""From generated models to our values. Pure; the only place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lakebed.errors import ObjectFailure, ProtocolError
+from lakebed.model import (
+    OPERATION_KEY,
+    Change,
+    Commit,
+    CommonPrefix,
+    ObjectInfo,
+    Page,
+    RefInfo,
+    RepositoryInfo,
+    User,
+)
+
+if TYPE_CHECKING:
+    from lakebed_api import models
+
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+def text(value: object, default: str | None = None) -> str:
+    """A string; an absent one takes the default. Generated models check nothing, so this does."""
+    if isinstance(value, str):
+        return value
+    if not value and default is not None:  # UNSET and null
+        return default
+    raise TypeError(f"expected text, got {value!r}")
+
+
+def number(value: object, default: int | None = None) -> int:
+    """A whole number; an absent one takes the default."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not value and default is not None:
+        return default
+    raise TypeError(f"expected a whole number, got {value!r}")
+
+
+def moment(value: object) -> datetime:
+    """Unix seconds as an aware time."""
+    return datetime.fromtimestamp(number(value), UTC)
+
+
+def mapping(value: Any) -> dict[str, str]:
+    """A string map; the generated wrappers keep it in `additional_properties`."""
+    return dict(value.additional_properties) if value else {}
+
+
+def repository(row: models.Repository) -> RepositoryInfo:
+    """A repository."""
+    return RepositoryInfo(
+        text(row.id),
+        text(row.storage_namespace),
+        text(row.default_branch),
+        moment(row.creation_date),
+        bool(row.read_only),
+    )
+
+
+def ref(row: models.Ref) -> RefInfo:
+    """A branch or a tag."""
+    return RefInfo(text(row.id), text(row.commit_id))
+
+
+def commit(row: models.Commit) -> Commit:
+    """A commit; our own mark is taken out of the metadata."""
+    metadata = mapping(row.metadata)
+    operation_id = metadata.pop(OPERATION_KEY, None)
+    return Commit(
+        id=text(row.id),
+        parents=tuple(text(parent) for parent in row.parents),
+        message=text(row.message),
+        committer=text(row.committer),
+        created=moment(row.creation_date),
+        metadata=metadata,
+        generation=number(row.generation, 0),
+        metarange_id=text(row.meta_range_id, ""),
+        operation_id=operation_id,
+    )
+
+
+def stored(row: models.ObjectStats) -> ObjectInfo:
+    """An object."""
+    return ObjectInfo(
+        path=text(row.path),
+        size=number(row.size_bytes, 0),
+        checksum=text(row.checksum),
+        mtime=moment(row.mtime),
+        content_type=text(row.content_type, ""),
+        metadata=mapping(row.metadata),
+        physical_address=text(row.physical_address, ""),
+    )
+
+
+def listed(row: models.ObjectStats) -> ObjectInfo | CommonPrefix:
+    """A row of a listing."""
+    return CommonPrefix(text(row.path)) if row.path_type == "common_prefix" else stored(row)
+
+
+def change(row: models.Diff) -> Change:
+    """A row of a diff."""
+    size = number(row.size_bytes) if isinstance(row.size_bytes, int) else None
+    return Change(text(row.type_), text(row.path), row.path_type == "common_prefix", size)
+
+
+def user(row: models.CurrentUser) -> User:
+    """The calling user."""
+    who = row.user
+    return User(text(who.id), moment(who.creation_date), text(who.friendly_name, ""), text(who.email, ""))
+
+
+def failures(row: models.ObjectErrorList) -> tuple[ObjectFailure, ...]:
+    """What a bulk delete could not delete."""
+    return tuple(ObjectFailure(text(e.path, ""), number(e.status_code), text(e.message)) for e in row.errors)
+
+
+def page(
+    from_dict: Callable[[Mapping[str, Any]], Any], convert: Callable[[W], T], after: str
+) -> Callable[[Mapping[str, Any]], Page[T]]:
+    """Read one page. One that says that more follows, but does not say where, must not end the listing silently."""
+
+    def parse(body: Mapping[str, Any]) -> Page[T]:
+        wire = from_dict(body)
+        rows: Iterable[W] = wire.results
+        items = tuple(convert(row) for row in rows)
+        pagination = wire.pagination
+        if not pagination.has_more:
+            return Page(items, None)
+        following = text(pagination.next_offset)
+        if not items or not following or following == after:
+            raise ProtocolError(
+                f"a page of {len(items)} results says that more follow after {following!r}, which leads nowhere: "
+                "the listing cannot be completed"
+            )
+        return Page(items, following)
+
+    return parse

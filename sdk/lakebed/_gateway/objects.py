@@ -1,0 +1,170 @@
+"""Calls about objects. Byte streams are not in the generated client: their requests are built here by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+
+from lakebed._gateway import answers, convert
+from lakebed._gateway._build import call, clean, reads, reads_page, segment
+from lakebed._wire import Answer, Call, Subject
+from lakebed.errors import ObjectFailure
+from lakebed.model import CommonPrefix, ObjectInfo, Page
+
+META_HEADER = "X-Lakefs-Meta-"
+
+
+def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
+    """Describe an object."""
+    from lakebed_api.api.objects import stat_object
+    from lakebed_api.models import ObjectStats
+
+    kwargs = stat_object._get_kwargs(repository, ref, path=path)
+    return call("statObject", kwargs, reads(ObjectStats.from_dict, convert.stored), Subject(repository, ref, path))
+
+
+def list_page(
+    repository: str, ref: str, *, prefix: str, delimiter: str, after: str, amount: int
+) -> Call[Page[ObjectInfo | CommonPrefix]]:
+    """One page of objects."""
+    from lakebed_api.api.objects import list_objects
+    from lakebed_api.models import ObjectStatsList
+
+    kwargs = list_objects._get_kwargs(
+        repository, ref, **clean(prefix=prefix, delimiter=delimiter, after=after, amount=amount)
+    )
+    subject = Subject(repository, ref)
+    return call("listObjects", kwargs, reads_page(ObjectStatsList.from_dict, convert.listed, after), subject)
+
+
+def delete(repository: str, branch: str, path: str) -> Call[None]:
+    """Delete an object; one that is not there is no error, so it may be asked twice."""
+    from lakebed_api.api.objects import delete_object
+
+    kwargs = delete_object._get_kwargs(repository, branch, path=path)
+    subject = Subject(repository, branch, path)
+    return call("deleteObject", kwargs, answers.nothing, subject, success=204, repeat="safe")
+
+
+def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tuple[ObjectFailure, ...]]:
+    """Delete up to 1,000 objects; gives those that could not be."""
+    from lakebed_api.api.objects import delete_objects
+    from lakebed_api.models import ObjectErrorList, PathList
+
+    return call(
+        "deleteObjects",
+        delete_objects._get_kwargs(repository, branch, body=PathList(paths=list(paths))),
+        reads(ObjectErrorList.from_dict, convert.failures),
+        Subject(repository, branch),
+        repeat="safe",
+    )
+
+
+def copy(repository: str, branch: str, path: str, source_ref: str, source_path: str) -> Call[ObjectInfo]:
+    """Copy an object to a path of a branch. Copying twice is the same as once."""
+    from lakebed_api.api.objects import copy_object
+    from lakebed_api.models import ObjectCopyCreation, ObjectStats
+
+    body = ObjectCopyCreation(src_path=source_path, src_ref=source_ref)
+    return call(
+        "copyObject",
+        copy_object._get_kwargs(repository, branch, body=body, dest_path=path),
+        reads(ObjectStats.from_dict, convert.stored),
+        Subject(repository, branch, path),
+        success=201,
+        repeat="safe",
+    )
+
+
+def head(repository: str, ref: str, path: str) -> Call[None]:
+    """Does an object exist? Errors of HEAD have no body, so their class comes from the status alone."""
+    kwargs = {"method": "head", "url": _objects_url(repository, ref), "params": {"path": path}}
+    return call("headObject", kwargs, answers.nothing, Subject(repository, ref, path))
+
+
+def read(repository: str, ref: str, path: str, start: int, length: int | None) -> Call[ObjectInfo]:
+    """Read the bytes of an object: all of it from 0 without a length, else a range."""
+    whole = start == 0 and length is None
+    last = "" if length is None else str(start + length - 1)
+    headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
+    if not whole:
+        headers["Range"] = f"bytes={start}-{last}"
+    kwargs = {"method": "get", "url": _objects_url(repository, ref), "params": {"path": path}, "headers": headers}
+    return call(
+        "getObject",
+        kwargs,
+        lambda answer: _described(answer, path),
+        Subject(repository, ref, path),
+        success=200 if whole else 206,
+    )
+
+
+def _objects_url(repository: str, ref: str) -> str:
+    return f"/repositories/{segment(repository)}/refs/{segment(ref)}/objects"
+
+
+def _described(answer: Answer, path: str) -> ObjectInfo:
+    """What the headers of a download say about the whole object."""
+    total = answer.headers.get("content-range", "").rpartition("/")[2]
+    size = int(total or answer.headers["content-length"])
+    return ObjectInfo(
+        path=path,
+        size=size,
+        checksum=answer.headers["etag"].strip('"'),
+        mtime=parsedate_to_datetime(answer.headers["last-modified"]),
+        content_type=answer.headers.get("content-type", ""),
+    )
+
+
+def upload(
+    repository: str,
+    branch: str,
+    path: str,
+    *,
+    content_type: str,
+    metadata: Mapping[str, str],
+    if_absent: bool,
+    if_match: str | None,
+) -> Call[ObjectInfo]:
+    """Write an object. Writing it twice is the same as once, unless there is a condition."""
+    from lakebed_api.models import ObjectStats
+
+    headers: dict[str, str | bytes] = {"Content-Type": content_type}
+    headers |= {META_HEADER + key: value.encode() for key, value in metadata.items()}
+    if if_absent:
+        headers["If-None-Match"] = "*"
+    if if_match is not None:
+        headers["If-Match"] = f'"{if_match}"'
+    kwargs = {
+        "method": "post",
+        "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects",
+        "params": {"path": path},
+        "headers": headers,
+    }
+    return call(
+        "uploadObject",
+        kwargs,
+        reads(ObjectStats.from_dict, convert.stored),
+        Subject(repository, branch, path),
+        success=201,
+        repeat="unsent" if if_absent or if_match is not None else "safe",
+    )
+
+
+def upload_many(repository: str, branch: str, boundary: str) -> Call[tuple[ObjectInfo, ...]]:
+    """Write and delete several objects, all or nothing. Doing it twice is the same as once."""
+    from lakebed_api.models import ObjectBatchResult
+
+    kwargs = {
+        "method": "post",
+        "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects/batch",
+        "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"},
+    }
+    return call(
+        "uploadObjects",
+        kwargs,
+        reads(ObjectBatchResult.from_dict, lambda result: tuple(convert.stored(row) for row in result.results)),
+        Subject(repository, branch),
+        success=201,
+        repeat="safe",
+    )

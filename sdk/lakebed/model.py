@@ -1,0 +1,179 @@
+"""The values that the SDK answers with: small, frozen, picklable, and none of them tied to a connection.
+
+Above `errors`, below everything else. The gateway makes them from the wire; nothing here knows the wire. `COLUMNS`
+of each row type says how `to_arrow` and `to_pandas` show it, in Arrow's type names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ClassVar, Generic, TypeVar
+
+T = TypeVar("T")
+
+Columns = tuple[tuple[str, str], ...]
+
+OPERATION_KEY = "lakebed.operation_id"
+"""The commit metadata key under which the SDK marks its own commits, to find one whose answer was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a listing. `after` is where the next one begins; None when this is the last."""
+
+    items: tuple[T, ...]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """The calling user."""
+
+    id: str
+    created: datetime
+    friendly_name: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryInfo:
+    """A repository as the server describes it."""
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("storage_namespace", "string"),
+        ("default_branch", "string"),
+        ("created", "time"),
+        ("read_only", "bool"),
+    )
+
+    id: str
+    storage_namespace: str
+    default_branch: str
+    created: datetime
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefInfo:
+    """A branch or a tag, and the commit it stands at."""
+
+    COLUMNS: ClassVar[Columns] = (("id", "string"), ("commit_id", "string"))
+
+    id: str
+    commit_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit. `metadata` is the user's; the SDK's own mark is `operation_id`."""
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("parents", "list<string>"),
+        ("message", "string"),
+        ("committer", "string"),
+        ("created", "time"),
+        ("metadata", "map<string,string>"),
+        ("generation", "int64"),
+        ("metarange_id", "string"),
+        ("operation_id", "string"),
+    )
+
+    id: str
+    parents: tuple[str, ...]
+    message: str
+    committer: str
+    created: datetime
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
+    generation: int = 0
+    metarange_id: str = ""
+    operation_id: str | None = None
+
+    @property
+    def short_id(self) -> str:
+        """The first 12 characters of the id."""
+        return self.id[:12]
+
+    def __repr__(self) -> str:
+        first_line = self.message.split("\n", 1)[0]
+        return f"<Commit {self.short_id} {first_line[:60]!r}>"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """A merge that was made."""
+
+    commit_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """An object. `checksum` is the hex MD5 of what was uploaded through a server."""
+
+    COLUMNS: ClassVar[Columns] = (
+        ("path", "string"),
+        ("is_prefix", "bool"),
+        ("size", "int64"),
+        ("checksum", "string"),
+        ("mtime", "time"),
+        ("content_type", "string"),
+        ("metadata", "map<string,string>"),
+        ("physical_address", "string"),
+    )
+
+    path: str
+    size: int
+    checksum: str
+    mtime: datetime
+    content_type: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
+    physical_address: str = ""
+
+    @property
+    def is_prefix(self) -> bool:
+        """False: this is an object."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"<Object {self.path!r} {self.size} bytes>"
+
+
+@dataclass(frozen=True, slots=True)
+class CommonPrefix:
+    """Several objects whose paths begin alike up to a delimiter: a folder, if one likes."""
+
+    COLUMNS: ClassVar[Columns] = ObjectInfo.COLUMNS
+
+    path: str
+
+    @property
+    def is_prefix(self) -> bool:
+        """True: this stands for several objects."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of a diff. `type`: added, removed, changed, conflict, or prefix_changed for a group of paths."""
+
+    COLUMNS: ClassVar[Columns] = (("type", "string"), ("path", "string"), ("is_prefix", "bool"), ("size", "int64"))
+
+    type: str
+    path: str
+    is_prefix: bool = False
+    size: int | None = None
+
+
+__all__ = [
+    "Change",
+    "Commit",
+    "CommonPrefix",
+    "MergeResult",
+    "ObjectInfo",
+    "RefInfo",
+    "RepositoryInfo",
+    "User",
+]

@@ -1,0 +1,31 @@
+"""What stands in the object store: ranges, metaranges, layers and commits. Pure: bytes and Arrow in and out, no I/O.
+
+Used by the engine, the SDK and Spark jobs; imports none of them. `docs/formats.md` is the specification.
+"""
+
+from lakebed_format.commits import CommitRecord, commit_id, decode_commit, encode_commit
+from lakebed_format.digest import metarange_id, range_id
+from lakebed_format.files import decode_metarange, decode_range, encode_metarange, encode_range
+from lakebed_format.identity import identity
+from lakebed_format.schemas import DELTA_SCHEMA, METARANGE_SCHEMA, RANGE_SCHEMA
+from lakebed_format.split import closes, row_sizes, split_points
+
+__all__ = [
+    "DELTA_SCHEMA",
+    "METARANGE_SCHEMA",
+    "RANGE_SCHEMA",
+    "CommitRecord",
+    "closes",
+    "commit_id",
+    "decode_commit",
+    "decode_metarange",
+    "decode_range",
+    "encode_commit",
+    "encode_metarange",
+    "encode_range",
+    "identity",
+    "metarange_id",
+    "range_id",
+    "row_sizes",
+    "split_points",
+]

@@ -1,0 +1,73 @@
+"""Ids of ranges and metaranges: hashes of the rows in a canonical encoding, never of file bytes.
+
+So a new Parquet version, another compression or another row-group size changes no id. The encoding is by column,
+which lets Arrow's buffers be hashed as they are: 1 M rows take about 0.2 s.
+
+    "lakebed/range/1"  count:u64
+    per column in the schema's order (identity is left out: it follows from the others):
+      text     lengths:u32 x count, then the UTF-8 bytes of all values
+      integer  i64 x count
+      map      entries per row:u32 x count, then all keys as text, then all values as text
+    all integers little-endian
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lakebed_format.schemas import METARANGE_SCHEMA, RANGE_SCHEMA
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+
+def range_id(rows: pa.Table) -> str:
+    """The id of a range: 64 hex characters. `rows` has RANGE_SCHEMA."""
+    return _table_id(b"lakebed/range/1", rows, [name for name in RANGE_SCHEMA.names if name != "identity"])
+
+
+def metarange_id(rows: pa.Table) -> str:
+    """The id of a metarange: 64 hex characters. As range ids stand in it, it hashes the whole tree."""
+    return _table_id(b"lakebed/metarange/1", rows, METARANGE_SCHEMA.names)
+
+
+def _table_id(domain: bytes, rows: pa.Table, columns: list[str]) -> str:
+    digest = hashlib.sha256(domain + rows.num_rows.to_bytes(8, "little"))
+    for name in columns:
+        _add(digest, rows.column(name).combine_chunks())
+    return digest.hexdigest()
+
+
+def _add(digest: _Hash, column: Any) -> None:
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        _add_text(digest, column)
+    elif pa.types.is_integer(kind):
+        digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype="<i8").data)
+    elif pa.types.is_map(kind):
+        offsets = _offsets(column, column.offset)
+        digest.update(np.diff(offsets).astype("<u4").data)
+        first, last = int(offsets[0]), int(offsets[-1])
+        _add_text(digest, column.keys[first:last])
+        _add_text(digest, column.items[first:last])
+    else:  # pragma: no cover - the schemas hold no other type
+        raise TypeError(f"no canonical encoding for {kind}")
+
+
+def _offsets(column: Any, start: int) -> Any:
+    raw = column.buffers()[1]
+    return np.frombuffer(raw, dtype="<i4", count=len(column) + 1, offset=4 * start)
+
+
+def _add_text(digest: _Hash, column: Any) -> None:
+    if len(column) == 0:
+        return
+    offsets = _offsets(column, column.offset)
+    digest.update(np.diff(offsets).astype("<u4").data)
+    data = column.buffers()[2]
+    if data is not None:
+        digest.update(memoryview(data)[int(offsets[0]) : int(offsets[-1])])

@@ -1,0 +1,102 @@
+"""Ranges and metaranges as Parquet bytes, so that pandas, DuckDB, Polars and Spark read a lake's history directly.
+
+Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, METARANGE_SCHEMA, RANGE_SCHEMA, VERSION_KEY
+
+ROW_GROUP_ROWS: Final = 2000
+
+
+class FormatError(ValueError):
+    """The bytes are not a file of this kind, or of a version that this reader does not know."""
+
+
+def encode_range(rows: pa.Table, file_id: str) -> bytes:
+    """A range file from rows of RANGE_SCHEMA, sorted by path. `file_id` is their `range_id`."""
+    return _encode(rows, RANGE_SCHEMA, "range", file_id, dictionaries=["content_type", "metadata.key_value.key"])
+
+
+def encode_metarange(rows: pa.Table, file_id: str) -> bytes:
+    """A metarange file from rows of METARANGE_SCHEMA. `file_id` is their `metarange_id`."""
+    return _encode(rows, METARANGE_SCHEMA, "metarange", file_id, dictionaries=[])
+
+
+def _encode(rows: pa.Table, schema: pa.Schema, kind: str, file_id: str, dictionaries: list[str]) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=dictionaries or False,
+        write_statistics=True,
+        store_schema=False,
+        write_page_checksum=True,
+    ) as writer:
+        writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
+        writer.add_key_value_metadata({VERSION_KEY.decode(): f"{kind}/{FORMAT_VERSION}", ID_KEY.decode(): file_id})
+    return bytes(sink.getvalue())
+
+
+def open_file(data: bytes, kind: str, file_id: str) -> pq.ParquetFile:
+    """A reader over the bytes of a file of this kind (`range`, `metarange`) and id. Raises FormatError.
+
+    Pages carry checksums that are verified as they are read, so that a flipped bit is an error and never data.
+    """
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"not a Parquet file: {error}") from error
+    tags = file.metadata.metadata or {}
+    said = tags.get(VERSION_KEY, b"").decode(errors="replace")
+    name, _, version = said.partition("/")
+    if name != kind or not version.isdigit():
+        raise FormatError(f"not a {kind} file: its metadata says {said!r}")
+    if int(version) > FORMAT_VERSION:
+        raise FormatError(f"{kind} format {version} is newer than this reader ({FORMAT_VERSION}): upgrade Lakebed")
+    if tags.get(ID_KEY, b"").decode(errors="replace") != file_id:
+        raise FormatError(f"holds {kind} {tags.get(ID_KEY)!r}, not {file_id}")
+    return file
+
+
+def decode_range(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a range file, with RANGE_SCHEMA. Raises FormatError."""
+    return _read(open_file(data, "range", file_id), RANGE_SCHEMA)
+
+
+def decode_metarange(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a metarange file, with METARANGE_SCHEMA. Raises FormatError."""
+    return _read(open_file(data, "metarange", file_id), METARANGE_SCHEMA)
+
+
+def read_row_group(file: pq.ParquetFile, index: int) -> pa.Table:
+    """One row group of a range file, with RANGE_SCHEMA. Raises FormatError."""
+    try:
+        return file.read_row_group(index, use_threads=False).cast(RANGE_SCHEMA).combine_chunks()
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"unreadable row group {index}: {error}") from error
+
+
+def row_group_bounds(file: pq.ParquetFile) -> list[tuple[str, int]]:
+    """For each row group its greatest path and its row count: Parquet keeps exact min and max of `path`."""
+    bounds = []
+    for index in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(index)
+        statistics = group.column(0).statistics
+        bounds.append((str(statistics.max), int(group.num_rows)))
+    return bounds
+
+
+def _read(file: pq.ParquetFile, schema: pa.Schema) -> pa.Table:
+    try:
+        return file.read(use_threads=False).cast(schema).combine_chunks()
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"unreadable: {error}") from error

@@ -1,0 +1,45 @@
+"""The columns of each file. The vocabulary of this package: everything else imports it, it imports nothing of ours."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+FORMAT_VERSION: Final = 1
+"""Of the files, not of the package. A reader refuses a greater one."""
+
+VERSION_KEY: Final = b"lakebed.format"
+"""Key of the Parquet file metadata that holds the kind and version, for example `range/1`."""
+
+ID_KEY: Final = b"lakebed.id"
+"""Key of the Parquet file metadata that holds the file's id: a file under another's name is refused."""
+
+_ENTRY_FIELDS: Final = [
+    pa.field("path", pa.string(), nullable=False),
+    pa.field("physical_address", pa.string(), nullable=False),
+    pa.field("checksum", pa.string(), nullable=False),
+    pa.field("parts", pa.int32(), nullable=False),
+    pa.field("size_bytes", pa.int64(), nullable=False),
+    pa.field("mtime", pa.int64(), nullable=False),
+    pa.field("content_type", pa.string(), nullable=False),
+    pa.field("metadata", pa.map_(pa.string(), pa.field("value", pa.string(), nullable=False)), nullable=False),
+    pa.field("identity", pa.binary(32), nullable=False),
+]
+
+RANGE_SCHEMA: Final = pa.schema(_ENTRY_FIELDS)
+"""A range: entries sorted by the bytes of `path`, each path once. Sizes in bytes, mtime in Unix seconds."""
+
+DELTA_SCHEMA: Final = pa.schema([*_ENTRY_FIELDS, pa.field("deleted", pa.bool_(), nullable=False)])
+"""A layer: as a range, and tombstones. A tombstone keeps its path; its other columns are empty or zero."""
+
+METARANGE_SCHEMA: Final = pa.schema(
+    [
+        pa.field("range_id", pa.string(), nullable=False),
+        pa.field("min_path", pa.string(), nullable=False),
+        pa.field("max_path", pa.string(), nullable=False),
+        pa.field("count", pa.int64(), nullable=False),
+        pa.field("size_bytes", pa.int64(), nullable=False),
+    ]
+)
+"""A metarange: the ranges of one commit in order of path. `count` in rows, `size_bytes` raw bytes of the rows."""

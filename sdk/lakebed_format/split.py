@@ -1,0 +1,80 @@
+"""Where a range ends: after a row when it is large enough and its path says so, or when it is too large.
+
+The path decides, not its neighbours: so the boundary finds itself again after an edit, and unchanged ranges are
+shared between commits (`ARCHITECTURE.md` 6).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MIN_BYTES: Final = 1 << 20
+"""A range holds at least this many raw bytes, unless it is the last one or an edit shrank it."""
+
+MAX_BYTES: Final = 8 << 20
+"""A range closes after the row that reaches this many raw bytes."""
+
+RAGGEDNESS: Final = 5000
+"""Between the two, one path in so many closes a range: where crc32(path) is a multiple of it."""
+
+_FIXED: Final = 4 + 8 + 8 + 32
+"""Raw bytes of parts, size, mtime and identity."""
+
+
+def closes(path: str, raw_bytes: int) -> bool:
+    """Whether a range of `raw_bytes` that ends with `path` is closed, or would take more rows."""
+    if raw_bytes >= MAX_BYTES:
+        return True
+    return raw_bytes >= MIN_BYTES and crc32(path.encode()) % RAGGEDNESS == 0
+
+
+def row_sizes(rows: pa.Table) -> Any:
+    """Raw bytes of each row, as an int64 numpy array: text by its UTF-8 length, numbers by their width."""
+    total = np.full(rows.num_rows, _FIXED, dtype=np.int64)
+    for name in ("path", "physical_address", "checksum", "content_type"):
+        total += pc.binary_length(rows.column(name)).to_numpy()
+    total += _map_sizes(rows.column("metadata").combine_chunks())
+    return total
+
+
+def _map_sizes(column: Any) -> Any:
+    offsets = np.frombuffer(column.buffers()[1], dtype="<i4", count=len(column) + 1, offset=4 * column.offset)
+    first, last = int(offsets[0]), int(offsets[-1])
+    if first == last:
+        return 0
+    lengths = (
+        pc.binary_length(column.keys[first:last]).to_numpy() + pc.binary_length(column.items[first:last]).to_numpy()
+    )
+    ends = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    return ends[offsets[1:] - first] - ends[offsets[:-1] - first]
+
+
+def split_points(rows: pa.Table, *, min_bytes: int = MIN_BYTES, max_bytes: int = MAX_BYTES) -> list[int]:
+    """The row counts after which a range closes, ascending; rows after the last point are still open.
+
+    `rows` are sorted and begin where a range begins. Bounds may be lowered by tests only: they decide ids.
+    """
+    if rows.num_rows == 0:
+        return []
+    ends = np.cumsum(row_sizes(rows))
+    if ends[-1] < min_bytes:
+        return []
+    paths = rows.column("path").cast(pa.binary()).to_pylist()
+    marks = np.flatnonzero(np.fromiter((crc32(path) % RAGGEDNESS == 0 for path in paths), dtype=bool, count=len(paths)))
+    points: list[int] = []
+    start = 0
+    while True:
+        before = int(ends[start - 1]) if start else 0
+        earliest = int(np.searchsorted(ends, before + min_bytes))
+        latest = int(np.searchsorted(ends, before + max_bytes))
+        at = int(np.searchsorted(marks, earliest))
+        last = min(int(marks[at]) if at < len(marks) else len(paths), latest)
+        if last >= len(paths):
+            return points
+        start = last + 1
+        points.append(start)

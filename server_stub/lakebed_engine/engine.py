@@ -1,0 +1,271 @@
+"""The one door to the engine: every verb of the service, as one object over its stores.
+
+Above `operations`, under whoever serves it. Verbs take names and plain values and return records of
+`vocabulary.records`; they raise errors of `vocabulary.errors` and nothing else. Names and paths are checked here.
+Amounts of pages are 1 to 1,000. `repo` is always a repository's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Literal
+
+from lakebed_engine.operations import (
+    branches,
+    commits,
+    differ,
+    history,
+    merging,
+    reading,
+    repositories,
+    staging,
+)
+from lakebed_engine.operations.cleaning import Cleaner
+from lakebed_engine.operations.context import Context, open_repo, read_branch
+from lakebed_engine.operations.refs import resolve_commit
+from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.objects.base import ObjectStores
+from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.trees import Trees
+from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
+from lakebed_engine.vocabulary.records import (
+    Branch,
+    Commit,
+    CommitRequest,
+    Deletion,
+    DiffEntry,
+    Entry,
+    Listed,
+    LogRequest,
+    MergeBase,
+    MergeRequest,
+    ObjectFailure,
+    Page,
+    Repository,
+    Tag,
+    UploadRequest,
+)
+
+
+class Engine:
+    """The versioning engine over one KV store and any number of object stores."""
+
+    def __init__(
+        self,
+        kv: KVStore,
+        stores: ObjectStores,
+        *,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        runtime: Runtime | None = None,
+        cache_bytes: int = 256 << 20,
+        cleanup_grace: float = 300.0,
+    ) -> None:
+        """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds."""
+        self._own_runtime = AsyncioRuntime() if runtime is None else None
+        work = runtime or self._own_runtime
+        assert work is not None
+        self._ctx = Context(
+            kv=kv,
+            stores=stores,
+            clock=clock or SystemClock(),
+            ids=ids or RandomIds(),
+            runtime=work,
+            trees=Trees(work, ByteCache(cache_bytes)),
+            commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
+            marked=ByteCache(10_000),
+        )
+        self._cleaner = Cleaner(self._ctx, cleanup_grace)
+
+    async def close(self) -> None:
+        """Stop background work. The stores stay open: whoever made them closes them."""
+        if self._own_runtime is not None:
+            self._own_runtime.close()
+
+    async def run_cleaner(self) -> int:
+        """One pass of the cleaner: delete what swaps dropped longer ago than the grace period. How much it settled."""
+        return await self._cleaner.run()
+
+    # repositories
+
+    async def create_repository(
+        self, name: str, storage_namespace: str, *, default_branch: str = "main", read_only: bool = False
+    ) -> Repository:
+        """Make a repository with one empty commit. Raises RepositoryExistsError, NamespaceInUseError."""
+        return await repositories.create_repository(self._ctx, name, storage_namespace, default_branch, read_only)
+
+    async def get_repository(self, name: str) -> Repository:
+        """Raises RepositoryNotFoundError."""
+        return (await open_repo(self._ctx, name)).record
+
+    async def delete_repository(self, name: str, *, force: bool = False) -> None:
+        """Forget a repository; its data in the object store stays."""
+        await repositories.delete_repository(self._ctx, name, force)
+
+    async def list_repositories(
+        self, *, prefix: str = "", after: str = "", amount: int = 100, search: str = ""
+    ) -> Page[Repository]:
+        """A page in order of name; `search` is a part of the name."""
+        return await repositories.list_repositories(self._ctx, prefix, after, amount, search)
+
+    async def get_metadata(self, repo: str) -> dict[str, str]:
+        """The repository's metadata map."""
+        return await repositories.get_metadata(self._ctx, repo)
+
+    async def set_metadata(self, repo: str, values: Mapping[str, str]) -> None:
+        """Set keys of the map; the others stay."""
+        await repositories.change_metadata(self._ctx, repo, values)
+
+    async def delete_metadata(self, repo: str, keys: Sequence[str]) -> None:
+        """Remove keys of the map; unknown ones are ignored."""
+        await repositories.change_metadata(self._ctx, repo, {}, keys)
+
+    # branches
+
+    async def create_branch(
+        self, repo: str, name: str, source: str, *, hidden: bool = False, force: bool = False
+    ) -> Branch:
+        """A branch at the commit of `source`. Raises BranchExistsError, NameTakenError, RefNotFoundError."""
+        return await branches.create_branch(self._ctx, repo, name, source, hidden, force)
+
+    async def get_branch(self, repo: str, name: str) -> Branch:
+        """Raises BranchNotFoundError."""
+        return (await read_branch(self._ctx, await open_repo(self._ctx, repo), name)).record
+
+    async def delete_branch(self, repo: str, name: str, *, force: bool = False) -> None:
+        """Delete a branch and what is staged on it. Raises DefaultBranchError."""
+        await branches.delete_branch(self._ctx, repo, name, force)
+
+    async def list_branches(
+        self, repo: str, *, prefix: str = "", after: str = "", amount: int = 100, show_hidden: bool = False
+    ) -> Page[Branch]:
+        """A page in order of name."""
+        return await branches.list_branches(self._ctx, repo, prefix, after, amount, show_hidden)
+
+    async def reset_branch(self, repo: str, name: str, *, force: bool = False) -> None:
+        """Drop everything staged."""
+        await branches.reset_branch(self._ctx, repo, name, force)
+
+    async def reset_object(self, repo: str, name: str, path: str, *, force: bool = False) -> None:
+        """Drop what is staged at one path."""
+        await branches.reset_object(self._ctx, repo, name, path, force)
+
+    # tags
+
+    async def create_tag(self, repo: str, name: str, ref: str, *, force: bool = False) -> Tag:
+        """A tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""
+        return await branches.create_tag(self._ctx, repo, name, ref, force)
+
+    async def get_tag(self, repo: str, name: str) -> Tag:
+        """Raises TagNotFoundError."""
+        return await branches.get_tag(self._ctx, repo, name)
+
+    async def delete_tag(self, repo: str, name: str, *, force: bool = False) -> None:
+        """Raises TagNotFoundError."""
+        await branches.delete_tag(self._ctx, repo, name, force)
+
+    async def list_tags(self, repo: str, *, prefix: str = "", after: str = "", amount: int = 100) -> Page[Tag]:
+        """A page in order of name."""
+        return await branches.list_tags(self._ctx, repo, prefix, after, amount)
+
+    # commits
+
+    async def commit(self, repo: str, branch: str, request: CommitRequest) -> Commit:
+        """Commit what is staged. Raises NoChangesError, TooManyAttemptsError."""
+        return await commits.commit(self._ctx, repo, branch, request)
+
+    async def get_commit(self, repo: str, ref: str) -> Commit:
+        """The commit that a ref expression names."""
+        return await resolve_commit(self._ctx, await open_repo(self._ctx, repo), ref)
+
+    async def log(self, repo: str, ref: str, request: LogRequest) -> Page[Commit]:
+        """A page of history, newest first."""
+        return await history.log(self._ctx, repo, ref, request)
+
+    # merges and diffs
+
+    async def merge(self, repo: str, source: str, destination: str, request: MergeRequest) -> Commit:
+        """Merge a ref into a branch. Raises MergeConflictError, DirtyBranchError, NoChangesError, NoMergeBaseError."""
+        return await merging.merge(self._ctx, repo, source, destination, request)
+
+    async def merge_base(self, repo: str, source: str, destination: str) -> MergeBase:
+        """The nearest common ancestor. Raises NoMergeBaseError."""
+        return await history.merge_base(self._ctx, repo, source, destination)
+
+    async def diff_branch(
+        self, repo: str, branch: str, *, after: str = "", amount: int = 100, prefix: str = "", delimiter: str = ""
+    ) -> Page[DiffEntry]:
+        """A page of uncommitted changes."""
+        return await differ.diff_branch(self._ctx, repo, branch, after, amount, prefix, delimiter)
+
+    async def diff_refs(
+        self,
+        repo: str,
+        left: str,
+        right: str,
+        *,
+        mode: Literal["two_dot", "three_dot"] = "three_dot",
+        after: str = "",
+        amount: int = 100,
+        prefix: str = "",
+        delimiter: str = "",
+    ) -> Page[DiffEntry]:
+        """A page of differences. two_dot: left to right. three_dot: what right changed since the merge base."""
+        return await differ.diff_refs(self._ctx, repo, left, right, mode, after, amount, prefix, delimiter)
+
+    # objects
+
+    async def stat(self, repo: str, ref: str, path: str) -> Entry:
+        """The entry at a path. Raises ObjectNotFoundError."""
+        return await reading.stat(self._ctx, repo, ref, path)
+
+    async def list_objects(
+        self, repo: str, ref: str, *, prefix: str = "", after: str = "", amount: int = 100, delimiter: str = ""
+    ) -> Page[Listed]:
+        """A page of objects and common prefixes in byte order."""
+        return await reading.list_objects(self._ctx, repo, ref, prefix, after, amount, delimiter)
+
+    def open_entry(
+        self, repo: str, entry: Entry, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Stream an entry's data. Entering raises ObjectGoneError when the data is not there."""
+        return reading.open_entry(self._ctx, repo, entry, start, length)
+
+    async def physical_uri(self, repo: str, entry: Entry) -> str:
+        """The entry's data as a full URI."""
+        return reading.physical_uri(await open_repo(self._ctx, repo), entry)
+
+    async def upload(self, repo: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+        """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken."""
+        return await staging.upload(self._ctx, repo, branch, request, chunks)
+
+    async def upload_many(
+        self,
+        repo: str,
+        branch: str,
+        changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+        *,
+        force: bool = False,
+    ) -> list[tuple[str, Entry]]:
+        """Write several objects, then stage them and the tombstones of `Deletion`s in one batch: all or nothing.
+
+        Each upload's chunks are read to their end before the next change is taken. At most 10,000 changes.
+        """
+        return await staging.upload_many(self._ctx, repo, branch, changes, force)
+
+    async def delete_object(self, repo: str, branch: str, path: str, *, force: bool = False) -> None:
+        """Delete a path; one that holds nothing is no error."""
+        await staging.delete_object(self._ctx, repo, branch, path, force)
+
+    async def delete_objects(
+        self, repo: str, branch: str, paths: Sequence[str], *, force: bool = False
+    ) -> list[ObjectFailure]:
+        """Delete paths in one batch; the failures are paths that are no paths."""
+        return await staging.delete_objects(self._ctx, repo, branch, paths, force)
+
+    async def copy_object(
+        self, repo: str, branch: str, path: str, source_ref: str, source_path: str, *, force: bool = False
+    ) -> Entry:
+        """Stage an entry that shares another's data. `source_ref` empty: the branch itself."""
+        return await staging.copy_object(self._ctx, repo, branch, path, source_ref, source_path, force)

@@ -1,0 +1,80 @@
+"""The cleaner: removes what swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
+
+Above `context`. Never removes on "unknown": any error ends the pass, and the note stays.
+"""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.context import REPOSITORIES, Context, Repo, decode_branch, decode_repository, staging
+from lakebed_engine.operations.swap import DROPS, OPERATIONS, tokens_of
+from lakebed_engine.stores.kv.base import Batch, Delete
+
+_REPO = "repo:"
+OPERATION_AGE = 3600
+"""Seconds that operation keys are kept at least."""
+PARTIAL_AGE = 24 * 3600
+"""Seconds after which a leftover of an interrupted write is removed."""
+
+
+class Cleaner:
+    """One per process; remembers by its own monotonic clock when it first saw each note."""
+
+    def __init__(self, ctx: Context, grace: float) -> None:
+        self._ctx = ctx
+        self._grace = grace
+        self._first_seen: dict[bytes, float] = {}
+
+    async def run(self) -> int:
+        """One pass. How many notes it settled."""
+        settled = await self._drops()
+        rows = await self._ctx.kv.scan(REPOSITORIES, b"", None, 100_000)
+        for row in rows:
+            record = decode_repository(row.value)
+            if record.state == "active":
+                repo = Repo(record, self._ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+                await self._operations(repo)
+                await self._partials(repo)
+        return settled
+
+    async def _drops(self) -> int:
+        ctx = self._ctx
+        now = ctx.clock.monotonic()
+        notes = await ctx.kv.scan(DROPS, b"", None, 10_000)
+        known = {row.key for row in notes}
+        self._first_seen = {key: seen for key, seen in self._first_seen.items() if key in known}
+        settled = 0
+        for row in notes:
+            if now - self._first_seen.setdefault(row.key, now) < self._grace:
+                continue
+            name = row.key.decode()
+            if name.startswith(_REPO):
+                await self._drop_repository(f"repo/{name[len(_REPO) :]}")
+            else:
+                await ctx.kv.drop_partition(staging(name))
+            await ctx.kv.apply(Batch(deletes=[Delete(DROPS, row.key)]))
+            settled += 1
+        return settled
+
+    async def _drop_repository(self, partition: str) -> None:
+        start = b"branch/"
+        while rows := await self._ctx.kv.scan(partition, start, b"branch0", 1000):
+            for row in rows:
+                for token in tokens_of(decode_branch(row.value)):
+                    await self._ctx.kv.drop_partition(staging(token))
+            start = rows[-1].key + b"\0"
+        await self._ctx.kv.drop_partition(partition)
+
+    async def _operations(self, repo: Repo) -> None:
+        limit = self._ctx.clock.now() - OPERATION_AGE
+        start = OPERATIONS
+        while rows := await self._ctx.kv.scan(repo.partition, start, OPERATIONS[:-1] + b"0", 1000):
+            old = [Delete(repo.partition, row.key) for row in rows if int(row.value) < limit]
+            if old:
+                await self._ctx.kv.apply(Batch(deletes=old))
+            start = rows[-1].key + b"\0"
+
+    async def _partials(self, repo: Repo) -> None:
+        limit = self._ctx.clock.now() - PARTIAL_AGE
+        async for leftover in repo.store.list_partial():
+            if leftover.mtime < limit:
+                await repo.store.delete_partial(leftover.key)

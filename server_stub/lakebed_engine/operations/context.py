@@ -1,0 +1,169 @@
+"""What every operation works with: the stores, the clock, the caches, and one repository's place in them.
+
+Above `tree` and `stores`; every other module of `operations` imports it, it imports none of them but `names`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore
+from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
+from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.trees import Trees
+from lakebed_engine.vocabulary.errors import (
+    BranchNotFoundError,
+    CommitNotFoundError,
+    ReadOnlyRepositoryError,
+    RepositoryNotFoundError,
+)
+from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
+from lakebed_engine.vocabulary.records import Branch, Commit, Repository
+
+REPOSITORIES = "repositories"
+"""Partition of repository records, by name."""
+
+NAMESPACES = "namespaces"
+"""Partition that says which repository a storage namespace belongs to."""
+
+ATTEMPTS = 60
+"""Tries of an optimistic operation before it gives up with TooManyAttemptsError."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything that is injected, and the caches."""
+
+    kv: KVStore
+    stores: ObjectStores
+    clock: Clock
+    ids: Ids
+    runtime: Runtime
+    trees: Trees
+    commits: ByteCache
+    marked: ByteCache
+    """Staging tokens whose marker row is known to be written."""
+
+    def now(self) -> int:
+        """Whole Unix seconds."""
+        return int(self.clock.now())
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """One repository: its record, its object store and its KV partition."""
+
+    record: Repository
+    store: ObjectStore
+    partition: str
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.record.name
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A branch record as it was read, with the version that a swap checks."""
+
+    record: Branch
+    version: int
+
+    def check(self, repo: Repo) -> Check:
+        """The check that the record has not changed since."""
+        return Check(repo.partition, branch_key(self.record.name), self.version)
+
+
+_repository = msgspec.json.Decoder(Repository)
+_branch = msgspec.json.Decoder(Branch)
+_commit = msgspec.json.Decoder(Commit)
+encode = msgspec.json.Encoder().encode
+
+
+def branch_key(name: str) -> bytes:
+    """KV key of a branch record."""
+    return b"branch/" + name.encode()
+
+
+def tag_key(name: str) -> bytes:
+    """KV key of a tag."""
+    return b"tag/" + name.encode()
+
+
+def commit_key(commit_id: str) -> bytes:
+    """KV key of a commit."""
+    return b"commit/" + commit_id.encode()
+
+
+def staging(token: str) -> str:
+    """KV partition of the rows of a staging token."""
+    return f"stage/{token}"
+
+
+MARKER = b""
+"""Key of a row that every staging token with rows has (no path is empty): "nothing is staged" is then one check."""
+
+FIRST_ROW = b"\0"
+"""Where the rows of a staging partition begin, behind the marker."""
+
+
+def decode_repository(value: bytes) -> Repository:
+    """A stored repository record."""
+    return _repository.decode(value)
+
+
+def decode_branch(value: bytes) -> Branch:
+    """A stored branch record."""
+    return _branch.decode(value)
+
+
+async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool = False) -> Repo:
+    """The repository of this name. Raises RepositoryNotFoundError; with `write`, ReadOnlyRepositoryError."""
+    found = await ctx.kv.get(REPOSITORIES, name.encode())
+    record = _repository.decode(found.value) if found is not None else None
+    if record is None or record.state != "active":
+        raise RepositoryNotFoundError(f"repository {name!r} not found: list them with GET /repositories")
+    if write and record.read_only and not force:
+        raise ReadOnlyRepositoryError(f"repository {name!r} is read-only: nothing was changed; force=true overrides it")
+    return Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+
+
+async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
+    """The branch record, fresh. Raises BranchNotFoundError."""
+    found = await ctx.kv.get(repo.partition, branch_key(name))
+    if found is None:
+        raise BranchNotFoundError(f"branch {name!r} not found in repository {repo.name!r}")
+    return Seen(_branch.decode(found.value), found.version)
+
+
+async def load_commit(ctx: Context, repo: Repo, commit_id: str) -> Commit:
+    """A commit by its full id. Raises CommitNotFoundError."""
+    return (await load_commits(ctx, repo, [commit_id]))[0]
+
+
+async def load_commits(ctx: Context, repo: Repo, commit_ids: Sequence[str]) -> list[Commit]:
+    """Commits by their full ids, in order, with one read of the KV store for those not cached."""
+    found: dict[str, Commit | None] = {one: ctx.commits.get((repo.partition, one)) for one in commit_ids}
+    missing = [one for one, commit in found.items() if commit is None]
+    if missing:
+        for one, row in zip(
+            missing, await ctx.kv.get_many(repo.partition, [commit_key(one) for one in missing]), strict=True
+        ):
+            if row is None:
+                raise CommitNotFoundError(f"commit {one!r} not found in repository {repo.name!r}")
+            loaded = _commit.decode(row.value)
+            ctx.commits.put((repo.partition, one), loaded, len(row.value) + 500)
+            found[one] = loaded
+    return [commit for one in commit_ids if (commit := found[one]) is not None]
+
+
+def absent(partition: str, key: bytes) -> Check:
+    """The check that a key does not exist."""
+    return Check(partition, key, ABSENT)

@@ -1,0 +1,116 @@
+"""Reading: stat, list, open, and what is uncommitted. Above `views`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from lakebed_engine.operations import names
+from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.refs import resolve
+from lakebed_engine.operations.views import View, view_of
+from lakebed_engine.tree.rows import prefix_end
+from lakebed_engine.vocabulary.errors import BlobNotFound, ObjectGoneError, ObjectNotFoundError
+from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
+
+
+async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
+    """The entry at a path in a ref. Raises ObjectNotFoundError."""
+    names.check_path(path)
+    repo = await open_repo(ctx, repo_name)
+    view = await view_of(ctx, repo, await resolve(ctx, repo, ref))
+    entry = await view.find(path)
+    if entry is None:
+        raise ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
+    return entry
+
+
+def first_of(prefix: str, after: str, delimiter: str) -> str | None:
+    """Where a page begins. `after` is exclusive, and skips the content of a common prefix. None: nowhere."""
+    if not after or after < prefix:
+        return prefix
+    if delimiter and after.startswith(prefix) and after.endswith(delimiter):
+        return prefix_end(after)
+    return after + "\0"
+
+
+def group_of(path: str, prefix: str, delimiter: str) -> str | None:
+    """The common prefix that a path falls under, if any."""
+    if not delimiter:
+        return None
+    found = path.find(delimiter, len(prefix))
+    return None if found < 0 else path[: found + len(delimiter)]
+
+
+async def list_objects(
+    ctx: Context, repo_name: str, ref: str, prefix: str, after: str, amount: int, delimiter: str
+) -> Page[Listed]:
+    """A page of a ref's objects in byte order, grouped by `delimiter`. One page is read from one record."""
+    names.check_amount(amount)
+    for name, text in (("prefix", prefix), ("after", after), ("delimiter", delimiter)):
+        names.check_text(name, text)
+    repo = await open_repo(ctx, repo_name)
+    view = await view_of(ctx, repo, await resolve(ctx, repo, ref))
+    items: list[Listed] = []
+    start = first_of(prefix, after, delimiter)
+    if start is None:
+        return Page(items, has_more=False)
+    cursor = view.cursor()
+    await cursor.seek(start)
+    while cursor.path is not None and cursor.path.startswith(prefix):
+        entry = cursor.entry()
+        group = group_of(cursor.path, prefix, delimiter)
+        if entry is None:
+            await cursor.next()
+            continue
+        if len(items) == amount:
+            return Page(items, has_more=True)
+        if group is None:
+            items.append(Listed(cursor.path, entry))
+            await cursor.next()
+            continue
+        items.append(Listed(group, None))
+        beyond = prefix_end(group)
+        if beyond is None:
+            break
+        await cursor.seek(beyond)
+    return Page(items, has_more=False)
+
+
+async def uncommitted(view: View, start: str) -> AsyncIterator[DiffEntry]:
+    """What is staged and differs from the head, from `start` on, in order of path."""
+    staged, tree = view.staged_cursor(), view.tree_cursor()
+    await staged.seek(start)
+    while staged.path is not None:
+        path, new = staged.path, staged.entry()
+        await tree.seek(path)
+        old = tree.entry() if tree.path == path else None
+        if (old and old.identity) != (new and new.identity):
+            kind = "changed" if old and new else "added" if new else "removed"
+            yield DiffEntry(kind, path, old, new)  # type: ignore[arg-type]
+        await staged.next()
+
+
+@asynccontextmanager
+async def open_entry(
+    ctx: Context, repo_name: str, entry: Entry, start: int = 0, length: int | None = None
+) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Stream an entry's data, or a part of it. Raises ObjectGoneError."""
+    repo = await open_repo(ctx, repo_name)
+    opened = repo.store.open(entry.physical_address, start, length)
+    try:
+        chunks = await opened.__aenter__()
+    except BlobNotFound:
+        raise ObjectGoneError(
+            f"the data of this object is gone: {physical_uri(repo, entry)} is not in the object store"
+        ) from None
+    try:
+        yield chunks
+    finally:
+        await opened.__aexit__(None, None, None)
+
+
+def physical_uri(repo: Repo, entry: Entry) -> str:
+    """The full URI of an entry's data."""
+    address = entry.physical_address
+    return address if "://" in address else f"{repo.store.uri}/{address}"

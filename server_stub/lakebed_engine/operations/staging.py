@@ -1,0 +1,257 @@
+"""Staging: upload, delete, copy (`PROTOCOL.md` 3, PUT, DELETE, CONDPUT). Above `views` and `swap`.
+
+A row and the check of its branch record are one KV batch: a sealed token is immutable, there is no late row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+
+import msgspec
+from lakebed_format import identity
+
+from lakebed_engine.operations import names
+from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
+from lakebed_engine.operations.refs import Resolved, resolve
+from lakebed_engine.operations.views import view_of
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
+from lakebed_engine.tree.cursor import decode_row, encode_row
+from lakebed_engine.vocabulary.errors import (
+    EngineError,
+    InvalidRequestError,
+    ObjectNotFoundError,
+    OutcomeUnknownError,
+    PreconditionFailedError,
+    PredicateFailed,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Deletion, Entry, ObjectFailure, UploadRequest
+
+MAX_BATCH = 10_000
+"""Changes in one batch of `upload_many`."""
+
+Row = tuple[str, Entry | None]
+
+
+def new_entry(
+    address: str, checksum: str, size: int, mtime: int, content_type: str, metadata: Mapping[str, str]
+) -> Entry:
+    """An entry with its identity."""
+    meta = dict(metadata)
+    return Entry(address, checksum, 0, size, mtime, content_type, meta, identity(size, checksum, content_type, meta))
+
+
+async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> None:
+    """Put rows (None: a tombstone) into the branch's token, all or nothing.
+
+    Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing.
+    """
+    puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
+    lost: OutcomeUnknownError | None = None
+    for _ in range(ATTEMPTS):
+        seen = await read_branch(ctx, repo, branch)
+        try:
+            await _put(ctx, repo, seen, puts)
+        except PredicateFailed:
+            continue
+        except OutcomeUnknownError as error:
+            if lost is not None:
+                raise
+            lost = error
+            continue
+        return
+    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was staged: try again")
+
+
+async def _put(
+    ctx: Context, repo: Repo, seen: Seen, rows: Sequence[tuple[bytes, bytes]], checks: Sequence[Check] = ()
+) -> None:
+    token = seen.record.staging_token
+    partition = staging(token)
+    puts = [Put(partition, key, value) for key, value in rows]
+    if ctx.marked.get(token) is None:
+        puts.append(Put(partition, MARKER, b""))
+    await ctx.kv.apply(Batch(checks=[seen.check(repo), *checks], puts=puts))
+    ctx.marked.put(token, True, 1)
+
+
+async def stage_if(
+    ctx: Context, repo: Repo, branch: str, path: str, entry: Entry, test: Callable[[Entry | None], None]
+) -> None:
+    """Stage one row if `test` accepts what the path holds now, exactly: nothing can come between (CONDPUT)."""
+    key = path.encode()
+    for _ in range(ATTEMPTS):
+        seen = await read_branch(ctx, repo, branch)
+        partition = staging(seen.record.staging_token)
+        live = await ctx.kv.get(partition, key)
+        if live is not None:
+            now = decode_row(live.value)
+        else:
+            now = await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(path)
+        if now is not None and now.physical_address == entry.physical_address:
+            return  # an answer that was lost: the address is this call's own, so the row is
+        test(now)
+        guard = Check(partition, key, ABSENT if live is None else live.version)
+        try:
+            await _put(ctx, repo, seen, [(key, encode_row(entry))], [guard])
+        except (PredicateFailed, OutcomeUnknownError):
+            continue
+        return
+    raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
+
+
+def _condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
+    if not request.if_none_match and request.if_match is None:
+        return None
+
+    def test(now: Entry | None) -> None:
+        if request.if_none_match and now is not None:
+            raise PreconditionFailedError(
+                f"path {request.path!r} already exists (If-None-Match: *): nothing was written"
+            )
+        if request.if_match is not None and (now is None or etag(now) != request.if_match):
+            found = "holds nothing" if now is None else f"has ETag {etag(now)!r}"
+            raise PreconditionFailedError(
+                f"{request.path!r} {found}, not {request.if_match!r} (If-Match): nothing was written, read it again"
+            )
+
+    return test
+
+
+def etag(entry: Entry) -> str:
+    """The checksum, with the part count behind it for a multipart upload."""
+    return f"{entry.checksum}-{entry.parts}" if entry.parts else entry.checksum
+
+
+def new_address(ctx: Context) -> str:
+    """Where new data goes: one folder an hour, so that writers share folders and a sweep can go by age."""
+    hour = time.strftime("%Y%m%d%H", time.gmtime(ctx.clock.now()))
+    return f"data/{hour}/{ctx.ids.new()}"
+
+
+def _check_upload(request: UploadRequest) -> None:
+    names.check_path(request.path)
+    names.check_text("content type", request.content_type)
+    for key, value in request.metadata.items():
+        names.check_text("metadata key", key)
+        names.check_text(f"metadata {key!r}", value)
+
+
+async def _write(ctx: Context, repo: Repo, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+    address = new_address(ctx)
+    result = await repo.store.put_stream(address, chunks)
+    return new_entry(address, result.md5, result.size, ctx.now(), request.content_type, request.metadata)
+
+
+async def _discard(repo: Repo, entries: Sequence[Entry]) -> None:
+    """Remove data that nothing names. Only after an outcome that is known: an unknown one keeps everything."""
+    try:
+        await repo.store.delete([entry.physical_address for entry in entries])
+    except EngineError:
+        return  # it lies under data/ without an entry: the sweep finds it
+
+
+async def upload(
+    ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
+) -> Entry:
+    """Write the data, then stage the entry."""
+    _check_upload(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    seen = await read_branch(ctx, repo, branch)
+    test = _condition(request)
+    if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
+        test(await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(request.path))
+    entry = await _write(ctx, repo, request, chunks)
+    try:
+        if test is None:
+            await stage(ctx, repo, branch, [(request.path, entry)])
+        else:
+            await stage_if(ctx, repo, branch, request.path, entry, test)
+    except OutcomeUnknownError:
+        raise
+    except EngineError:
+        await _discard(repo, [entry])
+        raise
+    return entry
+
+
+async def upload_many(
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+    force: bool,
+) -> list[tuple[str, Entry]]:
+    """Write several objects, then stage all of them and the tombstones in one batch: all or nothing."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    await read_branch(ctx, repo, branch)
+    rows: dict[str, Entry | None] = {}
+    written: list[tuple[str, Entry]] = []
+    try:
+        async for change in changes:
+            if isinstance(change, Deletion):
+                names.check_path(change.path)
+                path, entry = change.path, None
+            else:
+                request, chunks = change
+                _check_upload(request)
+                path, entry = request.path, await _write(ctx, repo, request, chunks)
+                written.append((path, entry))
+            if path in rows:
+                raise InvalidRequestError(f"object {path!r} stands twice in one batch: nothing was staged")
+            rows[path] = entry
+            if len(rows) > MAX_BATCH:
+                raise InvalidRequestError(f"more than {MAX_BATCH} changes in one batch: nothing was staged")
+        if rows:
+            await stage(ctx, repo, branch, list(rows.items()))
+    except OutcomeUnknownError:
+        raise
+    except BaseException:
+        await _discard(repo, [entry for _, entry in written])
+        raise
+    return written
+
+
+async def delete_object(ctx: Context, repo_name: str, branch: str, path: str, force: bool) -> None:
+    """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6)."""
+    names.check_path(path)
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    await stage(ctx, repo, branch, [(path, None)])
+
+
+async def delete_objects(
+    ctx: Context, repo_name: str, branch: str, paths: Sequence[str], force: bool
+) -> list[ObjectFailure]:
+    """Stage tombstones in one batch; paths that are no paths are reported and the others deleted."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    failures: list[ObjectFailure] = []
+    rows: dict[str, Entry | None] = {}
+    for path in paths:
+        try:
+            names.check_path(path)
+            rows[path] = None
+        except EngineError as error:
+            failures.append(ObjectFailure(path, error.kind, error.message))
+    if rows:
+        await stage(ctx, repo, branch, list(rows.items()))
+    else:
+        await read_branch(ctx, repo, branch)
+    return failures
+
+
+async def copy_object(
+    ctx: Context, repo_name: str, branch: str, path: str, source_ref: str, source_path: str, force: bool
+) -> Entry:
+    """Stage an entry that shares the source's data. Raises ObjectNotFoundError."""
+    names.check_path(path)
+    names.check_path(source_path)
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    await read_branch(ctx, repo, branch)
+    ref = source_ref or branch
+    source = await (await view_of(ctx, repo, await resolve(ctx, repo, ref))).find(source_path)
+    if source is None:
+        raise ObjectNotFoundError(f"object {source_path!r} not found in {ref!r} of repository {repo_name!r}")
+    entry = msgspec.structs.replace(source, mtime=ctx.now())
+    await stage(ctx, repo, branch, [(path, entry)])
+    return entry

@@ -1,0 +1,1 @@
+"""Where state lives: `kv` holds what changes, `objects` holds what never changes."""

@@ -1,0 +1,99 @@
+"""The KV store: the narrow interface that holds everything that changes (`ARCHITECTURE.md` 4).
+
+Above nothing but the vocabulary. A driver is done when it passes tests/conformance/test_kv.py.
+
+Keys and values are bytes. A partition is a namespace for keys; keys are ordered by their bytes inside it.
+`version` is an opaque positive integer that differs after every change of a key, also after delete and recreate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+ABSENT: Final = 0
+"""As a check's version: the key must not exist."""
+
+
+class Versioned(NamedTuple):
+    """A value and the version that a check can name."""
+
+    value: bytes
+    version: int
+
+
+class Row(NamedTuple):
+    """One row of a scan."""
+
+    key: bytes
+    value: bytes
+    version: int
+
+
+class Check(NamedTuple):
+    """The batch is applied only if this key has exactly this version (ABSENT: does not exist)."""
+
+    partition: str
+    key: bytes
+    version: int
+
+
+class Put(NamedTuple):
+    """Set a key, whether it exists or not."""
+
+    partition: str
+    key: bytes
+    value: bytes
+
+
+class Delete(NamedTuple):
+    """Remove a key; nothing happens when it is absent."""
+
+    partition: str
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All or nothing: every check holds and every change is made, or nothing is.
+
+    Checks see the state before the batch. Then deletes are made, then puts in their order: a key that is in both
+    ends up put, and the last of two puts of one key wins. Every row that was put gets the same new version, also when
+    its value did not change; a batch that puts nothing is answered with ABSENT.
+    """
+
+    checks: Sequence[Check] = ()
+    puts: Sequence[Put] = ()
+    deletes: Sequence[Delete] = field(default=())
+
+
+class KVStore(Protocol):
+    """Mutable state. All calls may raise StoreUnavailableError, StoreFullError; `apply` also OutcomeUnknownError."""
+
+    async def get(self, partition: str, key: bytes) -> Versioned | None:
+        """The value and its version, or None. Read-your-writes across all processes."""
+        ...
+
+    async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
+        """As `get`, for several keys of one partition, from one consistent view, in the order asked for."""
+        ...
+
+    async def scan(self, partition: str, start: bytes = b"", end: bytes | None = None, limit: int = 1000) -> list[Row]:
+        """Rows with start <= key < end in byte order, at most `limit`, from one consistent view."""
+        ...
+
+    async def apply(self, batch: Batch) -> int:
+        """Apply atomically and durably; returns the version that every put row now has.
+
+        Raises PredicateFailed when a check does not hold: then nothing was changed.
+        """
+        ...
+
+    async def drop_partition(self, partition: str) -> None:
+        """Delete every row of a partition, in bounded steps (not atomic; nobody may be writing there)."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of everything."""
+        ...

@@ -1,0 +1,256 @@
+"""The one thread that writes the SQLite KV store, many batches to a transaction (group commit).
+
+Below `sqlite.py`, above `sqlite_file.py`. An fsync costs about as much as a hundred small batches, so everything that
+arrives while one transaction commits shares the next. A batch in a group is still all-or-nothing on its own checks:
+they are read before its first change is made, so one that fails leaves nothing to undo and its neighbours unharmed.
+No answer leaves before COMMIT has returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+import apsw
+
+from lakebed_engine.stores.kv.base import ABSENT, Batch
+from lakebed_engine.stores.kv.sqlite_file import patience, store_error
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
+
+_VERSION_OF: Final = "SELECT version FROM kv WHERE partition = ? AND key = ?"
+_PUT: Final = (
+    "INSERT INTO kv VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, version = excluded.version"
+)
+_DELETE: Final = "DELETE FROM kv WHERE partition = ? AND key = ?"
+_TAKE_VERSIONS: Final = "UPDATE sequence SET version = version + ? RETURNING version"
+_NTH_KEY: Final = "SELECT key FROM kv WHERE partition = ? ORDER BY key LIMIT 1 OFFSET ?"
+_DROP_BELOW: Final = "DELETE FROM kv WHERE partition = ? AND key < ?"
+_DROP_REST: Final = "DELETE FROM kv WHERE partition = ?"
+
+_GROUP = 256  # batches to a transaction
+_DROP_STEP = 10_000  # rows to a step of drop_partition
+_PAUSE_SECONDS = 0.001  # longer than a waiting process sleeps between two looks at the lock
+_PAUSES = 64  # transactions to be polite for, after another process was met
+
+
+@dataclass(frozen=True, slots=True)
+class DropStep:
+    """Delete the first rows of a partition, at most 10,000. Answered with 1 when rows are left, else 0."""
+
+    partition: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    work: Batch | DropStep
+    future: asyncio.Future[int]
+    loop: asyncio.AbstractEventLoop
+
+
+_Answers = list[int | Exception]
+
+
+class Writer:
+    """Owns the writing connection from start to close; `submit` may be called from any event loop."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._connection = connection
+        self._execute = connection.cursor().execute
+        self._executemany = connection.cursor().executemany
+        self._path = path
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._gate = threading.Lock()  # nothing enters the queue behind the None that ends it
+        self._closed = False
+        self._pauses = 0
+        connection.set_busy_handler(patience(self._met_another_process))
+        self._thread = threading.Thread(target=self._run, name="lakebed-kv-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Batch | DropStep) -> asyncio.Future[int]:
+        """Queue it for the next transaction. The future belongs to the running loop; cancelling it changes nothing.
+
+        Raises StoreUnavailableError after `close`.
+        """
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop.create_future(), loop)
+        with self._gate:
+            if self._closed:
+                raise StoreUnavailableError(f"the KV store is closed; open a new one: {self._path}")
+            self._queue.put(job)
+        return job.future
+
+    def close(self) -> None:
+        """Finish what was accepted, close the connection and wait for the thread. Blocks; may be called twice."""
+        with self._gate:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
+
+    # Everything below runs in the thread.
+
+    def _run(self) -> None:
+        try:
+            while (first := self._queue.get()) is not None:
+                jobs = [first]
+                try:
+                    self._execute("BEGIN IMMEDIATE")
+                except apsw.Error as error:
+                    more = self._drain(jobs)
+                    answers: _Answers = [store_error(error, self._path) for _ in jobs]
+                else:
+                    more = self._drain(jobs)  # after BEGIN, which may have waited: the later, the larger the group
+                    answers = self._group(jobs)
+                _deliver(jobs, answers)
+                if not more:
+                    break
+                if self._pauses:
+                    self._pauses -= 1
+                    time.sleep(_PAUSE_SECONDS)
+        finally:
+            self._connection.close()
+
+    def _drain(self, jobs: list[_Job]) -> bool:
+        """Take what is waiting. False when the end of the queue was among it."""
+        try:
+            while len(jobs) < _GROUP:
+                if (job := self._queue.get_nowait()) is None:
+                    return False
+                jobs.append(job)
+        except Empty:
+            pass
+        return True
+
+    def _met_another_process(self) -> None:
+        # It looks at the lock about once a millisecond. Back-to-back transactions would leave it only the few
+        # microseconds between two of them, so from now on, for a while, leave it room.
+        self._pauses = _PAUSES
+
+    def _group(self, jobs: Sequence[_Job]) -> _Answers:
+        """Finish a transaction that has begun: the answers, in order. When it raises, the transaction is over too."""
+        try:
+            answers, changed = self._make_changes(jobs)
+        except Exception as error:
+            self._roll_back()
+            return self._one_by_one(jobs, error)
+        if not changed:
+            self._roll_back()
+            return answers
+        try:
+            self._execute("COMMIT")
+        except (apsw.FullError, apsw.ReadOnlyError, apsw.BusyError) as error:
+            self._roll_back()  # the commit frame was not written: nothing landed
+            return self._one_by_one(jobs, error)
+        except Exception as error:
+            self._roll_back()
+            self._fence()
+            return [self._unknown(answer, error) for answer in answers]
+        return answers
+
+    def _make_changes(self, jobs: Sequence[_Job]) -> tuple[_Answers, bool]:
+        wanted = sum(1 for job in jobs if isinstance(job.work, Batch) and job.work.puts)
+        version = self._execute(_TAKE_VERSIONS, (wanted,)).fetchall()[0][0] - wanted if wanted else ABSENT
+        answers: _Answers = []
+        changed = False
+        for job in jobs:
+            work = job.work
+            if isinstance(work, DropStep):
+                answers.append(self._drop(work.partition))
+                changed = True
+                continue
+            if (broken := self._broken_check(work)) is not None:
+                answers.append(broken)
+                continue
+            if work.deletes:
+                self._executemany(_DELETE, work.deletes)
+                changed = True
+            if not work.puts:
+                answers.append(ABSENT)
+                continue
+            version += 1
+            for partition, key, value in work.puts:
+                self._execute(_PUT, (partition, key, value, version))
+            answers.append(version)
+            changed = True
+        return answers, changed
+
+    def _broken_check(self, batch: Batch) -> PredicateFailed | None:
+        for partition, key, expected in batch.checks:
+            rows = self._execute(_VERSION_OF, (partition, key)).fetchall()
+            if (rows[0][0] if rows else ABSENT) != expected:
+                return PredicateFailed(f"a row is not at the expected version any more: {key!r} in {partition!r}")
+        return None
+
+    def _drop(self, partition: str) -> int:
+        rows = self._execute(_NTH_KEY, (partition, _DROP_STEP)).fetchall()
+        if rows:
+            self._execute(_DROP_BELOW, (partition, rows[0][0]))
+        else:
+            self._execute(_DROP_REST, (partition,))
+        return len(rows)
+
+    def _one_by_one(self, jobs: Sequence[_Job], error: Exception) -> _Answers:
+        """A group failed and nothing landed: find the batches that can be applied without the others."""
+        if len(jobs) == 1:
+            return [store_error(error, self._path) if isinstance(error, apsw.Error) else error]
+        answers: _Answers = []
+        for job in jobs:
+            try:
+                self._execute("BEGIN IMMEDIATE")
+            except apsw.Error as refused:  # and it would refuse the rest, each after the same long wait
+                return answers + [store_error(refused, self._path) for _ in jobs[len(answers) :]]
+            answers += self._group([job])
+        return answers
+
+    def _unknown(self, answer: int | Exception, error: Exception) -> Exception:
+        if isinstance(answer, Exception):  # its check may have failed on a neighbour's row that is gone again
+            return StoreUnavailableError(f"the KV store failed, nothing was changed; try again ({error}): {self._path}")
+        return OutcomeUnknownError(
+            f"the KV store failed while committing; read back what is there ({error}): {self._path}"
+        )
+
+    def _roll_back(self) -> None:
+        try:
+            if self._connection.in_transaction:  # some errors have rolled back already
+                self._execute("ROLLBACK")
+        except apsw.Error:
+            pass  # the next BEGIN says what is wrong
+
+    def _fence(self) -> None:
+        # When the fsync of a COMMIT fails, its frames lie in the WAL, complete but unseen: readers do not have them,
+        # recovery after a crash would. Another commit writes over them, so that what a caller now reads back stays
+        # true. When this fails as well the next group does it.
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            self._execute(_TAKE_VERSIONS, (1,)).fetchall()
+            self._execute("COMMIT")
+        except apsw.Error:
+            self._roll_back()
+
+
+def _deliver(jobs: Sequence[_Job], answers: _Answers) -> None:
+    """Wake the waiters of a group: one call into each event loop, not one for each waiter."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[int], int | Exception]]] = {}
+    for job, answer in zip(jobs, answers, strict=True):
+        by_loop.setdefault(job.loop, []).append((job.future, answer))
+    for loop, settled in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_settle, settled)
+        except RuntimeError:
+            pass  # the loop is closed, and so nobody waits
+
+
+def _settle(settled: Sequence[tuple[asyncio.Future[int], int | Exception]]) -> None:
+    for future, answer in settled:
+        if future.done():  # cancelled: nobody waits
+            continue
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)

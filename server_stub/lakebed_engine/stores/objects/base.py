@@ -1,0 +1,107 @@
+"""The object store: immutable data under slash-separated keys (`ARCHITECTURE.md` 5).
+
+Above nothing but the vocabulary. One store object is one namespace: keys are relative to it, any UTF-8 text up to
+1,024 bytes (`a//b`, a leading `/`, `..` and emoji included) and never escape it. An adapter is done when it passes
+tests/conformance/test_objects.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+CHUNK: int = 1 << 20
+"""Bytes moved at once, both ways (`facts/spec_first.md` 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlobStat:
+    """What is known of a stored object: size in bytes, mtime in Unix seconds, an ETag where the store has one."""
+
+    key: str
+    size: int
+    mtime: float
+    etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PutResult:
+    """What was written: size in bytes and the hex MD5 of the content."""
+
+    size: int
+    md5: str
+
+
+class ObjectStore(Protocol):
+    """One namespace. Calls may raise StoreUnavailableError, StoreFullError; reads BlobNotFound."""
+
+    @property
+    def uri(self) -> str:
+        """The namespace's URI without a trailing slash, for example `local://sales`."""
+        ...
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+        """Write a whole small object durably, visible at once or not at all.
+
+        Raises BlobExists with `if_absent` when the key is taken.
+        """
+        ...
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+        """Write a stream durably with bounded memory, hashing on the way, off the event loop.
+
+        When `chunks` raises or the caller is cancelled nothing becomes visible under `key`, and what was written
+        for it is removed, or lies where `list_partial` finds it.
+        """
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """The whole object."""
+        ...
+
+    async def get_range(self, key: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; fewer only where the object ends."""
+        ...
+
+    def open(
+        self, key: str, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Stream an object, or a part of it, in chunks of at most CHUNK bytes.
+
+        Entering the context raises BlobNotFound; a stream once begun survives a delete of the key where the store can.
+        """
+        ...
+
+    async def head(self, key: str) -> BlobStat:
+        """Size and mtime."""
+        ...
+
+    def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        """Objects whose key begins with `prefix` and is greater than `start_after`, in byte order of the key."""
+        ...
+
+    def list_partial(self) -> AsyncIterator[BlobStat]:
+        """Leftovers of interrupted puts, for a sweep: `key` is a handle for `delete_partial`."""
+        ...
+
+    async def delete_partial(self, handle: str) -> None:
+        """Remove one leftover."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects; absent ones are no error."""
+        ...
+
+    async def copy(self, source: str, target: str) -> None:
+        """Copy inside the namespace, durably. Raises BlobNotFound."""
+        ...
+
+
+class ObjectStores(Protocol):
+    """Opens namespaces by URI and remembers the open ones."""
+
+    def open(self, uri: str) -> ObjectStore:
+        """The store for a namespace URI. Raises InvalidNamespaceError naming the rule that was broken."""
+        ...

@@ -1,0 +1,149 @@
+"""`local://`: objects as files, durably.
+
+The front of the local store; what it does lies in the modules `local_*`: names, publishing, small puts, streams,
+reading, listing. A plain key is a plain path below the root, so other tools can read and write there.
+
+Links: the root is resolved once, at opening, and no key leads out of it. A link that an administrator puts inside the
+root is followed, to a place on the same file system (a rename does not cross two). Needs POSIX: flock, pread, and
+directories that can be synced.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from lakebed_engine.stores.objects.base import BlobStat, PutResult
+from lakebed_engine.stores.objects.local_calls import SystemCalls, store_error
+from lakebed_engine.stores.objects.local_list import walk
+from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
+from lakebed_engine.stores.objects.local_read import Reader
+from lakebed_engine.stores.objects.local_stream import put_stream
+from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.local_write import Put, Writer
+from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
+
+_PAGE = 500
+_DELETES = 500
+_HANDLE = re.compile(r"[0-9a-f]{32}")
+
+
+class LocalObjects:
+    """One namespace in one directory, which need not exist yet. Many processes may share it.
+
+    A process that forks does so while no call is under way; the child then has threads of its own.
+
+    `calls` is the operating system unless a test puts something between; `threads` are shared where given.
+    """
+
+    def __init__(
+        self, root: Path, uri: str, *, threads: Threads | None = None, calls: SystemCalls | None = None
+    ) -> None:
+        path = os.fsencode(os.path.realpath(root))
+        if len(path) > ROOT_BYTES:
+            raise InvalidNamespaceError(
+                f"the directory of {uri} has {len(path):,} bytes, at most {ROOT_BYTES} fit: {root}"
+            )
+        self._uri = uri
+        self._threads = threads or Threads()
+        self._owns_threads = threads is None
+        self._places = Places(path)
+        self._writer = Writer(uri, self._places, calls or SystemCalls(), self._threads)
+        self._reader = Reader(uri, self._places, self._threads)
+
+    @property
+    def uri(self) -> str:
+        """The namespace's URI."""
+        return self._uri
+
+    def close(self) -> None:
+        """Let the threads end, where they are this store's own."""
+        if self._owns_threads:
+            self._threads.close()
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+        """Write a small object durably. A cancelled put is not visible, or is whole."""
+        await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data))
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+        """Write a stream durably. Cancelled or failed, it leaves nothing; killed, a temp file."""
+        raw = key_bytes(key)
+        return await put_stream(key, raw, chunks, if_absent=if_absent, writer=self._writer, threads=self._threads)
+
+    async def get(self, key: str) -> bytes:
+        """The whole object."""
+        return await self._reader.read(key, 0, None)
+
+    async def get_range(self, key: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; fewer only where the object ends."""
+        return await self._reader.read(key, start, length)
+
+    def open(
+        self, key: str, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Stream an object or a part; once entered it survives a delete."""
+        return self._reader.stream(key, start, length)
+
+    async def head(self, key: str) -> BlobStat:
+        """Size and mtime."""
+        found = self._reader.stat(key)
+        return BlobStat(key, found.st_size, found.st_mtime)
+
+    async def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        """Objects in byte order of the key; each page shows the store as it is then."""
+        # Half a surrogate pair is no key, yet may bound a listing: it sorts where its bytes would.
+        found = walk(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
+        while page := await self._page(found, prefix):
+            for blob in page:
+                yield blob
+
+    async def list_partial(self) -> AsyncIterator[BlobStat]:
+        """Temp files. Those of puts still under way are among them: a sweep takes only old ones, by mtime."""
+        found = self._leftovers()
+        while page := await self._page(found, ""):
+            for blob in page:
+                yield blob
+
+    async def delete_partial(self, handle: str) -> None:
+        """Remove one temp file; an absent one is no error."""
+        if not _HANDLE.fullmatch(handle):
+            raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
+        await self._threads.run(self._writer.publisher.discard, self._temp(handle))
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects durably; absent ones are no error."""
+        raw = [(key, key_bytes(key)) for key in keys]
+        for start in range(0, len(raw), _DELETES):
+            await self._threads.run(self._writer.delete, raw[start : start + _DELETES])
+
+    async def copy(self, source: str, target: str) -> None:
+        """Copy the bytes: a second name for one file would change with it under a tool that writes in place."""
+        key_bytes(target)
+        async with self.open(source) as chunks:
+            await self.put_stream(target, chunks)
+
+    async def _page(self, found: Iterator[BlobStat], prefix: str) -> Sequence[BlobStat]:
+        try:
+            return await self._threads.run(lambda: tuple(itertools.islice(found, _PAGE)))
+        except OSError as error:
+            raise store_error(error, "list", self._uri, prefix) from error
+
+    def _leftovers(self) -> Iterator[BlobStat]:
+        try:
+            names = sorted(os.listdir(self._places.temp))
+        except FileNotFoundError:
+            return
+        for name in map(os.fsdecode, names):
+            if _HANDLE.fullmatch(name):
+                try:
+                    found = os.stat(self._temp(name))
+                except FileNotFoundError:
+                    continue
+                yield BlobStat(name, found.st_size, found.st_mtime)
+
+    def _temp(self, handle: str) -> bytes:
+        return self._places.temp + b"/" + handle.encode()

@@ -1,0 +1,50 @@
+"""The system calls that `local://` writes with, and how their errors read.
+
+Below the local store's other modules. The calls are attributes of one object, so that a test can record their order
+or make one fail; nothing else stands between the store and the operating system.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+"""EFBIG is the process's or the file system's limit of a file's size: no retry will fit either."""
+
+
+class SystemCalls:
+    """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says."""
+
+    open = staticmethod(os.open)
+    write = staticmethod(os.write)
+    writev = staticmethod(os.writev)
+    fsync = staticmethod(os.fsync)
+    fdatasync = staticmethod(getattr(os, "fdatasync", os.fsync))  # macOS has no fdatasync
+    close = staticmethod(os.close)
+    rename = staticmethod(os.rename)
+    link = staticmethod(os.link)
+    unlink = staticmethod(os.unlink)
+    mkdir = staticmethod(os.mkdir)
+
+
+def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
+    """The error to raise for a failed call: what failed, on what, why, and the next step."""
+    name = errno.errorcode.get(error.errno or 0, "unknown error")
+    what = f"cannot {verb} {uri}/{key}: {error.strerror or error} ({name})"
+    if error.errno in _FULL:
+        return StoreFullError(f"{what}; nothing was half-written: make room, or make it writable, and try again")
+    if error.errno == errno.EXDEV:
+        return StoreUnavailableError(
+            f"{what}; a link in the store leads to another file system: move it or mount there"
+        )
+    return StoreUnavailableError(f"{what}; check the directory's owner, mode and disk, and try again")
+
+
+def write_all(calls: SystemCalls, fd: int, data: bytes) -> None:
+    """Write every byte: one call may take fewer, near a limit or after a signal."""
+    written = calls.write(fd, data)
+    while written < len(data):
+        written += calls.write(fd, memoryview(data)[written:])

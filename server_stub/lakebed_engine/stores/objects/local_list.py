@@ -1,0 +1,98 @@
+"""Listing `local://` in byte order of the key.
+
+Above the names, below `local.py`. Both trees are walked directory by directory; each directory's names are held and
+sorted, nothing more, and the two walks are merged. Blocks: runs in threads, a page at a time.
+"""
+
+from __future__ import annotations
+
+import errno
+import heapq
+import os
+import stat
+from collections.abc import Iterator
+
+from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.local_names import KEY_BYTES, Places, Tree
+
+
+def walk(places: Places, prefix: bytes, after: bytes) -> Iterator[BlobStat]:
+    """The objects whose key begins with `prefix` and is greater than `after`. May raise OSError."""
+    last = b""
+    for key, path in heapq.merge(_keys(places.plain, prefix, after), _keys(places.encoded, prefix, after)):
+        if key == last:
+            continue  # a twin another tool made; the plain one counts
+        try:
+            found = os.stat(path)
+            name = key.decode()
+        except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+            continue  # deleted since the scan, or a link to nothing; or a name that is no key
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                continue
+            raise
+        if stat.S_ISREG(found.st_mode):
+            last = key
+            yield BlobStat(name, found.st_size, found.st_mtime)
+
+
+def _keys(tree: Tree, prefix: bytes, after: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and paths of one tree. Keeps its own stack: a key has up to 1,024 directories, Python 1,000 frames."""
+    base = prefix[: prefix.rfind(b"/") + 1]
+    start = tree.directory(base)
+    if start is None:
+        return
+    stack = [(base, start, _parts(tree, start, base, prefix, after))]
+    while stack:
+        base, directory, parts = stack[-1]
+        for part in parts:
+            key, path = base + part, directory + b"/" + tree.name(part)
+            if tree.is_directory(part):
+                stack.append((key, path, _parts(tree, path, key, prefix, after)))
+                break
+            yield key, path
+        else:
+            stack.pop()
+
+
+def _parts(tree: Tree, directory: bytes, base: bytes, prefix: bytes, after: bytes) -> Iterator[bytes]:
+    """What a directory's names add to the key, sorted. `x/` for a directory: so `x!` comes before `x/y` before `x0`."""
+    parts = []
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                is_directory = _is_directory(entry)
+                part = tree.part(entry.name, is_directory)
+                if part is None or not _wanted(base + part, tree.is_directory(part), prefix, after):
+                    continue
+                if is_directory and entry.is_symlink() and _leads_up(entry.path, directory):
+                    continue
+                parts.append(part)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # no such keys, or no longer
+    parts.sort()
+    return iter(parts)
+
+
+def _is_directory(entry: os.DirEntry[bytes]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise
+
+
+def _wanted(key: bytes, is_directory: bool, prefix: bytes, after: bytes) -> bool:
+    if len(key) > KEY_BYTES:
+        return False
+    if not is_directory:
+        return key > after and key.startswith(prefix)
+    # Keys below it begin with `key`, so all are greater than `after` or all smaller, unless `after` lies among them.
+    return (key.startswith(prefix) or prefix.startswith(key)) and (key > after or after.startswith(key))
+
+
+def _leads_up(link: bytes, directory: bytes) -> bool:
+    """Whether a link leads to a directory above itself: followed, it would list the same files for ever."""
+    target = os.path.realpath(link)
+    return (os.path.realpath(directory) + b"/").startswith(target.rstrip(b"/") + b"/")

@@ -1,0 +1,188 @@
+"""Making finished files visible in `local://`, durably, and removing them.
+
+Above the names and the calls, below the queue of puts (`local_write.py`). Works on temp files that are already on
+disk; runs in threads and blocks.
+
+**Files and directories of one name.** A key goes to its plain path when it can, and when the path is taken by a
+directory, or leads through a file, to its path in the encoded tree. A reader looks at the plain path, then at the
+encoded one. No acknowledged object becomes unreachable or doubled, because:
+
+1. Nothing here replaces a directory by a file or a file by a directory: `rename` and `link` refuse directories, `mkdir`
+   refuses files, and directories are never removed. So whoever comes first keeps the plain path.
+2. Plain paths change only under the shared lock, and a plain key's encoded path is created only under the exclusive one
+   (`flock` on `.lakebed-lock`: across threads and processes). So "the plain path is taken" stays true until the encoded
+   path is written, and "there is no encoded path" stays true until the plain one is. At most one of the two exists.
+3. A key stays where it is until it is deleted. So a reader who finds neither has crossed a moment without the key.
+
+**Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable.
+Tools that write by plain path take no lock; they get the promises of their own calls.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.local_names import Places
+
+_ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+
+_KNOWN = 1 << 16
+"""Durable directories remembered before starting again: forgetting costs a needless fsync, nothing more."""
+
+
+class Clash(Exception):
+    """The plain path is taken by a directory, leads through a file, or is too long for this file system."""
+
+
+class Publisher:
+    """Moves temp files to their keys. Safe to use from many threads."""
+
+    def __init__(self, places: Places, calls: SystemCalls) -> None:
+        self._places = places
+        self._calls = calls
+        self._durable: set[bytes] = set()
+
+    def prepare(self) -> None:
+        """Make the root and the temp directory, durably. Called when a write finds them missing."""
+        made = self._make_directories(self._places.temp)
+        for error in self.sync({_parent(path) for path in made} | {_parent(self._places.root)}).values():
+            raise error
+        self._durable.add(self._places.root)
+
+    @contextmanager
+    def locked(self, exclusive: bool = False) -> Iterator[None]:
+        """Hold the store's lock. A lock of its own for each use: flock belongs to the open file, not to the thread."""
+        fd = os.open(self._places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+            yield
+        finally:
+            os.close(fd)
+
+    def publish_shared(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
+        """Under the shared lock: move the file to its key and answer where.
+
+        Raises FileExistsError with `if_absent`, and Clash for `publish_exclusive`.
+        """
+        plain = self._places.plain_path(key)
+        if plain is None:
+            return self._move(temp, self._places.encoded_path(key), if_absent)
+        # The encoded tree as a whole is absent in most stores: one short look saves encoding the key.
+        if os.path.lexists(self._places.encoded.top) and os.path.lexists(self._places.encoded_path(key)):
+            if if_absent:
+                raise FileExistsError
+            raise Clash
+        return self._move(temp, plain, if_absent)
+
+    def publish_exclusive(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
+        """Under the exclusive lock: move the file to whichever of its two paths is the key's now."""
+        plain, encoded = self._places.plain_path(key), self._places.encoded_path(key)
+        if plain is not None and (os.path.isfile(plain) or not os.path.lexists(encoded)):
+            try:
+                return self._move(temp, plain, if_absent)
+            except Clash:
+                pass
+        return self._move(temp, encoded, if_absent)
+
+    def remove(self, key: bytes, touched: set[bytes]) -> None:
+        """Under the shared lock: remove the key's file, and add its directory to those to sync."""
+        plain = self._places.plain_path(key)
+        # Should another tool have made a twin, the shadowed encoded file goes first: it must not come to light.
+        for path in (self._places.encoded_path(key), plain):
+            if path is None or os.path.isdir(path):  # unlink would take an administrator's link to a directory
+                continue
+            try:
+                self._calls.unlink(path)
+            except OSError as error:
+                if error.errno not in _ABSENT:
+                    raise
+            else:
+                touched.add(_parent(path))
+
+    def unsynced(self, path: bytes) -> list[bytes]:
+        """The directories to sync so that the file's name survives a power cut: its own, and parents not yet known."""
+        directory = _parent(path)
+        needed = [directory]
+        while directory not in self._durable and len(directory) > 1:
+            directory = _parent(directory)
+            needed.append(directory)
+        return needed
+
+    def sync(self, directories: Iterable[bytes]) -> dict[bytes, OSError]:
+        """fsync each once; answers those that failed."""
+        failed = {}
+        for directory in directories:
+            try:
+                fd = self._calls.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                try:
+                    self._calls.fsync(fd)
+                finally:
+                    self._calls.close(fd)
+            except OSError as error:
+                failed[directory] = error
+        return failed
+
+    def remember(self, synced: Sequence[bytes]) -> None:
+        """The directories of one `unsynced` answer are on disk: all but the last have their name in the next."""
+        if len(synced) > 1:
+            if len(self._durable) > _KNOWN:
+                self._durable = {self._places.root}
+            self._durable.update(synced[:-1])
+
+    def discard(self, temp: bytes) -> None:
+        """Remove a temp file that will not be published, if it can be; a sweep finds it otherwise."""
+        try:
+            self._calls.unlink(temp)
+        except OSError:
+            pass
+
+    def _move(self, temp: bytes, target: bytes, if_absent: bool) -> bytes:
+        try:
+            try:
+                self._name(temp, target, if_absent)
+            except FileNotFoundError:
+                self._make_directories(_parent(target))
+                self._name(temp, target, if_absent)
+        except FileExistsError as error:
+            if os.path.isdir(target):
+                raise Clash from error
+            raise
+        except (NotADirectoryError, IsADirectoryError) as error:
+            raise Clash from error
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise Clash from error
+            raise
+        return target
+
+    def _name(self, temp: bytes, target: bytes, if_absent: bool) -> None:
+        if if_absent:
+            self._calls.link(temp, target)  # refuses a taken name in one step, which rename cannot
+            self.discard(temp)
+        elif os.path.isdir(target):
+            raise IsADirectoryError  # rename would refuse too, but would replace an administrator's link to a directory
+        else:
+            self._calls.rename(temp, target)
+
+    def _make_directories(self, path: bytes) -> list[bytes]:
+        missing, made = [path], []
+        while missing:
+            try:
+                self._calls.mkdir(missing[-1])
+                made.append(missing[-1])
+                self._durable.discard(missing[-1])  # known from before it was removed: its new name is not on disk yet
+                missing.pop()
+            except FileNotFoundError:
+                missing.append(_parent(missing[-1]))
+            except FileExistsError:
+                missing.pop()  # a directory; or a file, and then the next step meets ENOTDIR
+        return made
+
+
+def _parent(path: bytes) -> bytes:
+    return path.rpartition(b"/")[0] or b"/"

@@ -1,0 +1,145 @@
+"""Streams into `local://` of 1 MiB and more.
+
+Above the queue of puts, which gives the finished file its name. One batch is written and hashed by two threads at the
+same time while the next one arrives; a third thread syncs what is written so far. MD5 is slower than the disk, so
+the pace is the hash's. In memory are two batches of CHUNK bytes, and whatever one chunk has on top.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from lakebed_engine.stores.objects.base import CHUNK, PutResult
+from lakebed_engine.stores.objects.local_calls import store_error, write_all
+from lakebed_engine.stores.objects.local_threads import Threads, finished, settled
+from lakebed_engine.stores.objects.local_write import Put, Writer
+
+_SYNC_EVERY = 32 << 20
+"""Bytes between early syncs: the last one stays short, and memory does not fill with unwritten pages."""
+
+_PIECES = 256
+"""Chunks kept apart in a batch before they are joined; one writev takes 1,024."""
+
+
+class Batches:
+    """A stream of chunks of any size as lists of chunks that hold at least CHUNK bytes together, but for the last."""
+
+    def __init__(self, chunks: AsyncIterable[bytes]) -> None:
+        self._chunks = aiter(chunks)
+
+    async def next(self) -> list[bytes]:
+        """The next batch; empty at the end."""
+        batch: list[bytes] = []
+        size = 0
+        async for chunk in self._chunks:
+            batch.append(bytes(chunk))  # no copy of bytes; a bytearray could change under the threads
+            size += len(chunk)
+            if size >= CHUNK:
+                break
+            if len(batch) >= _PIECES:
+                batch = [b"".join(batch)]
+        return batch
+
+
+class Spool:
+    """One temp file as it grows. The methods block and run in threads, `write` and `digest` at the same time."""
+
+    def __init__(self, writer: Writer, key: str) -> None:
+        self.size = 0
+        self.path = b""
+        self._key = key
+        self._writer = writer
+        self._calls = writer.calls
+        self._fd = -1
+        self._hash = hashlib.md5(usedforsecurity=False)
+
+    def start(self) -> None:
+        """Create the file."""
+        with self._errors():
+            path = self._writer.temp_path()
+            self._fd = self._writer.create_temp(path)
+            self.path = path
+
+    def write(self, batch: Sequence[bytes]) -> None:
+        """Append without joining the chunks."""
+        size = sum(map(len, batch))
+        with self._errors():
+            written = self._calls.writev(self._fd, batch)
+            if written < size:
+                write_all(self._calls, self._fd, b"".join(batch)[written:])
+        self.size += size
+
+    def digest(self, batch: Sequence[bytes]) -> None:
+        """Hash."""
+        for chunk in batch:
+            self._hash.update(chunk)
+
+    def sync(self) -> None:
+        """Send what is written so far to the disk."""
+        with self._errors():
+            self._calls.fdatasync(self._fd)
+
+    def finish(self) -> PutResult:
+        """The file is whole: make it durable."""
+        with self._errors():
+            self._calls.fsync(self._fd)
+            fd, self._fd = self._fd, -1
+            self._calls.close(fd)
+        return PutResult(self.size, self._hash.hexdigest())
+
+    def discard(self) -> None:
+        """Give up."""
+        if self._fd >= 0:
+            self._calls.close(self._fd)
+        if self.path:
+            self._writer.publisher.discard(self.path)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Our own failures only: an OSError of the caller's stream, a lost connection say, is not the store's."""
+        try:
+            yield
+        except OSError as error:
+            raise store_error(error, "write", self._writer.uri, self._key) from error
+
+
+async def put_stream(
+    key: str, raw: bytes, chunks: AsyncIterable[bytes], *, if_absent: bool, writer: Writer, threads: Threads
+) -> PutResult:
+    """Write a stream: below CHUNK bytes as a small put, else through a spool. Raises what `chunks` raises, as it is."""
+    batches = Batches(chunks)
+    first = await batches.next()
+    if sum(map(len, first)) < CHUNK:
+        return await writer.put(Put(key, raw, if_absent=if_absent, data=b"".join(first), hashed=True))
+    spool = Spool(writer, key)
+    result = await _fill(spool, first, batches, threads)
+    await writer.put(Put(key, raw, if_absent=if_absent, temp=spool.path))
+    return result
+
+
+async def _fill(spool: Spool, batch: list[bytes], batches: Batches, threads: Threads) -> PutResult:
+    jobs: list[asyncio.Future[None]] = []
+    syncs: list[asyncio.Future[None]] = []
+    unsynced = 0
+    try:
+        await threads.run(spool.start)
+        while batch:
+            for job in jobs:
+                await finished(job)
+            if unsynced >= _SYNC_EVERY:
+                for sync in syncs:
+                    await finished(sync)
+                syncs, unsynced = [asyncio.wrap_future(threads.move(spool.sync))], 0
+            jobs = [asyncio.wrap_future(threads.move(job, batch)) for job in (spool.write, spool.digest)]
+            unsynced += sum(map(len, batch))
+            batch = await batches.next()
+        for job in (*jobs, *syncs):
+            await finished(job)
+        return await threads.run(spool.finish)
+    except BaseException:
+        await settled(*jobs, *syncs)
+        await settled(asyncio.wrap_future(threads.move(spool.discard)))
+        raise

@@ -1,0 +1,258 @@
+"""Small puts into `local://`, many at a time.
+
+Above publishing, below `local.py`. A put waits in a queue; a thread takes what is there, writes and syncs the files,
+gives them their names under one lock, and syncs each directory once for all of them. A put changes threads once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hashlib
+import os
+import secrets
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from lakebed_engine.stores.objects.base import PutResult
+from lakebed_engine.stores.objects.local_calls import SystemCalls, store_error, write_all
+from lakebed_engine.stores.objects.local_names import Places
+from lakebed_engine.stores.objects.local_publish import Clash, Publisher
+from lakebed_engine.stores.objects.local_threads import Threads, settled
+from lakebed_engine.vocabulary.errors import BlobExists
+
+_BATCH = 16
+_WORKERS = 2
+"""Batches of one store at a time: while one waits for the disk the other fills."""
+
+
+class Put:
+    """One put on its way: `data` still to be written, or a `temp` file already on disk."""
+
+    __slots__ = (
+        "after",
+        "data",
+        "done",
+        "error",
+        "fd",
+        "future",
+        "hashed",
+        "if_absent",
+        "key",
+        "md5",
+        "raw",
+        "target",
+        "temp",
+    )
+
+    def __init__(
+        self, key: str, raw: bytes, *, if_absent: bool, data: bytes = b"", temp: bytes = b"", hashed: bool = False
+    ) -> None:
+        self.key = key
+        self.raw = raw
+        self.if_absent = if_absent
+        self.data = data
+        self.temp = temp
+        self.hashed = hashed
+        self.md5 = ""
+        self.target = b""
+        self.fd = -1
+        self.error: Exception | None = None
+        self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.after: asyncio.Future[None] | None = None
+        self.done = False
+
+    @property
+    def open(self) -> bool:
+        """Neither failed nor given up by its caller."""
+        return self.error is None and not self.future.cancelled()
+
+    def report(self) -> None:
+        """On the caller's loop: the work on this put has ended."""
+        self.done = True
+        if self.after is not None:
+            self.after.set_result(None)
+        if self.future.cancelled():
+            return
+        if self.error is None:
+            self.future.set_result(None)
+        else:
+            self.future.set_exception(self.error)
+
+
+class Writer:
+    """The queue of one store."""
+
+    def __init__(self, uri: str, places: Places, calls: SystemCalls, threads: Threads) -> None:
+        self.publisher = Publisher(places, calls)
+        self.uri = uri
+        self._places = places
+        self.calls = calls
+        self._threads = threads
+        self._queue: deque[Put] = deque()
+        self._lock = threading.Lock()
+        self._active = 0
+
+    async def put(self, put: Put) -> PutResult:
+        """Wait until the put is durable.
+
+        A cancelled put is not made visible, unless the cancel comes while its name is being written: then it is whole.
+        Either way nothing works on it any more when CancelledError is raised.
+        """
+        self._queue.append(put)
+        with self._lock:
+            start = self._active < _WORKERS
+            self._active += start
+        if start:
+            self._threads.write(self._drain)
+        try:
+            await put.future
+        except asyncio.CancelledError:
+            if not put.done:
+                put.after = asyncio.get_running_loop().create_future()
+                await settled(put.after)
+            raise
+        return PutResult(len(put.data), put.md5)
+
+    def delete(self, keys: Sequence[tuple[str, bytes]]) -> None:
+        """Remove keys durably; blocks. Raises a StoreError at the first that cannot be removed."""
+        touched: set[bytes] = set()
+        key = keys[0][0]
+        try:
+            with self.publisher.locked():
+                for key, raw in keys:  # noqa: B007 - named by the error
+                    self.publisher.remove(raw, touched)
+            for error in self.publisher.sync(touched).values():
+                raise error
+        except FileNotFoundError:
+            return  # no root, so no objects
+        except OSError as error:
+            raise store_error(error, "delete", self.uri, key) from error
+
+    def temp_path(self) -> bytes:
+        """A new temp file's path."""
+        return self._places.temp + b"/" + secrets.token_hex(16).encode()
+
+    def create_temp(self, path: bytes) -> int:
+        """Open a new temp file, making the store's directories when they are missing."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            return self.calls.open(path, flags, 0o666)
+        except FileNotFoundError:
+            self.publisher.prepare()
+            return self.calls.open(path, flags, 0o666)
+
+    def _drain(self) -> None:
+        batch: list[Put] = []
+        try:
+            while self._queue and len(batch) < _BATCH:
+                batch.append(self._queue.popleft())
+        except IndexError:
+            pass  # the other worker took the last one
+        try:
+            self._work(batch)
+        finally:
+            _report(batch)
+            with self._lock:
+                again = bool(self._queue)
+                self._active -= not again
+            if again:
+                self._threads.write(self._drain)  # at the pool's end, so that stores take turns
+
+    def _work(self, batch: Sequence[Put]) -> None:
+        try:
+            self._each(batch, self._write)
+            self._each(batch, self._sync)
+            self._publish(batch)
+            self._sync_directories([put for put in batch if put.target])
+        except Exception as error:
+            for put in batch:
+                put.error = put.error or error
+            raise
+        finally:
+            for put in batch:
+                if put.fd >= 0:
+                    self.calls.close(put.fd)
+                if put.temp and not put.target:
+                    self.publisher.discard(put.temp)
+
+    def _each(self, puts: Sequence[Put], step: Callable[[Put], None]) -> None:
+        for put in puts:
+            if not put.open:
+                continue
+            try:
+                step(put)
+            except FileExistsError:
+                put.error = BlobExists(f"{self.uri}/{put.key} exists already; nothing was written")
+            except OSError as error:
+                put.error = store_error(error, "write", self.uri, put.key)
+
+    def _write(self, put: Put) -> None:
+        if put.temp:
+            return
+        path = self.temp_path()
+        put.fd = self.create_temp(path)
+        put.temp = path
+        write_all(self.calls, put.fd, put.data)
+        if put.hashed:
+            put.md5 = hashlib.md5(put.data, usedforsecurity=False).hexdigest()
+
+    def _sync(self, put: Put) -> None:
+        if put.fd >= 0:
+            self.calls.fsync(put.fd)
+            fd, put.fd = put.fd, -1
+            self.calls.close(fd)
+
+    def _publish(self, batch: Sequence[Put]) -> None:
+        clashed: list[Put] = []
+
+        def shared(put: Put) -> None:
+            try:
+                put.target = self.publisher.publish_shared(put.temp, put.raw, put.if_absent)
+            except Clash:
+                clashed.append(put)
+
+        def exclusive(put: Put) -> None:
+            try:
+                put.target = self.publisher.publish_exclusive(put.temp, put.raw, put.if_absent)
+            except Clash:
+                raise OSError(errno.ENAMETOOLONG, "file name too long even when encoded") from None
+
+        try:
+            with self.publisher.locked():
+                self._each(batch, shared)
+            if clashed:
+                with self.publisher.locked(exclusive=True):
+                    self._each(clashed, exclusive)
+        except OSError as error:  # the lock itself
+            for put in batch:
+                if put.open and not put.target:
+                    put.error = store_error(error, "lock the store to write", self.uri, put.key)
+
+    def _sync_directories(self, published: Sequence[Put]) -> None:
+        needed = {put: self.publisher.unsynced(put.target) for put in published}
+        failed = self.publisher.sync(dict.fromkeys(path for paths in needed.values() for path in paths))
+        for put, paths in needed.items():
+            for path in paths:
+                if path in failed:
+                    put.error = store_error(failed[path], "sync the directory of", self.uri, put.key)
+            if put.error is None:
+                self.publisher.remember(paths)
+
+
+def _report(batch: Sequence[Put]) -> None:
+    """Wake each caller's loop once."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Put]] = {}
+    for put in batch:
+        by_loop.setdefault(put.future.get_loop(), []).append(put)
+    for loop, puts in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_report_here, puts)
+        except RuntimeError:
+            pass  # the loop is closed: nobody waits any more
+
+
+def _report_here(puts: Sequence[Put]) -> None:
+    for put in puts:
+        put.report()

@@ -1,0 +1,146 @@
+"""`mem://`: objects in a dict, for tests and trials.
+
+The smallest adapter of `base.py`; safe across threads, gone with the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
+from lakebed_engine.stores.objects.local_names import key_bytes
+from lakebed_engine.stores.objects.local_read import check_range
+from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound
+from lakebed_engine.vocabulary.ports import Clock, SystemClock
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blob:
+    data: bytes
+    mtime: float
+
+
+class MemoryObjects:
+    """One namespace in one dict."""
+
+    def __init__(self, uri: str, clock: Clock | None = None) -> None:
+        self._uri = uri
+        self._clock = clock or SystemClock()
+        self._blobs: dict[str, _Blob] = {}
+        self._version = object()
+        self._sorted: tuple[object, Sequence[str]] = (self._version, ())
+
+    @property
+    def uri(self) -> str:
+        """The namespace's URI."""
+        return self._uri
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._blobs, self._version = {}, object()
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+        """Keep the bytes."""
+        self._put(key, bytes(data), if_absent)
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+        """Collect the stream; it is visible once it has ended."""
+        key_bytes(key)
+        data = b"".join([bytes(chunk) async for chunk in chunks])
+        self._put(key, data, if_absent)
+        return PutResult(len(data), hashlib.md5(data, usedforsecurity=False).hexdigest())
+
+    async def get(self, key: str) -> bytes:
+        """The whole object."""
+        return self._get(key).data
+
+    async def get_range(self, key: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; fewer only where the object ends."""
+        check_range(start, length)
+        return self._get(key).data[start : start + length]
+
+    def open(
+        self, key: str, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Stream an object or a part; once entered it survives a delete."""
+        check_range(start, length)
+        return self._open(key, start, length)
+
+    async def head(self, key: str) -> BlobStat:
+        """Size and mtime."""
+        return _stat(key, self._get(key))
+
+    async def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        """Objects in byte order of the key, which for UTF-8 is the order of the characters, too."""
+        keys = self._keys()
+        for index in range(max(bisect_right(keys, start_after), bisect_left(keys, prefix)), len(keys)):
+            key = keys[index]
+            if not key.startswith(prefix):
+                return
+            blob = self._blobs.get(key)
+            if blob is not None:
+                yield _stat(key, blob)
+
+    async def list_partial(self) -> AsyncIterator[BlobStat]:
+        """Nothing: an interrupted put leaves nothing."""
+        leftovers: tuple[BlobStat, ...] = ()
+        for blob in leftovers:
+            yield blob
+
+    async def delete_partial(self, handle: str) -> None:
+        """Nothing to do."""
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects; absent ones are no error."""
+        for key in keys:
+            key_bytes(key)
+        for key in keys:
+            self._blobs.pop(key, None)
+        self._version = object()
+
+    async def copy(self, source: str, target: str) -> None:
+        """The same bytes under another key."""
+        key_bytes(target)
+        self._put(target, self._get(source).data, False)
+
+    def _put(self, key: str, data: bytes, if_absent: bool) -> None:
+        key_bytes(key)
+        blob = _Blob(data, self._clock.now())
+        if not if_absent:
+            self._blobs[key] = blob
+        elif self._blobs.setdefault(key, blob) is not blob:  # one step, also among threads
+            raise BlobExists(f"{self._uri}/{key} exists already; nothing was written")
+        self._version = object()
+
+    def _keys(self) -> Sequence[str]:
+        version = self._version  # taken before the keys: a put of another thread makes what is kept here stale
+        kept, keys = self._sorted
+        if kept is not version:
+            keys = tuple(sorted(self._blobs))
+            self._sorted = (version, keys)
+        return keys
+
+    def _get(self, key: str) -> _Blob:
+        key_bytes(key)
+        try:
+            return self._blobs[key]
+        except KeyError:
+            raise BlobNotFound(f"nothing is stored at {self._uri}/{key}") from None
+
+    @asynccontextmanager
+    async def _open(self, key: str, start: int, length: int | None) -> AsyncIterator[AsyncIterator[bytes]]:
+        data = self._get(key).data
+        yield _chunks(data, start, len(data) if length is None else min(start + length, len(data)))
+
+
+async def _chunks(data: bytes, start: int, end: int) -> AsyncIterator[bytes]:
+    for at in range(start, end, CHUNK):
+        yield data[at : min(at + CHUNK, end)]
+
+
+def _stat(key: str, blob: _Blob) -> BlobStat:
+    return BlobStat(key, len(blob.data), blob.mtime)

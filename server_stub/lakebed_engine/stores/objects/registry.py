@@ -1,0 +1,95 @@
+"""Which store a namespace URI means.
+
+Above the adapters; operations get it as `ObjectStores`. A name is checked here once, so that no adapter sees one that
+leaves its place.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.vocabulary.errors import InvalidNamespaceError
+
+_URI = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.DOTALL)
+_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=@+-]{0,99}")
+_PATH = 500
+_LATER = {"s3": "S3", "gs": "Google Cloud Storage", "gcs": "Google Cloud Storage", "az": "Azure Blob Storage"}
+
+
+class Stores:
+    """Opens `local://NAME[/more]` below one directory and `mem://NAME` in this process.
+
+    Without `local_root`, or without `memory`, that scheme is refused. The same URI is the same store.
+    """
+
+    def __init__(self, local_root: Path | None, memory: bool = True) -> None:
+        self._local_root = local_root
+        self._memory = memory
+        self._threads = Threads()
+        self._lock = threading.Lock()
+        self._stores: dict[str, ObjectStore] = {}
+
+    def open(self, uri: str) -> ObjectStore:
+        """The store for a URI; a slash at its end is dropped. Raises InvalidNamespaceError naming the broken rule."""
+        store = self._stores.get(uri)
+        if store is not None:
+            return store
+        scheme, path = _split(uri)
+        name = f"{scheme}://{path}"
+        with self._lock:
+            if name not in self._stores:
+                self._stores[name] = self._make(scheme, path, name)
+            return self._stores[name]
+
+    def close(self) -> None:
+        """Forget the stores, and with them all of `mem://`; let the threads end."""
+        with self._lock:
+            self._stores = {}
+        self._threads.close()
+
+    def _make(self, scheme: str, path: str, name: str) -> ObjectStore:
+        if scheme == "mem":
+            if not self._memory:
+                raise InvalidNamespaceError(f"mem:// is switched off on this server: {name}")
+            return MemoryObjects(name)
+        if self._local_root is None:
+            raise InvalidNamespaceError(
+                f"local:// is not configured: give the server a storage directory to use {name}"
+            )
+        return LocalObjects(self._local_root / path, name, threads=self._threads)
+
+
+def _split(uri: str) -> tuple[str, str]:
+    match = _URI.fullmatch(uri)
+    if match is None:
+        raise InvalidNamespaceError(f"a storage namespace is a URI such as local://sales or mem://sales, not {uri!r}")
+    scheme, path = match[1], match[2]
+    if scheme in _LATER:
+        raise InvalidNamespaceError(
+            f"the {_LATER[scheme]} adapter ({scheme}://) arrives later; this server has local:// and mem://: {uri!r}"
+        )
+    if scheme not in {"local", "mem"}:
+        raise InvalidNamespaceError(f"no adapter is configured for {scheme}://; there are local:// and mem://: {uri!r}")
+    path = path.removesuffix("/")
+    if not path or path.startswith("/"):
+        raise InvalidNamespaceError(
+            f"a storage namespace is {scheme}://NAME, below the server's own storage: no empty name, no absolute path: "
+            f"{uri!r}"
+        )
+    for part in path.split("/"):
+        if not _PART.fullmatch(part):
+            raise InvalidNamespaceError(
+                "each part of a storage namespace has 1 to 100 of the characters A-Z a-z 0-9 . _ = @ + - and begins "
+                f"with a letter, a digit or _ (so no `..`, no empty part, no %-escapes); {part!r} is not, in {uri!r}"
+            )
+    if len(path) > _PATH:
+        raise InvalidNamespaceError(
+            f"a storage namespace has at most {_PATH} characters, this one {len(path)}: {uri!r}"
+        )
+    return scheme, path

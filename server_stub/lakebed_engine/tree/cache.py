@@ -1,0 +1,42 @@
+"""A cache bounded by bytes, for content that never changes: no invalidation, only eviction of the least used."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Any
+
+
+class ByteCache:
+    """Least-recently-used, bounded by the bytes its values state. Not thread-safe: one event loop uses it."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: Hashable) -> Any | None:
+        """The value, now the most recently used; or None."""
+        found = self._values.get(key)
+        if found is None:
+            return None
+        self._values.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Hashable, value: Any, nbytes: int) -> None:
+        """Keep a value of `nbytes`; one larger than the whole cache is not kept."""
+        old = self._values.pop(key, None)
+        if old is not None:
+            self.used -= old[1]
+        if nbytes > self.limit:
+            return
+        self._values[key] = (value, nbytes)
+        self.used += nbytes
+        while self.used > self.limit:
+            _, (_, gone) = self._values.popitem(last=False)
+            self.used -= gone
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._values.clear()
+        self.used = 0

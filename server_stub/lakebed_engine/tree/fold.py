@@ -1,0 +1,169 @@
+"""Fold a delta onto a tree: the new tree, with only the ranges that changed rewritten (`PROTOCOL.md` 3, COMMIT).
+
+Above `writer`, `trees`, `rows`. The delta streams: memory is bounded by a few ranges, not by the delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes
+
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.tree.rows import identities, live_rows, lower_bound, path_at, upper_bound
+from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
+from lakebed_engine.tree.writer import TreeWriter
+from lakebed_engine.vocabulary.ports import Runtime
+
+_PIECE = 50_000
+"""Delta rows merged at once into one range."""
+
+
+class Folded(NamedTuple):
+    """The new tree, how many paths really changed, and how many ranges were written."""
+
+    tree: Tree
+    changed: int
+    written: int
+
+
+def merge_rows(base: pa.Table, delta: pa.Table) -> tuple[pa.Table, int]:
+    """Rows of `base` with `delta` applied, and how many paths that changed. Both sorted by path.
+
+    A row of the delta that says what already is (equal identity, or a tombstone for nothing) changes nothing.
+    """
+    at = pc.index_in(delta.column("path"), value_set=base.column("path")).fill_null(-1).to_numpy()
+    deleted = delta.column("deleted").to_numpy()
+    known = at >= 0
+    same = np.zeros(len(at), dtype=bool)
+    if known.any():
+        same[known] = (identities(base)[at[known]] == identities(delta)[known]).all(axis=1)
+    changes = np.where(deleted, known, ~same)
+    changed = int(changes.sum())
+    if not changed:
+        return base, 0
+    delta = delta.filter(pa.array(changes))
+    keep = np.ones(base.num_rows, dtype=bool)
+    keep[at[changes & known]] = False
+    merged = pa.concat_tables([base.filter(pa.array(keep)), live_rows(delta)]).combine_chunks()
+    return merged.take(pc.sort_indices(merged.column("path"))).combine_chunks(), changed
+
+
+class _RangeMerge:
+    """One base range while delta rows arrive for it, piece by piece, in order."""
+
+    def __init__(self, fold: _Fold, info: RangeInfo) -> None:
+        self._fold = fold
+        self._info = info
+        self._base: pa.Table | None = None
+        self._kept = 0  # base rows already handed to the writer
+        self._window: list[pa.Table] = []
+        self._rows = 0
+        self._touched = False
+
+    async def feed(self, delta: pa.Table) -> None:
+        self._window.append(delta)
+        self._rows += delta.num_rows
+        if self._rows >= _PIECE:
+            await self._merge()
+
+    async def finish(self) -> None:
+        if self._window:
+            await self._merge()
+        if not self._touched:
+            await self._fold.writer.copy(self._info)
+        else:
+            assert self._base is not None
+            await self._fold.writer.add(self._base.slice(self._kept))
+
+    async def _merge(self) -> None:
+        fold = self._fold
+        delta = pa.concat_tables(self._window).combine_chunks()
+        self._window, self._rows = [], 0
+        if self._base is None:
+            self._base = await fold.trees.rows(fold.store, self._info)
+        # only the base rows between the delta's first and last path are looked at: the others stay as they are
+        first = lower_bound(self._base, path_at(delta, 0))
+        end = upper_bound(self._base, path_at(delta, -1))
+        merged, changed = await fold.runtime.cpu(merge_rows, self._base.slice(first, end - first), delta)
+        if changed:
+            self._touched = True
+            fold.changed += changed
+            await fold.writer.add(self._base.slice(self._kept, first - self._kept))
+            await fold.writer.add(merged)
+            self._kept = end
+
+
+class _Fold:
+    def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, base: Tree, writer: TreeWriter) -> None:
+        self.trees = trees
+        self.store = store
+        self.runtime = runtime
+        self.base = base
+        self.writer = writer
+        self.changed = 0
+        self._index = 0
+        self._current: _RangeMerge | None = None
+
+    async def take(self, delta: pa.Table) -> None:
+        while delta.num_rows:
+            if self._index == len(self.base.ranges):
+                rows = live_rows(delta)
+                self.changed += rows.num_rows
+                await self.writer.add(rows)
+                return
+            info = self.base.ranges[self._index]
+            count = delta.num_rows if self._open_ended(info) else upper_bound(delta, info.max_path)
+            if count:
+                self._current = self._current or _RangeMerge(self, info)
+                await self._current.feed(delta.slice(0, count))
+                delta = delta.slice(count)
+            if delta.num_rows:
+                await self._next(info)
+
+    async def rest(self) -> None:
+        while self._index < len(self.base.ranges):
+            await self._next(self.base.ranges[self._index])
+
+    def _open_ended(self, info: RangeInfo) -> bool:
+        """Whether rows after this range belong into it: the last range, when nothing closed it but the end."""
+        last = self._index == len(self.base.ranges) - 1
+        return last and not closes(info.max_path, info.size_bytes)
+
+    async def _next(self, info: RangeInfo) -> None:
+        if self._current is not None:
+            await self._current.finish()
+            self._current = None
+        else:
+            await self.writer.copy(info)
+        self._index += 1
+
+
+async def fold(
+    trees: Trees,
+    store: ObjectStore,
+    runtime: Runtime,
+    base: Tree,
+    delta: AsyncIterator[pa.Table],
+    *,
+    min_bytes: int = MIN_BYTES,
+    max_bytes: int = MAX_BYTES,
+) -> Folded:
+    """Apply `delta` (tables of DELTA_SCHEMA, ascending and disjoint) to `base`.
+
+    Everything the new tree names is durable when this returns. When nothing changed the tree is `base` itself.
+    The byte bounds of ranges are lowered by tests only.
+    """
+    writer = TreeWriter(trees, store, runtime, min_bytes=min_bytes, max_bytes=max_bytes)
+    work = _Fold(trees, store, runtime, base, writer)
+    async for piece in delta:
+        await work.take(piece)
+    await work.rest()
+    ranges = await writer.finish()
+    if not work.changed:
+        return Folded(base, 0, writer.written)
+    return Folded(await trees.save(store, ranges), work.changed, writer.written)

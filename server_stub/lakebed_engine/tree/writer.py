@@ -1,0 +1,107 @@
+"""Writes the ranges of a new tree in order: closes them where their paths say, copies untouched ones by reference.
+
+Above `trees`, used by `fold`. Memory: at most a few ranges of rows at a time.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from lakebed_format.split import MAX_BYTES, MIN_BYTES, row_sizes, split_points
+
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
+from lakebed_engine.vocabulary.ports import Runtime
+
+_AT_ONCE = 4
+"""Ranges encoded and written together."""
+
+
+class TreeWriter:
+    """Takes rows and references in order of path; `finish` gives the tree.
+
+    A range is rewritten only when rows of it changed, or when the rows before it ended in a piece too small to
+    stand alone; then one neighbour is joined to it and no more, so that a one-key change writes at most 3 ranges.
+    """
+
+    def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, *, min_bytes: int = MIN_BYTES,
+                 max_bytes: int = MAX_BYTES) -> None:  # fmt: skip
+        self._trees = trees
+        self._store = store
+        self._runtime = runtime
+        self._min = min_bytes
+        self._max = max_bytes
+        self._open: list[pa.Table] = []
+        self._open_bytes = 0
+        self._joined = False
+        self._full: list[tuple[int, pa.Table, int]] = []
+        self._done: list[RangeInfo | None] = []
+        self.written = 0
+
+    async def add(self, rows: pa.Table) -> None:
+        """Rows of RANGE_SCHEMA that follow all that came before."""
+        if rows.num_rows == 0:
+            return
+        self._open.append(rows)
+        self._open_bytes += int(row_sizes(rows).sum())
+        if self._open_bytes >= self._max:
+            await self._cut()
+
+    async def copy(self, info: RangeInfo) -> None:
+        """A whole range, unchanged. What is open before it is closed first, or joined with it when too small."""
+        if self._open:
+            await self._cut()
+        if self._open:
+            if not self._joined and self._open_bytes < self._min:
+                self._joined = True
+                await self.add(await self._trees.rows(self._store, info))
+                return
+            await self._close_rest()
+        self._joined = False
+        self._done.append(info)
+
+    async def finish(self) -> list[RangeInfo]:
+        """Write what is left; the ranges of the whole tree, in order."""
+        if self._open:
+            await self._cut()
+        if self._open:
+            await self._close_rest()
+        await self._flush()
+        assert None not in self._done
+        return [info for info in self._done if info is not None]
+
+    async def _cut(self) -> None:
+        rows = pa.concat_tables(self._open).combine_chunks()
+        start = 0
+        for end in split_points(rows, min_bytes=self._min, max_bytes=self._max):
+            await self._emit(rows.slice(start, end - start))
+            start = end
+        rest = rows.slice(start)
+        self._open = [rest] if rest.num_rows else []
+        self._open_bytes = int(row_sizes(rest).sum()) if rest.num_rows else 0
+
+    async def _close_rest(self) -> None:
+        rows = pa.concat_tables(self._open)
+        self._open, self._open_bytes = [], 0
+        await self._emit(rows)
+
+    async def _emit(self, rows: pa.Table) -> None:
+        self._full.append((len(self._done), rows, int(row_sizes(rows).sum())))
+        self._done.append(None)
+        if len(self._full) >= _AT_ONCE:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        full, self._full = self._full, []
+        if not full:
+            return
+        infos = await self._runtime.gather(
+            [lambda r=rows, s=size: self._trees.write(self._store, r, s) for _, rows, size in full]  # type: ignore[misc]
+        )
+        for (index, _, _), info in zip(full, infos, strict=True):
+            self._done[index] = info
+            self.written += 1
+
+
+async def save(trees: Trees, store: ObjectStore, ranges: list[RangeInfo]) -> Tree:
+    """The tree of finished ranges, its metarange written."""
+    return await trees.save(store, ranges)

@@ -1,0 +1,137 @@
+"""The whole ASGI application: the API, and beside it health, the spec and a page for people.
+
+Under `serve` and the tests. Paths below `/api/v1` go straight to `Api`; Starlette answers the others and runs the
+background work between start-up and shutdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+from lakebed_engine.engine import Engine
+from lakebed_wire.operations import API_PREFIX
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from lakebed_server.api import Api
+from lakebed_server.call import Services
+from lakebed_server.logs import RequestLog
+from lakebed_server.vocabulary import Receive, Scope, Send
+
+log = logging.getLogger("lakebed.server")
+
+CLEANUP_INTERVAL = 60.0
+
+_PAGE = """Lakebed {version}: Git-like version control for data lakes.
+
+This is the server's API endpoint; point a client at it:
+
+    pip install lakebed
+    export LAKEBED_ENDPOINT={endpoint}
+    export LAKEBED_ACCESS_KEY_ID=...  LAKEBED_SECRET_ACCESS_KEY=...
+    lakebed repo list
+
+  {endpoint}/openapi.json   the API, described
+  {endpoint}/_health        whether the server is up
+"""
+
+
+class App:
+    """The ASGI callable: a fork in the road and nothing more."""
+
+    def __init__(self, api: Api, site: Starlette) -> None:
+        self._api = api
+        self._site = site
+        self._prefix = API_PREFIX.encode() + b"/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or run the application's life."""
+        if scope["type"] == "http":
+            raw: bytes = scope.get("raw_path") or scope["path"].encode()
+            root: str = scope.get("root_path", "")
+            if raw.removeprefix(root.encode()).startswith(self._prefix):
+                await self._api(scope, receive, send)
+                return
+        await self._site(scope, receive, send)
+
+
+def create_app(
+    services: Services,
+    *,
+    json_limit: int = 10 << 20,
+    request_log: RequestLog | None = None,
+    cleanup_interval: float = CLEANUP_INTERVAL,
+    on_shutdown: Callable[[], Awaitable[None]] | None = None,
+) -> App:
+    """The application over its services. `on_shutdown` runs last, after the last request."""
+    request_log = request_log or RequestLog()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        cleaner = asyncio.create_task(_clean_for_ever(services.engine, cleanup_interval))
+        try:
+            yield
+        finally:
+            cleaner.cancel()
+            await asyncio.gather(cleaner, return_exceptions=True)
+            if on_shutdown is not None:
+                await on_shutdown()
+            request_log.flush()
+
+    async def page(request: Request) -> Response:
+        endpoint = str(request.base_url).rstrip("/")
+        return PlainTextResponse(_PAGE.format(version=services.installation.version, endpoint=endpoint))
+
+    async def health(_: Request) -> Response:
+        return PlainTextResponse("alive!\n")
+
+    async def unknown(_: Request, __: Exception) -> Response:
+        return PlainTextResponse(f"nothing here; the API is below {API_PREFIX}\n", status_code=404)
+
+    site = Starlette(
+        routes=[
+            Route("/", page),
+            Route("/_health", health),
+            Route("/openapi.json", _spec),
+        ],
+        exception_handlers={404: unknown},
+        lifespan=lifespan,
+    )
+    return App(Api(services, json_limit=json_limit, request_log=request_log), site)
+
+
+async def _clean_for_ever(engine: Engine, interval: float) -> None:
+    while True:
+        await asyncio.sleep(interval)
+        try:
+            await engine.run_cleaner()
+        except Exception:
+            log.exception("the cleaner failed; it tries again in %g s", interval)
+
+
+async def _spec(_: Request) -> Response:
+    body = await asyncio.to_thread(read_spec)
+    if body is None:
+        return PlainTextResponse("this installation does not carry openapi.yaml\n", status_code=404)
+    return Response(body, media_type="application/json")
+
+
+@functools.cache
+def read_spec() -> bytes | None:
+    """openapi.yaml as JSON: from the package, or from the source tree that it runs in."""
+    import lakebed_wire
+    import yaml
+
+    package = Path(lakebed_wire.__file__).parent
+    for path in (package / "openapi.yaml", package.parent.parent / "openapi.yaml"):
+        if path.is_file():
+            return msgspec.json.encode(yaml.safe_load(path.read_bytes()))
+    return None

@@ -1,0 +1,1 @@
+"""Who is calling: access keys, tokens and the check of every request."""

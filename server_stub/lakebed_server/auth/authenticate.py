@@ -1,0 +1,136 @@
+"""Who sent a request: the first carrier of credentials decides, and a wrong one is 401 whatever else is there.
+
+Above `credentials` and `tokens`, called by `api` before anything of a request is parsed: strangers learn nothing
+about their request. (lakeFS validates first. Here a malformed request without credentials is 401, not 400.)
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import time
+from collections.abc import Callable, Mapping
+from typing import Final, Generic, TypeVar
+
+from lakebed_server.auth.credentials import Credential, CredentialStore, User
+from lakebed_server.auth.tokens import COOKIE, Token, Tokens
+from lakebed_server.vocabulary import RequestError
+
+CHALLENGE: Final = (b"www-authenticate", b'Basic realm="lakebed"')
+REMEMBER_SECONDS: Final = 5.0
+REMEMBER_MOST: Final = 1024
+
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """Answers of the last few seconds, at most so many; the oldest go first."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float, most: int) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._most = most
+        self._rows: dict[str, tuple[float, T]] = {}
+
+    def get(self, key: str) -> T | None:
+        """What was put in lately."""
+        row = self._rows.get(key)
+        if row is None:
+            return None
+        if row[0] < self._clock():
+            del self._rows[key]
+            return None
+        return row[1]
+
+    def put(self, key: str, value: T) -> None:
+        """Remember for a while."""
+        self._rows.pop(key, None)
+        if len(self._rows) >= self._most:
+            del self._rows[next(iter(self._rows))]
+        self._rows[key] = (self._clock() + self._seconds, value)
+
+
+class Authenticator:
+    """Checks credentials. A request with a known access key costs no KV read and no decryption."""
+
+    def __init__(self, store: CredentialStore, tokens: Tokens, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._tokens = tokens
+        self._known: Remembered[Credential] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        # strangers have a place of their own, so that a flood of them pushes out nobody
+        self._unknown: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._users: Remembered[User] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+
+    async def authenticate(self, headers: Mapping[bytes, bytes]) -> str:
+        """The name of the calling user. Raises RequestError (401)."""
+        authorization = headers.get(b"authorization")
+        if authorization is None:
+            token = _cookie(headers.get(b"cookie"))
+            if token is None:
+                raise _refused("no credentials: send an access key pair (HTTP Basic) or a token of login (Bearer)")
+            return await self._by_token(token)
+        scheme, _, value = authorization.partition(b" ")
+        scheme = scheme.lower()
+        if scheme == b"basic":
+            return (await self.check_pair(*_pair(value))).user
+        if scheme == b"bearer":
+            return await self._by_token(value.strip().decode("latin-1"))
+        raise _refused("unknown authorization scheme; use Basic or Bearer")
+
+    async def check_pair(self, access_key_id: str, secret_access_key: str) -> Credential:
+        """The access key, when its secret is right. Compares in constant time, also for ids that do not exist."""
+        credential = self._known.get(access_key_id)
+        if credential is None and not self._unknown.get(access_key_id):
+            credential = await self._store.find(access_key_id)
+            if credential is None:
+                self._unknown.put(access_key_id, True)
+            else:
+                self._known.put(access_key_id, credential)
+        expected = "x" * 40 if credential is None else credential.secret_access_key
+        same = hmac.compare_digest(expected.encode(), secret_access_key.encode())
+        if credential is None or not same:
+            raise _refused("the access key id or the secret access key is wrong")
+        return credential
+
+    async def user(self, name: str) -> User | None:
+        """The user of this name."""
+        user = self._users.get(name)
+        if user is None:
+            user = await self._store.find_user(name)
+            if user is not None:
+                self._users.put(name, user)
+        return user
+
+    def issue(self, user: str, now: int) -> Token:
+        """A token for a user."""
+        return self._tokens.issue(user, now)
+
+    async def _by_token(self, text: str) -> str:
+        name = self._tokens.user_of(text)
+        if name is None or await self.user(name) is None:
+            raise _refused("the token is not valid, or not any more; log in again")
+        return name
+
+
+def _pair(value: bytes) -> tuple[str, str]:
+    try:
+        text = base64.b64decode(value.strip(), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise _refused("the Basic credentials cannot be read") from None
+    access_key_id, _, secret_access_key = text.partition(":")
+    return access_key_id, secret_access_key
+
+
+def _cookie(header: bytes | None) -> str | None:
+    if header is None:
+        return None
+    for pair in header.decode("latin-1").split(";"):
+        name, _, value = pair.strip().partition("=")
+        if name == COOKIE:
+            return value.strip('"')
+    return None
+
+
+def _refused(message: str) -> RequestError:
+    return RequestError("unauthenticated", message, (CHALLENGE,))

@@ -1,0 +1,79 @@
+"""Which handler answers which operation.
+
+Above `handlers`, under `api`. The server refuses to start when an operation of openapi.yaml has neither a handler
+nor a line in PLANNED, and when a handler has no operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final
+
+from lakebed_wire.operations import Operation
+
+from lakebed_server.handlers import auth, branches, commits, diffs, merges, objects, repositories, system, tags
+from lakebed_server.reply import Reply
+from lakebed_server.vocabulary import StartError
+
+Handler = Callable[..., Awaitable[Reply]]
+
+HANDLERS: Final[Mapping[str, Handler]] = {
+    "healthCheck": system.health_check,
+    "getConfig": system.get_config,
+    "getLakeFSVersion": system.get_lakefs_version,
+    "getSetupState": system.get_setup_state,
+    "login": auth.login,
+    "getCurrentUser": auth.get_current_user,
+    "listRepositories": repositories.list_repositories,
+    "createRepository": repositories.create_repository,
+    "getRepository": repositories.get_repository,
+    "deleteRepository": repositories.delete_repository,
+    "getRepositoryMetadata": repositories.get_repository_metadata,
+    "setRepositoryMetadata": repositories.set_repository_metadata,
+    "deleteRepositoryMetadata": repositories.delete_repository_metadata,
+    "listBranches": branches.list_branches,
+    "createBranch": branches.create_branch,
+    "getBranch": branches.get_branch,
+    "deleteBranch": branches.delete_branch,
+    "resetBranch": branches.reset_branch,
+    "listTags": tags.list_tags,
+    "createTag": tags.create_tag,
+    "getTag": tags.get_tag,
+    "deleteTag": tags.delete_tag,
+    "commit": commits.commit,
+    "getCommit": commits.get_commit,
+    "logCommits": commits.log_commits,
+    "mergeIntoBranch": merges.merge_into_branch,
+    "findMergeBase": merges.find_merge_base,
+    "diffBranch": diffs.diff_branch,
+    "diffRefs": diffs.diff_refs,
+    "getObject": objects.get_object,
+    "headObject": objects.head_object,
+    "statObject": objects.stat_object,
+    "listObjects": objects.list_objects,
+    "uploadObject": objects.upload_object,
+    "uploadObjects": objects.upload_objects,
+    "deleteObject": objects.delete_object,
+    "deleteObjects": objects.delete_objects,
+    "copyObject": objects.copy_object,
+}
+
+PLANNED: Final[Mapping[str, str]] = {}
+"""Operations that stand in the spec before they work: operationId -> what brings them, in words for a client."""
+
+
+def check(
+    operations: Iterable[Operation],
+    handlers: Mapping[str, Handler] = HANDLERS,
+    planned: Mapping[str, str] = PLANNED,
+) -> None:
+    """Raise StartError unless operations on one side, and handlers and planned ones on the other, match."""
+    known = {operation.operation_id for operation in operations}
+    answered = handlers.keys() | planned.keys()
+    for what, names in (
+        ("operations without a handler", known - answered),
+        ("handlers without an operation", answered - known),
+        ("planned operations that have a handler", handlers.keys() & planned.keys()),
+    ):
+        if names:
+            raise StartError(f"{what}: {', '.join(sorted(names))}; see lakebed_server.bindings")

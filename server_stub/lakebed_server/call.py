@@ -1,0 +1,72 @@
+"""One request on its way through the server, and the services that it may use.
+
+Above `auth` and `streaming.body`. `api` makes a Call, handlers read it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakebed_engine.engine import Engine
+
+from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.streaming.body import RequestBody
+from lakebed_server.vocabulary import Receive, Scope
+
+_SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
+_process = secrets.token_hex(6)
+_count = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What `getConfig` says about this server."""
+
+    version: str
+    default_namespace_prefix: str = "local://repos"
+    memory: bool = False
+    local: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What handlers may call."""
+
+    engine: Engine
+    authenticator: Authenticator
+    installation: Installation
+
+
+class Call:
+    """One request: where it came from, who sent it, its headers and body."""
+
+    __slots__ = ("body", "head", "headers", "method", "operation", "path", "request_id", "services", "started", "user")
+
+    def __init__(self, scope: Scope, receive: Receive, services: Services) -> None:
+        self.services = services
+        self.method: str = scope["method"]
+        self.path: bytes = scope["raw_path"] if "raw_path" in scope else scope["path"].encode()
+        self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        self.body = RequestBody(receive, self.headers)
+        self.head = self.method == "HEAD"
+        self.user = ""
+        self.operation = ""
+        self.started = time.perf_counter()
+        self.request_id = _request_id(self.headers.get(b"x-request-id"))
+
+    @property
+    def engine(self) -> Engine:
+        """The engine."""
+        return self.services.engine
+
+
+def _request_id(sent: bytes | None) -> str:
+    """The client's own id when it is harmless, else a new one."""
+    if sent is not None and _SANE_ID.fullmatch(sent) is not None:
+        return sent.decode("ascii")
+    return f"{_process}-{next(_count):08x}"

@@ -1,0 +1,141 @@
+"""The parts of a server, built from settings.
+
+Above the engine, its stores and `auth`; under `serve`. Configuration is data: this is where it turns into objects.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.errors import EngineError
+
+from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.credentials import Credential, CredentialStore
+from lakebed_server.auth.secret_key import SecretKey, load_or_make
+from lakebed_server.auth.tokens import Tokens
+from lakebed_server.call import Installation, Services
+from lakebed_server.settings.schema import Settings
+from lakebed_server.vocabulary import StartError
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """What a running server is made of. `first_admin` is set when this start made the admin's access key."""
+
+    kv: KVStore
+    stores: Stores
+    engine: Engine
+    services: Services
+    first_admin: Credential | None
+
+    async def close(self) -> None:
+        """Stop the engine, then let go of the store."""
+        await self.engine.close()
+        await self.kv.close()
+        self.stores.close()
+
+
+async def build(settings: Settings) -> Components:
+    """Open the stores and put everything together. Raises StartError with one clear sentence."""
+    _prepare_directories(settings)
+    secret = _secret_key(settings)
+    kv = _open_kv(settings)
+    stores = _stores(settings)
+    try:
+        engine = Engine(kv, stores, cache_bytes=settings.cache.memory, cleanup_grace=settings.cleanup.grace)
+        store = CredentialStore(kv, secret)
+        first_admin = await _ensure_admin(settings, store)
+    except BaseException as error:
+        await kv.close()
+        stores.close()
+        if isinstance(error, EngineError):
+            raise StartError(f"cannot open the store: {error.message}") from error
+        raise
+    installation = Installation(
+        version=version(),
+        default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
+        local=bool(settings.objects.local.root),
+        memory=_memory(settings),
+    )
+    authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
+    return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)
+
+
+def version() -> str:
+    """The version of the installed package."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version("lakebed")
+    except importlib.metadata.PackageNotFoundError:
+        return "0.0.0"
+
+
+async def _ensure_admin(settings: Settings, store: CredentialStore) -> Credential | None:
+    now = int(time.time())
+    await store.check_key()
+    if settings.admin.access_key_id:
+        await store.ensure_admin(settings.admin.access_key_id, settings.admin.secret_access_key, now)
+        return None
+    return await store.make_first_admin(now)
+
+
+def _prepare_directories(settings: Settings) -> None:
+    wanted = []
+    if settings.kv.type == "sqlite":
+        wanted.append(Path(settings.kv.sqlite.path).parent)
+        if not settings.auth.secret_key:
+            wanted.append(Path(settings.data_dir))
+    if settings.objects.local.root:
+        wanted.append(Path(settings.objects.local.root))
+    for path in wanted:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StartError(f"cannot make the directory {path}: {error.strerror}; choose another --data-dir") from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise StartError(
+                f"cannot write to the directory {path}; choose another --data-dir or change its permissions"
+            )
+
+
+def _secret_key(settings: Settings) -> SecretKey:
+    if settings.auth.secret_key:
+        return SecretKey(settings.auth.secret_key)
+    if settings.kv.type == "memory":
+        return SecretKey(secrets.token_hex(32))  # what it encrypts is forgotten as well
+    path = Path(settings.data_dir) / "secret.key"
+    try:
+        return load_or_make(path)
+    except OSError as error:
+        raise StartError(f"cannot read or make {path}: {error.strerror}") from None
+
+
+def _open_kv(settings: Settings) -> KVStore:
+    if settings.kv.type == "memory":
+        from lakebed_engine.stores.kv.memory import MemoryKV
+
+        return MemoryKV()
+    from lakebed_engine.stores.kv.sqlite import SqliteKV
+
+    try:
+        return SqliteKV(Path(settings.kv.sqlite.path))
+    except EngineError as error:
+        raise StartError(f"cannot open the database {settings.kv.sqlite.path}: {error.message}") from None
+
+
+def _stores(settings: Settings) -> Stores:
+    root = Path(settings.objects.local.root) if settings.objects.local.root else None
+    return Stores(root, memory=_memory(settings))
+
+
+def _memory(settings: Settings) -> bool:
+    # beside a KV store that forgets, objects that are forgotten as well surprise nobody
+    return settings.objects.memory or settings.kv.type == "memory"

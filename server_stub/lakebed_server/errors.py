@@ -1,0 +1,89 @@
+"""Errors become responses: the one place.
+
+Above `reply`; called by `api` with whatever a request raised. The status of a kind stands in openapi.yaml
+(`x-error-kinds`). What is the client's to mend is told in the error's own words. What is ours (5xx) is told in fixed
+words and logged in full, so that no path, address or secret of this machine leaves it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, MergeConflictError
+from lakebed_wire import models
+from lakebed_wire.operations import ERROR_KINDS
+from msgspec import UNSET, UnsetType
+
+from lakebed_server.call import Call
+from lakebed_server.reply import Reply, json
+from lakebed_server.vocabulary import Header, RequestError, StartError
+
+log = logging.getLogger("lakebed.server")
+
+RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+
+OUR_FAULT: Final[dict[str, str]] = {
+    "internal": "the server failed; its log has the details under this request id",
+    "corrupt_data": "stored data is damaged; the server's log names it under this request id",
+    "outcome_unknown": "the store's answer was lost: the change may or may not have happened; read back to find out",
+    "store_unavailable": "the store did not answer; try again later",
+    "store_full": "the store has no space left or cannot be written; nothing was half-written",
+}
+"""What a client is told of a failure that is not its own."""
+
+
+def respond(error: Exception, call: Call) -> Reply:
+    """The response to an error that a request raised."""
+    if isinstance(error, RequestError):
+        return _reply(call, error.kind, error.message, error.headers)
+    if isinstance(error, EngineError):
+        return _engine_reply(error, call)
+    if isinstance(error, StartError):  # stored secrets that the key does not open: the operator's, not the client's
+        log.error("%s", error, extra={"request_id": call.request_id})
+    else:
+        log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})
+    return _reply(call, "internal", OUR_FAULT["internal"])
+
+
+def _engine_reply(error: EngineError, call: Call) -> Reply:
+    kind = error.kind
+    if kind in OUR_FAULT:
+        detail = f"{type(error).__name__}: {error.message}"
+        log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
+        return _reply(call, kind, OUR_FAULT[kind])
+    if isinstance(error, MergeConflictError):
+        return _conflict_reply(error, call)
+    headers: tuple[Header, ...] = ()
+    if isinstance(error, InvalidRangeError) and error.size is not None:
+        headers = ((b"content-range", b"bytes */%d" % error.size),)
+    return _reply(call, kind, error.message, headers)
+
+
+def _conflict_reply(error: MergeConflictError, call: Call) -> Reply:
+    conflicts = [
+        models.Conflict(path=c.path, base=_set(c.base), ours=_set(c.ours), theirs=_set(c.theirs))
+        for c in error.conflicts
+    ]
+    body = models.Error(
+        message=error.message,
+        kind=error.kind,
+        reference="",  # clients of lakeFS read a 409 of a merge as a MergeResult
+        conflicts=conflicts,
+        conflicts_has_more=error.has_more,
+        request_id=call.request_id,
+    )
+    return json(ERROR_KINDS[error.kind], body)
+
+
+def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = ()) -> Reply:
+    status = ERROR_KINDS.get(kind, 500)
+    if status in (429, 503):
+        headers = (*headers, RETRY_AFTER)
+    if call.head:
+        return Reply(status, headers=headers)
+    return json(status, models.Error(message=message, kind=kind, request_id=call.request_id), headers)
+
+
+def _set(value: str | None) -> str | UnsetType:
+    return UNSET if value is None else value

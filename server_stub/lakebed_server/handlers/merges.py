@@ -1,0 +1,43 @@
+"""Merges. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from lakebed_engine.vocabulary.records import MergeRequest
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from msgspec import UNSET
+
+from lakebed_server import views
+from lakebed_server.call import Call
+from lakebed_server.reply import Reply, json
+
+
+async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: models.Merge | None) -> Reply:
+    """mergeIntoBranch. An empty message means the default one."""
+    body = body or models.Merge()
+    request = MergeRequest(
+        committer=call.user,
+        message=body.message or None,
+        metadata=body.metadata or {},
+        strategy=views.text(body.strategy),
+        force=bool(body.force),
+        allow_empty=bool(body.allow_empty),
+        squash=bool(body.squash_merge),
+        conflicts_after=views.text(p.conflicts_after),
+        conflicts_amount=views.DEFAULT_AMOUNT if p.conflicts_amount is UNSET else p.conflicts_amount,
+    )
+    merged = await call.engine.merge(p.repository, p.source_ref, p.destination_branch, request)
+    return json(200, models.MergeResult(reference=merged.id))
+
+
+async def find_merge_base(call: Call, p: ops.FindMergeBaseParams) -> Reply:
+    """findMergeBase. (lakeFS swaps the two sides in its answer; this does not.)"""
+    base = await call.engine.merge_base(p.repository, p.source_ref, p.destination_branch)
+    return json(
+        200,
+        models.FindMergeBaseResult(
+            source_commit_id=base.source_id,
+            destination_commit_id=base.destination_id,
+            base_commit_id=base.base_id,
+        ),
+    )

@@ -1,0 +1,102 @@
+"""Objects: reading, listing, writing, copying, deleting. One function per operation (`handlers`).
+
+What has to do with bytes (headers, forms, ranges) is read and written by `streaming`.
+"""
+
+from __future__ import annotations
+
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from lakebed_wire.operations import ERROR_KINDS
+
+from lakebed_server import views
+from lakebed_server.call import Call
+from lakebed_server.reply import Reply, empty, json
+from lakebed_server.streaming import downloads, uploads
+from lakebed_server.vocabulary import bad_request, not_implemented
+
+MOST_PATHS = 1000
+
+
+async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
+    """getObject."""
+    _no_presign(p.presign)
+    entry = await call.engine.stat(p.repository, p.ref, p.path)
+    return downloads.content(call.engine, p.repository, entry, p.range, p.if_none_match)
+
+
+async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
+    """headObject."""
+    return downloads.head(await call.engine.stat(p.repository, p.ref, p.path), p.range)
+
+
+async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
+    """statObject."""
+    _no_presign(p.presign)
+    entry = await call.engine.stat(p.repository, p.ref, p.path)
+    stats = await views.object_stats(
+        call.engine, p.repository, p.path, entry, user_metadata=p.user_metadata is not False
+    )
+    return json(200, stats)
+
+
+async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
+    """listObjects."""
+    _no_presign(p.presign)
+    page = await call.engine.list_objects(
+        p.repository,
+        p.ref,
+        prefix=views.text(p.prefix),
+        after=views.text(p.after),
+        amount=views.amount(p.amount),
+        delimiter=views.text(p.delimiter),
+    )
+    results = await views.listed(call.engine, p.repository, page.items, user_metadata=p.user_metadata is not False)
+    pagination = views.pagination(page, lambda item: item.path)
+    return json(200, models.ObjectStatsList(pagination=pagination, results=results))
+
+
+async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
+    """uploadObject."""
+    request, chunks = await uploads.single(call, p)
+    entry = await call.engine.upload(p.repository, p.branch, request, chunks)
+    return json(201, await views.object_stats(call.engine, p.repository, p.path, entry))
+
+
+async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
+    """uploadObjects."""
+    made = await call.engine.upload_many(p.repository, p.branch, uploads.batch(call), force=bool(p.force))
+    results = [await views.object_stats(call.engine, p.repository, path, entry) for path, entry in made]
+    return json(201, models.ObjectBatchResult(results=results))
+
+
+async def delete_object(call: Call, p: ops.DeleteObjectParams) -> Reply:
+    """deleteObject."""
+    await call.engine.delete_object(p.repository, p.branch, p.path, force=bool(p.force))
+    return empty()
+
+
+async def delete_objects(call: Call, p: ops.DeleteObjectsParams, body: models.PathList) -> Reply:
+    """deleteObjects."""
+    if len(body.paths) > MOST_PATHS:
+        raise bad_request(f"body paths: at most {MOST_PATHS} paths in one request, got {len(body.paths)}")
+    failures = await call.engine.delete_objects(p.repository, p.branch, body.paths, force=bool(p.force))
+    errors = [
+        models.ObjectError(status_code=ERROR_KINDS.get(f.kind, 500), message=f.message, path=f.path) for f in failures
+    ]
+    return json(200, models.ObjectErrorList(errors=errors))
+
+
+async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCopyCreation) -> Reply:
+    """copyObject."""
+    if body.shallow:
+        raise not_implemented("a shallow copy is not possible; leave shallow out to copy the content")
+    entry = await call.engine.copy_object(
+        p.repository, p.branch, p.dest_path, body.src_ref or p.branch, body.src_path, force=bool(body.force)
+    )
+    return json(201, await views.object_stats(call.engine, p.repository, p.dest_path, entry))
+
+
+def _no_presign(asked: object) -> None:
+    if asked is True:
+        raise bad_request("parameter presign: this server's store cannot sign addresses; leave it out")

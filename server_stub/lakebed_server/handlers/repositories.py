@@ -1,0 +1,72 @@
+"""Repositories and their metadata. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+
+from lakebed_server import views
+from lakebed_server.call import Call
+from lakebed_server.reply import Reply, empty, json
+from lakebed_server.vocabulary import bad_request, not_implemented
+
+
+async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
+    """listRepositories."""
+    page = await call.engine.list_repositories(
+        prefix=views.text(p.prefix),
+        after=views.text(p.after),
+        amount=views.amount(p.amount),
+        search=views.text(p.search),
+    )
+    pagination = views.pagination(page, lambda item: item.name)
+    return json(200, models.RepositoryList(pagination=pagination, results=[views.repository(r) for r in page.items]))
+
+
+async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: models.RepositoryCreation) -> Reply:
+    """createRepository."""
+    if p.bare:
+        raise not_implemented("bare repositories arrive together with the restore of references")
+    if body.sample_data:
+        raise not_implemented("sample data is not filled in by the server; `make demo` shows how to load some")
+    if body.storage_id:
+        raise bad_request("body storage_id: this server has one store, leave it empty")
+    made = await call.engine.create_repository(
+        body.name,
+        body.storage_namespace,
+        default_branch=body.default_branch or "main",
+        read_only=bool(body.read_only),
+    )
+    return json(201, views.repository(made))
+
+
+async def get_repository(call: Call, p: ops.GetRepositoryParams) -> Reply:
+    """getRepository."""
+    return json(200, views.repository(await call.engine.get_repository(p.repository)))
+
+
+async def delete_repository(call: Call, p: ops.DeleteRepositoryParams) -> Reply:
+    """deleteRepository."""
+    await call.engine.delete_repository(p.repository, force=bool(p.force))
+    return empty()
+
+
+async def get_repository_metadata(call: Call, p: ops.GetRepositoryMetadataParams) -> Reply:
+    """getRepositoryMetadata."""
+    return json(200, await call.engine.get_metadata(p.repository))
+
+
+async def set_repository_metadata(
+    call: Call, p: ops.SetRepositoryMetadataParams, body: models.RepositoryMetadataSet
+) -> Reply:
+    """setRepositoryMetadata."""
+    await call.engine.set_metadata(p.repository, body.metadata)
+    return empty()
+
+
+async def delete_repository_metadata(
+    call: Call, p: ops.DeleteRepositoryMetadataParams, body: models.RepositoryMetadataKeys
+) -> Reply:
+    """deleteRepositoryMetadata."""
+    await call.engine.delete_metadata(p.repository, body.keys)
+    return empty()

@@ -1,0 +1,77 @@
+"""Health, configuration and set-up state. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+
+from lakebed_server.auth.tokens import COOKIE
+from lakebed_server.call import Call, Installation
+from lakebed_server.reply import Reply, empty, json
+
+API_LEVEL: Final = "1.60.0"
+"""The level of the lakeFS API that clients test: dotted whole numbers, which lakefs-spec parses as integers. Our own
+version stands in the `Server` header. The edition (`version_context`) is empty, or lakectl warns before every command.
+"""
+
+
+async def health_check(call: Call, p: ops.HealthCheckParams) -> Reply:
+    """healthCheck."""
+    return empty()
+
+
+async def get_config(call: Call, p: ops.GetConfigParams) -> Reply:
+    """getConfig."""
+    config = models.Config(
+        version_config=_version(),
+        storage_config=_storage(call.services.installation),
+        storage_config_list=[],
+        ui_config=models.UIConfig(custom_viewers=[]),
+        capabilities_config=models.CapabilitiesConfig(),
+    )
+    return json(200, config)
+
+
+async def get_lakefs_version(call: Call, p: ops.GetLakeFSVersionParams) -> Reply:
+    """getLakeFSVersion."""
+    return json(200, _version())
+
+
+async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
+    """getSetupState. The first start sets everything up, so the answer does not change."""
+    login = models.LoginConfig(
+        RBAC="none",
+        login_url="",
+        login_url_method="none",
+        login_cookie_names=[COOKIE],
+        logout_url="",
+        username_ui_placeholder="Access Key ID",
+        password_ui_placeholder="Secret Access Key",  # noqa: S106
+        login_failed_message="The access key id or the secret access key is wrong.",
+    )
+    return json(200, models.SetupState(state="initialized", comm_prefs_missing=False, login_config=login))
+
+
+def _version() -> models.VersionConfig:
+    return models.VersionConfig(
+        version=API_LEVEL, version_context="", latest_version=API_LEVEL, upgrade_recommended=False, upgrade_url=""
+    )
+
+
+def _storage(installation: Installation) -> models.StorageConfig:
+    schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
+    return models.StorageConfig(
+        blockstore_type="local" if installation.local else "mem",
+        blockstore_namespace_example=f"{installation.default_namespace_prefix}/example",
+        blockstore_namespace_ValidityRegex=f"^({'|'.join(schemes)})://",
+        default_namespace_prefix=installation.default_namespace_prefix,
+        pre_sign_support=False,
+        pre_sign_support_ui=False,
+        import_support=False,
+        import_validity_regex="^$",
+        pre_sign_multipart_upload=False,
+        blockstore_id="",
+        blockstore_description="",
+    )

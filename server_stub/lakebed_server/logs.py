@@ -1,0 +1,166 @@
+"""Structured logs: one line per event, as text or JSON.
+
+Beside everything; imports nothing of ours. Other code logs through the standard library (`lakebed.*`); requests go
+past it through `RequestLog`, since a stat must not pay for a log record. Level DEBUG logs every request, INFO those
+that write, fail or take longer than a second, WARN and above only those that fail with 5xx.
+Queries and headers are never logged: paths of objects and credentials stand there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Final, Literal, TextIO
+
+import msgspec
+
+from lakebed_server.vocabulary import StartError
+
+LEVELS: Final = {"DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "NONE": 100}
+SLOW_SECONDS: Final = 1.0
+_FLUSH_SECONDS: Final = 0.1
+_NAMES: Final = {10: "DEBUG", 20: "INFO", 30: "WARN", 40: "ERROR", 50: "ERROR"}
+
+Format = Literal["text", "json"]
+
+
+class Sink:
+    """Where lines go. Lines of requests wait up to a tenth of a second to be written together; warnings do not."""
+
+    def __init__(self, stream: TextIO, style: Format = "text") -> None:
+        self._stream = stream
+        self._style = style
+        self._lines: list[str] = []
+        self._lock = threading.Lock()
+        self._scheduled = False
+        self._second = (0, "")
+
+    def write(self, level: int, message: str, fields: dict[str, object], *, now: bool = True) -> None:
+        """Write one event."""
+        self._lines.append(self._line(level, message, fields))
+        if now or not self._schedule():
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits. A log that cannot be written must not stop the server."""
+        with self._lock:
+            self._scheduled = False
+            lines, self._lines = self._lines, []
+            if lines:
+                try:
+                    self._stream.write("".join(lines))
+                    self._stream.flush()
+                except (OSError, ValueError):
+                    pass
+
+    def _schedule(self) -> bool:
+        if self._scheduled:
+            return True
+        try:
+            asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
+        except RuntimeError:
+            return False
+        self._scheduled = True
+        return True
+
+    def _line(self, level: int, message: str, fields: dict[str, object]) -> str:
+        name = _NAMES.get(level, "INFO")
+        if self._style == "json":
+            event = {"time": self._time(), "level": name, "message": message, **fields}
+            return msgspec.json.encode(event).decode() + "\n"
+        shown = " ".join([f"{key}={_quoted(value)}" for key, value in fields.items()])
+        return f"{self._time()} {name:5} {message}{' ' + shown if shown else ''}\n"
+
+    def _time(self) -> str:
+        now = time.time()
+        whole = int(now)
+        if self._second[0] != whole:
+            self._second = (whole, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)))
+        return f"{self._second[1]}.{int((now - whole) * 1000):03d}Z"
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    if text and text.isascii() and text.isprintable() and " " not in text and '"' not in text:
+        return text
+    return msgspec.json.encode(text).decode()
+
+
+class SinkHandler(logging.Handler):
+    """Brings the standard library's records to a sink."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__()
+        self._sink = sink
+        self._formatter = logging.Formatter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record; `extra` may carry a request id."""
+        fields: dict[str, object] = {"logger": record.name}
+        request_id = getattr(record, "request_id", None)
+        if request_id is not None:
+            fields["request_id"] = request_id
+        if record.exc_info:
+            fields["traceback"] = self._formatter.formatException(record.exc_info)
+        self._sink.write(record.levelno, record.getMessage(), fields)
+
+
+class RequestLog:
+    """The lines about requests."""
+
+    def __init__(self, sink: Sink | None = None, level: int = LEVELS["NONE"]) -> None:
+        self._sink = sink
+        self._level = level if sink is not None else LEVELS["NONE"]
+
+    def wants(self, method: str, status: int, seconds: float) -> bool:
+        """Whether a request is logged. Called for each one, so that nothing is built for those that are not."""
+        level = self._level
+        if level <= LEVELS["DEBUG"]:
+            return True
+        if level >= LEVELS["WARN"]:
+            return status >= 500 and level <= LEVELS["ERROR"]
+        return status >= 400 or seconds > SLOW_SECONDS or method not in ("GET", "HEAD")
+
+    def write(self, fields: dict[str, object], status: int) -> None:
+        """Write one line."""
+        if self._sink is not None:
+            self._sink.write(LEVELS["ERROR" if status >= 500 else "INFO"], "request", fields, now=False)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._sink is not None:
+            self._sink.flush()
+
+
+def configure(style: Format, level: str, output: str) -> RequestLog:
+    """Send the logs of this process to `output`: a path, or `-` for standard output."""
+    threshold = LEVELS[level]
+    root = logging.getLogger()
+    for handler in [h for h in root.handlers if isinstance(h, SinkHandler)]:
+        root.removeHandler(handler)
+    if threshold >= LEVELS["NONE"]:
+        logging.disable(logging.CRITICAL)
+        return RequestLog()
+    logging.disable(logging.NOTSET)
+    sink = Sink(_open(output), style)
+    root.addHandler(SinkHandler(sink))
+    root.setLevel(max(threshold, LEVELS["INFO"]))  # DEBUG of other libraries tells nobody anything
+    logging.getLogger("lakebed").setLevel(threshold)
+    logging.getLogger("uvicorn").setLevel(max(threshold, LEVELS["WARN"]))
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
+    return RequestLog(sink, threshold)
+
+
+def _open(output: str) -> TextIO:
+    if output == "-":
+        return sys.stdout
+    path = Path(output).expanduser()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise StartError(f"cannot write the log to {path}: {error.strerror}; change logging.output") from None

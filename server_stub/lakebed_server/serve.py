@@ -1,0 +1,130 @@
+"""Running the server: from settings to a process that listens, and down again without losing anything.
+
+Above `components` and `app`, under `cli`. uvicorn with httptools and uvloop, one process; several may share a store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import math
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
+
+import uvicorn
+
+from lakebed_server import components, logs
+from lakebed_server.app import create_app
+from lakebed_server.settings.schema import Settings
+from lakebed_server.vocabulary import StartError
+
+KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: then no request meets a closing one
+
+Say = Callable[[str], None]
+
+
+def run(settings: Settings, say: Say) -> None:
+    """Serve until SIGTERM or SIGINT. `say` gets the lines for the person at the terminal. Raises StartError."""
+    style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
+    request_log = logs.configure(style, settings.logging.level, settings.logging.output)
+    listener = _listen(settings.listen.host, settings.listen.port)
+    with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve(settings, listener, request_log, say))
+    request_log.flush()
+
+
+async def _serve(settings: Settings, listener: socket.socket, request_log: logs.RequestLog, say: Say) -> None:
+    parts = await components.build(settings)
+    app = create_app(
+        parts.services,
+        json_limit=settings.limits.json_body,
+        request_log=request_log,
+        cleanup_interval=settings.cleanup.interval,
+        on_shutdown=parts.close,
+    )
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
+    )
+    server = _Server(config, lambda: _announce(settings, parts, listener, say))
+    # uvicorn raises the signal again once it has stopped, which would make a clean stop look like a death
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, lambda *_: None)
+    await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Says so when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()
+
+
+def _announce(settings: Settings, parts: components.Components, listener: socket.socket, say: Say) -> None:
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    endpoint = f"http://{shown}:{port}"
+    say(f"Lakebed {parts.services.installation.version} is ready at {endpoint}")
+    if settings.kv.type == "memory":
+        say("  data directory: none, everything is forgotten at the end")
+    else:
+        say(f"  data directory: {settings.data_dir}")
+    if parts.first_admin is not None:
+        admin = parts.first_admin
+        say("")
+        say("  This is the first start. The access key of the admin, shown only now:")
+        say("")
+        say(f"    export LAKEBED_ENDPOINT={endpoint}")
+        say(f"    export LAKEBED_ACCESS_KEY_ID={admin.access_key_id}")
+        say(f"    export LAKEBED_SECRET_ACCESS_KEY={admin.secret_access_key}")
+        say("")
+    say("  stop with Ctrl-C")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror:
+        raise StartError(f"cannot listen on {host}: no such address") from None
+    listener = socket.socket(family, kind, proto)
+    try:
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise StartError(
+                f"port {port} on {host} is in use; stop what listens there or choose another --port"
+            ) from None
+        raise StartError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+    listener.setblocking(False)
+    return listener
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    factory: Any = uvloop.new_event_loop
+    return factory  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Configuration: a schema of plain values, and where each one came from."""

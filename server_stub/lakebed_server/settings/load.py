@@ -1,0 +1,139 @@
+"""Reading settings: YAML file, environment, flags; the later wins, and each value remembers its source.
+
+Above `schema`, under `cli`. Raises StartError, whose one sentence names the key and the source.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakebed_server.settings.kinds import Value
+from lakebed_server.settings.schema import KEYS, Key, Settings, build
+from lakebed_server.vocabulary import StartError
+
+CONFIG_ENV = "LAKEBED_CONFIG"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, and where each came from: `default`, `file PATH`, `environment NAME` or `flag`."""
+
+    settings: Settings
+    values: Mapping[str, Value]
+    sources: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return "Loaded(...)"  # secrets are among them
+
+
+def load(
+    *,
+    flags: Mapping[str, object] | None = None,
+    env: Mapping[str, str],
+    config: str | None = None,
+    working_directory: Path | None = None,
+) -> Loaded:
+    """All settings. `flags` maps keys to values; None stands for a flag that was not given."""
+    values: dict[str, Value] = {name: key.default for name, key in KEYS.items()}
+    sources = dict.fromkeys(KEYS, DEFAULT)
+
+    def take(key: Key, raw: object, source: str) -> None:
+        values[key.name] = _read(key, raw, source)
+        sources[key.name] = source
+
+    path = config_file(config, env, working_directory)
+    if path is not None:
+        for name, raw in _read_file(path).items():
+            take(KEYS[name], raw, f"file {path}")
+    for key in KEYS.values():
+        if env.get(key.env):
+            take(key, env[key.env], f"environment {key.env}")
+    for name, raw in (flags or {}).items():
+        if raw is not None:
+            take(KEYS[name], raw, "flag")
+    _expand(values)
+    _check(values, sources)
+    return Loaded(build(values), values, sources)
+
+
+def config_file(config: str | None, env: Mapping[str, str], working_directory: Path | None = None) -> Path | None:
+    """The file to read: the given one, LAKEBED_CONFIG, ./lakebed.yaml, ~/.lakebed-server.yaml, or none."""
+    given = config or env.get(CONFIG_ENV)
+    if given:
+        path = Path(given).expanduser()
+        if not path.is_file():
+            raise StartError(f"the configuration file {path} does not exist")
+        return path
+    for path in ((working_directory or Path()) / "lakebed.yaml", Path("~/.lakebed-server.yaml").expanduser()):
+        if path.is_file():
+            return path
+    return None
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    import yaml
+
+    try:
+        tree = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartError(f"cannot read the configuration file {path}: {error}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark is not None else ""
+        raise StartError(f"the configuration file {path} is not YAML{where}") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise StartError(f"the configuration file {path} must hold keys and values")
+    return dict(_flatten(tree, "", path))
+
+
+def _flatten(tree: dict[object, object], prefix: str, path: Path) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = []
+    for part, value in tree.items():
+        name = f"{prefix}{part}"
+        if name in KEYS:
+            rows.append((name, value))
+        elif any(known.startswith(name + ".") for known in KEYS):
+            if isinstance(value, dict):
+                rows += _flatten(value, name + ".", path)
+            elif value is not None:
+                raise StartError(f"{name} in {path} is a section: write its keys below it")
+        else:
+            raise StartError(f"unknown key {name} in {path}{_near(name)}")
+    return rows
+
+
+def _near(name: str) -> str:
+    near = difflib.get_close_matches(name, KEYS, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(near)}?" if near else "; `lakebed config show` lists all keys"
+
+
+def _read(key: Key, raw: object, source: str) -> Value:
+    try:
+        return key.kind.read(raw)
+    except ValueError:
+        got = "a value" if key.secret else repr(raw)[:100]
+        raise StartError(f"{key.name} ({source}): expected {key.kind.expected}, got {got}") from None
+
+
+def _expand(values: dict[str, Value]) -> None:
+    data_dir = str(Path(str(values["data_dir"])).expanduser().absolute())
+    values["data_dir"] = data_dir
+    for name in ("kv.sqlite.path", "objects.local.root"):
+        if values[name]:
+            given = str(values[name]).replace("{data_dir}", data_dir)
+            values[name] = str(Path(given).expanduser().absolute())
+
+
+def _check(values: Mapping[str, Value], sources: Mapping[str, str]) -> None:
+    given, missing = "admin.access_key_id", "admin.secret_access_key"
+    if bool(values[given]) == bool(values[missing]):
+        return
+    if values[missing]:
+        given, missing = missing, given
+    raise StartError(f"{given} ({sources[given]}) is set but {missing} is not; give both or neither")

@@ -1,0 +1,178 @@
+"""Every setting: its key, default, kind and meaning.
+
+Above `kinds`, under `load`. The keys are the fields of the dataclasses joined by dots; docs/configuration.md and
+`lakebed config show` are made from, or compared with, what stands here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Value, choice, integer
+
+
+def _setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> Any:
+    return field(default=default, metadata={"default": default, "kind": kind, "doc": doc, "secret": secret})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenSettings:
+    """Where the server listens."""
+
+    host: str = _setting("127.0.0.1", TEXT, "address to listen on; 0.0.0.0 for every interface")
+    port: int = _setting(8000, integer(0, 65535), "port to listen on; 0 for any free one")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteSettings:
+    """The SQLite KV store."""
+
+    path: str = _setting("{data_dir}/lakebed.db", TEXT, "database file of kv.type sqlite")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KvSettings:
+    """Where what changes is kept."""
+
+    type: str = _setting("sqlite", choice("sqlite", "memory"), "KV store; memory forgets everything at the end")
+    sqlite: SqliteSettings = field(default_factory=SqliteSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings:
+    """Namespaces `local://`."""
+
+    root: str = _setting("{data_dir}/objects", TEXT, "directory under which local:// namespaces lie; empty: none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectSettings:
+    """Where data is kept."""
+
+    local: LocalSettings = field(default_factory=LocalSettings)
+    memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthSettings:
+    """Who may come in."""
+
+    secret_key: str = _setting(
+        "",
+        TEXT,
+        "encrypts stored access keys and signs tokens; empty: {data_dir}/secret.key, made on first start",
+        secret=True,
+    )
+    login_duration: float = _setting(168 * 3600.0, DURATION, "how long a token of login is valid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminSettings:
+    """A given access key of the admin."""
+
+    access_key_id: str = _setting("", TEXT, "access key id to ensure at start; empty: one is made on first start")
+    secret_access_key: str = _setting("", TEXT, "its secret access key", secret=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggingSettings:
+    """Logs."""
+
+    format: str = _setting("text", choice("text", "json"), "how lines are written")
+    level: str = _setting(
+        "INFO",
+        choice("DEBUG", "INFO", "WARN", "ERROR", "NONE"),
+        "least level to write; DEBUG has every request, INFO those that write, fail or are slow",
+    )
+    output: str = _setting("-", TEXT, "- for standard output, or a file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSettings:
+    """Limits."""
+
+    json_body: int = _setting(10 << 20, SIZE, "largest JSON body that is read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheSettings:
+    """Caches."""
+
+    memory: int = _setting(256 << 20, SIZE, "memory for decoded metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanupSettings:
+    """The cleaner of dropped staging data."""
+
+    grace: float = _setting(300.0, DURATION, "how long dropped data is kept for readers under way")
+    interval: float = _setting(60.0, DURATION, "pause between two passes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """The process."""
+
+    shutdown_timeout: float = _setting(30.0, DURATION, "how long a stop waits for requests under way")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings. Plain values only; components are built from them in `serve`."""
+
+    data_dir: str = _setting("~/.lakebed/data", TEXT, "directory of everything that the server keeps")
+    listen: ListenSettings = field(default_factory=ListenSettings)
+    kv: KvSettings = field(default_factory=KvSettings)
+    objects: ObjectSettings = field(default_factory=ObjectSettings)
+    auth: AuthSettings = field(default_factory=AuthSettings)
+    admin: AdminSettings = field(default_factory=AdminSettings)
+    logging: LoggingSettings = field(default_factory=LoggingSettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    cache: CacheSettings = field(default_factory=CacheSettings)
+    cleanup: CleanupSettings = field(default_factory=CleanupSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
+
+    def __repr__(self) -> str:
+        return "Settings(...)"  # secrets are among them
+
+
+class Key(NamedTuple):
+    """One setting."""
+
+    name: str
+    default: Value
+    kind: Kind
+    doc: str
+    secret: bool
+
+    @property
+    def env(self) -> str:
+        """The environment variable: `listen.port` is LAKEBED_LISTEN_PORT."""
+        return "LAKEBED_" + self.name.replace(".", "_").upper()
+
+
+def _walk(of: Any, prefix: str) -> Iterator[Key]:
+    for one in dataclasses.fields(of):
+        name = prefix + one.name
+        section, meta = one.default_factory, one.metadata
+        if section is not dataclasses.MISSING:
+            yield from _walk(section, name + ".")
+        else:
+            yield Key(name, meta["default"], meta["kind"], meta["doc"], meta["secret"])
+
+
+KEYS: dict[str, Key] = {key.name: key for key in _walk(Settings, "")}
+"""All settings by their dotted names."""
+
+
+def build(values: dict[str, Value], of: Any = Settings, prefix: str = "") -> Any:
+    """The dataclasses from values by dotted name."""
+    arguments = {}
+    for one in dataclasses.fields(of):
+        section = one.default_factory
+        name = prefix + one.name
+        arguments[one.name] = values[name] if section is dataclasses.MISSING else build(values, section, name + ".")
+    return of(**arguments)

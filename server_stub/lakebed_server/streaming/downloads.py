@@ -1,0 +1,65 @@
+"""Reading an object: status, headers and the stream of its bytes.
+
+Above `ranges` and `reply`, under the object handlers.
+"""
+
+from __future__ import annotations
+
+import re
+from email.utils import formatdate
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.records import Entry
+from msgspec import UNSET, UnsetType
+
+from lakebed_server.reply import Reply, StreamReply
+from lakebed_server.streaming.ranges import Slice, parse_range
+from lakebed_server.vocabulary import Header
+
+_PRINTABLE = re.compile(r"[\x20-\x7e]+")
+_OCTETS = "application/octet-stream"
+
+
+def content(
+    engine: Engine, repo: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType
+) -> Reply:
+    """The answer of getObject: 200, 206 or 304. Raises InvalidRangeError (416)."""
+    if if_none_match is not UNSET and if_none_match == f'"{entry.checksum}"':
+        return Reply(304, headers=_validators(entry))
+    status, part, headers = _part(entry, byte_range)
+    if part.length == 0:
+        return Reply(status, headers=headers)
+    return StreamReply(status, engine.open_entry(repo, entry, part.start, part.length), part.length, headers)
+
+
+def head(entry: Entry, byte_range: str | UnsetType) -> Reply:
+    """The answer of headObject: what `content` would say, and no content."""
+    status, part, headers = _part(entry, byte_range)
+    reply = Reply(status, headers=headers)
+    reply.length = part.length
+    return reply
+
+
+def _part(entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[Header, ...]]:
+    headers = (
+        (b"content-type", _content_type(entry)),
+        (b"accept-ranges", b"bytes"),
+        *_validators(entry),
+    )
+    if byte_range is UNSET:
+        return 200, Slice(0, entry.size), headers
+    part = parse_range(byte_range, entry.size)
+    span = f"bytes {part.start}-{part.start + part.length - 1}/{entry.size}"
+    return 206, part, (*headers, (b"content-range", span.encode()))
+
+
+def _validators(entry: Entry) -> tuple[Header, ...]:
+    return (
+        (b"etag", f'"{entry.checksum}"'.encode("ascii", "replace")),
+        (b"last-modified", formatdate(entry.mtime, usegmt=True).encode()),
+    )
+
+
+def _content_type(entry: Entry) -> bytes:
+    """The object's type, unless it would break the header: entries can also be written past the server."""
+    return (entry.content_type if _PRINTABLE.fullmatch(entry.content_type) else _OCTETS).encode()

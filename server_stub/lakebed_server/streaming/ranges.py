@@ -1,0 +1,64 @@
+"""The Range header: text and a size in, a slice out. Pure.
+
+The rules are those existing clients know: one range, the end is clamped, a suffix works, and what cannot be satisfied
+is 416 (`facts/rest_api.md` 4.8).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lakebed_engine.vocabulary.errors import InvalidRangeError
+
+from lakebed_server.vocabulary import bad_request
+
+_SHAPE = re.compile(r"bytes=(?:[0-9]*-[0-9]*,? ?)+", re.ASCII)
+_ONE = re.compile(r"bytes=([0-9]*)-([0-9]*)", re.ASCII)
+_DIGITS = 19  # no object has a size of more digits
+
+
+class Slice(NamedTuple):
+    """`length` bytes from `start`."""
+
+    start: int
+    length: int
+
+
+def parse_range(header: str, size: int) -> Slice:
+    """The slice that a Range header names in an object of `size` bytes.
+
+    `bytes=0-99` of 1,000 bytes is (0, 100); `bytes=-100` is (900, 100); `bytes=990-2000` is (990, 10).
+    Raises RequestError (400) when the text is no range, InvalidRangeError (416) when the object has no such bytes.
+    """
+    if _SHAPE.fullmatch(header) is None:
+        raise bad_request(
+            "parameter Range: expected one range of bytes, for example bytes=0-99, bytes=100- or bytes=-100"
+        )
+    one = _ONE.fullmatch(header)
+    if one is None:
+        raise InvalidRangeError("several ranges in one request are not supported; ask for one at a time")
+    first, last = one[1], one[2]
+    if not first:
+        return _suffix(last, size)
+    start = _number(first)
+    end = _number(last) if last else size
+    if last and end < start:
+        raise InvalidRangeError(f"the range ends before it begins: {header}")
+    if start >= size:
+        raise InvalidRangeError(f"the range begins behind the end of the object, which has {size} bytes", size)
+    return Slice(start, min(end + 1, size) - start)
+
+
+def _suffix(last: str, size: int) -> Slice:
+    if not last:
+        raise InvalidRangeError("the range names no bytes")
+    length = min(_number(last), size)
+    if length == 0:
+        raise InvalidRangeError(f"the range names no bytes of the object, which has {size} bytes", size)
+    return Slice(size - length, length)
+
+
+def _number(digits: str) -> int:
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= _DIGITS else int("9" * _DIGITS)

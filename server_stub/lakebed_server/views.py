@@ -1,0 +1,136 @@
+"""The engine's records as the wire writes them.
+
+Above the generated structs and the engine's vocabulary, under the handlers. Pure, but for the full address of an
+object, which the engine knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary import records
+from lakebed_wire import models
+from msgspec import UNSET, UnsetType
+
+T = TypeVar("T")
+
+MAX_PER_PAGE: Final = 1000
+DEFAULT_AMOUNT: Final = 100
+
+
+def amount(sent: int | UnsetType) -> int:
+    """How many results were asked for; nothing, 0 and -1 mean 100, as existing clients expect."""
+    return DEFAULT_AMOUNT if sent is UNSET or sent <= 0 else sent
+
+
+def text(sent: str | UnsetType) -> str:
+    """A text that may be absent; absent and empty mean the same."""
+    return "" if sent is UNSET else sent
+
+
+def pagination(page: records.Page[T], offset_of: Callable[[T], str]) -> models.Pagination:
+    """Where a page ends. `next_offset` names its last item when more follow."""
+    return models.Pagination(
+        has_more=page.has_more,
+        next_offset=offset_of(page.items[-1]) if page.has_more and page.items else "",
+        results=len(page.items),
+        max_per_page=MAX_PER_PAGE,
+    )
+
+
+def repository(record: records.Repository) -> models.Repository:
+    """A repository."""
+    return models.Repository(
+        id=record.name,
+        creation_date=record.creation_date,
+        default_branch=record.default_branch,
+        storage_id="",
+        storage_namespace=record.storage_namespace,
+        read_only=record.read_only,
+    )
+
+
+def ref(record: records.Branch | records.Tag) -> models.Ref:
+    """A branch or a tag."""
+    return models.Ref(id=record.name, commit_id=record.commit_id)
+
+
+def refs(page: records.Page[records.Branch] | records.Page[records.Tag]) -> models.RefList:
+    """A page of branches or tags."""
+    results = [ref(item) for item in page.items]
+    more: records.Page[models.Ref] = records.Page(results, page.has_more)
+    return models.RefList(pagination=pagination(more, lambda item: item.id), results=results)
+
+
+def commit(record: records.Commit) -> models.Commit:
+    """A commit."""
+    return models.Commit(
+        id=record.id,
+        parents=list(record.parents),
+        committer=record.committer,
+        message=record.message,
+        creation_date=record.creation_date,
+        meta_range_id=record.metarange_id,
+        metadata=record.metadata,
+        generation=record.generation,
+        version=record.version,
+    )
+
+
+async def object_stats(
+    engine: Engine, repo: str, path: str, entry: records.Entry, *, user_metadata: bool = True
+) -> models.ObjectStats:
+    """One object, `metadata` always there, as `statObject` and the writing operations answer."""
+    return models.ObjectStats(
+        path=path,
+        path_type="object",
+        physical_address=await engine.physical_uri(repo, entry),
+        checksum=entry.checksum,
+        size_bytes=entry.size,
+        mtime=entry.mtime,
+        metadata=entry.metadata if user_metadata else {},
+        content_type=entry.content_type,
+    )
+
+
+async def listed(
+    engine: Engine, repo: str, rows: Sequence[records.Listed], *, user_metadata: bool
+) -> list[models.ObjectStats]:
+    """Rows of a listing. Unlike in a stat, `metadata` is left out where there is none."""
+    results = []
+    for row in rows:
+        if row.entry is None:
+            stats = models.ObjectStats(
+                path=row.path, path_type="common_prefix", physical_address="", checksum="", mtime=0
+            )
+        else:
+            stats = await object_stats(engine, repo, row.path, row.entry)
+            if not (user_metadata and stats.metadata):
+                stats.metadata = UNSET
+        results.append(stats)
+    return results
+
+
+def diff(record: records.DiffEntry, *, right_stats: bool = False) -> models.Diff:
+    """One row of a diff. The size is the right side's; of a removed path, the left's."""
+    shown = record.right or record.left
+    right = record.right
+    return models.Diff(
+        type=record.type,
+        path=record.path,
+        path_type="common_prefix" if shown is None else "object",
+        size_bytes=UNSET if shown is None else shown.size,
+        right=UNSET
+        if right is None or not right_stats
+        else models.DiffObjectStat(
+            checksum=right.checksum, mtime=right.mtime, content_type=right.content_type, metadata=right.metadata
+        ),
+    )
+
+
+def diffs(page: records.Page[records.DiffEntry], *, right_stats: bool = False) -> models.DiffList:
+    """A page of a diff."""
+    results = [diff(item, right_stats=right_stats) for item in page.items]
+    return models.DiffList(pagination=pagination(page, lambda item: item.path), results=results)

@@ -1,0 +1,888 @@
+"""What an object store is: the suite every adapter passes, and what `local://` promises on top."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import lakebed_engine
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
+from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.errors import (
+    BlobExists,
+    BlobNotFound,
+    InvalidNamespaceError,
+    InvalidPathError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+
+T = TypeVar("T")
+Pair = tuple[ObjectStore, Path]
+MIB = 1 << 20
+
+# Keys that a file system cannot hold, or that look like what the adapter makes of them.
+WEIRD = [
+    "a", "a/b", "a/b/c", "a/", "a//", "a//b", "a/b/", "/", "//", "/x", "/a/b", ".", "..", "./a", "a/.", "a/..",
+    "../../etc/passwd", "..%s/x", "%", "%%", "%o", "a%o", "a%s/b%o", "a%2Fb", "%61", "🪣", "🪣/é", "é", "e\u0301",
+    "A", "a!", "a0", "a.b", "a-", "x\x00y", "\x00", "tab\tx", "new\nline", "end\n", "\x7f", "\x85", "\u2028", " ",
+    ".lakebed-tmp", ".lakebed-tmp/x", ".lakebed-keys", ".lakebed-keys/a%o", ".lakebed-lock", "d/.lakebed-keys/a%s",
+    "CON", "back\\slash", "x" * 63, "x" * 64, "x" * 64 + "/y", "x" * 64 + "!", "x" * 65, "x" * 128, "x" * 255,
+    "x" * 256, "x" * 1024, "\x01" * 1024, "/" * 1024, "é" * 512, "y/" * 512, "\U0010ffff", "\ue000",
+]  # fmt: skip
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+@contextmanager
+def directory() -> Iterator[Path]:
+    """A temporary directory. Not pytest's: removing 1,024 levels of directories exceeds shutil.rmtree's recursion."""
+    path = tempfile.mkdtemp()
+    try:
+        yield Path(path)
+    finally:
+        subprocess.run(["rm", "-rf", path], check=True)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with directory() as path:
+        yield path
+
+
+@pytest.fixture(params=["memory", "local"])
+def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
+    if request.param == "memory":
+        yield MemoryObjects("mem://t")
+        return
+    local = LocalObjects(place / "root", "local://t")
+    yield local
+    local.close()
+
+
+@pytest.fixture
+def root(place: Path) -> Path:
+    return place / "root"
+
+
+@pytest.fixture
+def local(root: Path) -> Iterator[LocalObjects]:
+    store = LocalObjects(root, "local://t")
+    yield store
+    store.close()
+
+
+async def keys(store: ObjectStore, prefix: str = "", start_after: str = "") -> list[str]:
+    return [blob.key async for blob in store.list(prefix, start_after)]
+
+
+async def partial(store: ObjectStore) -> list[str]:
+    return [blob.key async for blob in store.list_partial()]
+
+
+async def read(store: ObjectStore, key: str, start: int = 0, length: int | None = None) -> bytes:
+    async with store.open(key, start, length) as chunks:
+        parts = [chunk async for chunk in chunks]
+    assert all(0 < len(part) <= CHUNK for part in parts)
+    return b"".join(parts)
+
+
+async def cut(data: bytes, size: int) -> AsyncIterator[bytes]:
+    for at in range(0, len(data), size):
+        yield data[at : at + size]
+
+
+def by_bytes(names: Sequence[str]) -> list[str]:
+    return sorted(names, key=str.encode)
+
+
+# --- every adapter ---------------------------------------------------------------------------------------------
+
+
+def test_put_get_head_overwrite_delete(store: ObjectStore) -> None:
+    async def main() -> None:
+        with pytest.raises(BlobNotFound, match="t/a/b"):
+            await store.get("a/b")
+        assert await keys(store) == []
+        await store.delete(["a/b"])
+        await store.put("a/b", b"one")
+        await store.put("a/b", b"three")
+        stat = await store.head("a/b")
+        assert (stat.key, stat.size) == ("a/b", 5)
+        assert stat.mtime > 1_600_000_000
+        assert await store.get("a/b") == b"three"
+        await store.put("a/c", b"")
+        assert await store.get("a/c") == await read(store, "a/c") == b""
+        await store.delete(["a/b", "absent", "a", "a/b/c", "a/c"])
+        assert await keys(store) == []
+        for reading in (store.get("a/b"), store.head("a/b"), store.get_range("a/b", 0, 1), read(store, "a/b")):
+            with pytest.raises(BlobNotFound):
+                await reading
+
+    run(main())
+
+
+def test_ranges(store: ObjectStore) -> None:
+    data = random.Random(1).randbytes(2 * MIB + 7)
+
+    async def main() -> None:
+        await store.put("k", data)
+        for start, length in [(0, 0), (0, 5), (3, MIB), (MIB - 1, 2), (2 * MIB, 100), (2 * MIB + 7, 1), (1 << 40, 9)]:
+            wanted = data[start : start + length]
+            assert await store.get_range("k", start, length) == wanted
+            assert await read(store, "k", start, length) == wanted
+        assert await read(store, "k", 5) == data[5:]
+        assert await store.get("k") == data
+        for start, length in [(-1, 2), (0, -1)]:
+            with pytest.raises(ValueError, match="range"):
+                await store.get_range("k", start, length)
+            with pytest.raises(ValueError, match="range"):
+                store.open("k", start, length)
+
+    run(main())
+
+
+def test_list_in_byte_order_with_prefix_and_start(store: ObjectStore) -> None:
+    names = ["a", "a!", "a/b", "a/b!", "a/b/c", "a/b0", "a0", "b", "b/1", "b/10", "b/2", "é", "🪣", "\ue000/x", "a//z"]
+
+    async def main() -> None:
+        for name in names:
+            await store.put(name, name.encode())
+        ordered = by_bytes(names)
+        assert await keys(store) == ordered
+        for prefix in ["", "a", "a/", "a/b", "a/b/", "a//", "b/1", "/", "é", "zz", "a/b/c", "a/b/c/", "\ud800"]:
+            for after in ["", "a", "a/", "a/b", "a/b/", "a/b/c", "a/z", "b/1", "zz", "🪣", "🪣🪣", "\udfff"]:
+                wanted = [name for name in ordered if name.startswith(prefix) and name > after]
+                assert await keys(store, prefix, after) == wanted, (prefix, after)
+
+    run(main())
+
+
+def test_long_listing_in_pages(store: ObjectStore) -> None:
+    async def main() -> None:
+        names = [f"d{n % 7}/{n:05}" for n in range(1200)]
+        await asyncio.gather(*(store.put(name, b"") for name in names))
+        assert await keys(store) == sorted(names)
+        await store.delete(names[100:])
+        assert await keys(store) == sorted(names[:100])
+
+    run(main())
+
+
+@pytest.mark.parametrize("names", [["k"], ["a", "a/b"], ["a//b"]])
+def test_if_absent_has_one_winner(store: ObjectStore, names: list[str]) -> None:
+    """Tasks and threads, small puts and streams, also where file and directory want one name."""
+    won: dict[str, list[bytes]] = {name: [] for name in names}
+
+    async def attempt(name: str, mine: bytes) -> None:
+        try:
+            if len(mine) > 9:
+                await store.put_stream(name, cut(mine, MIB), if_absent=True)
+            else:
+                await store.put(name, mine, if_absent=True)
+        except BlobExists:
+            return
+        won[name].append(mine)
+
+    async def crowd(number: int) -> None:
+        values = [f"{number}-{n}".encode() for n in range(12)] + [bytes([number]) * MIB]
+        await asyncio.gather(*(attempt(name, value) for value in values for name in names))
+
+    threads = [threading.Thread(target=lambda n=n: run(crowd(n))) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    async def after() -> None:
+        for name in names:
+            assert len(won[name]) == 1
+            assert await store.get(name) == won[name][0]
+        assert await partial(store) == []
+
+    run(after())
+
+
+@pytest.mark.parametrize(
+    ("size", "piece"),
+    [(0, 1), (1, 1), (999, 1), (MIB - 1, 65_536), (MIB, MIB), (MIB + 1, 70_001), (5 * MIB + 3, 333_333),
+     (5 * MIB + 3, 5 * MIB + 3), (MIB + 5, 1021)],
+)  # fmt: skip
+def test_put_stream(store: ObjectStore, size: int, piece: int) -> None:
+    data = random.Random(size).randbytes(size)
+
+    async def main() -> None:
+        result = await store.put_stream("s", cut(data, piece))
+        assert (result.size, result.md5) == (size, hashlib.md5(data).hexdigest())
+        assert await store.get("s") == await read(store, "s") == data
+        with pytest.raises(BlobExists):
+            await store.put_stream("s", cut(data, piece), if_absent=True)
+        assert await partial(store) == []
+
+    run(main())
+
+
+@pytest.mark.parametrize("size", [0, 1000, MIB, 3 * MIB + 1])
+@pytest.mark.parametrize("ending", ["error", "cancel"])
+def test_interrupted_stream_leaves_nothing(store: ObjectStore, size: int, ending: str) -> None:
+    async def main() -> None:
+        stuck = asyncio.Event()
+
+        async def broken() -> AsyncIterator[bytes]:
+            async for chunk in cut(bytes(size), 100_000):
+                yield chunk
+            if ending == "error":
+                raise ConnectionResetError("the client went away")
+            stuck.set()
+            await asyncio.sleep(60)
+
+        await store.put("kept", b"old")
+        for key in ("new", "kept"):
+            task = asyncio.ensure_future(store.put_stream(key, broken()))
+            if ending == "cancel":
+                await stuck.wait()
+                task.cancel()
+            with pytest.raises(ConnectionResetError if ending == "error" else asyncio.CancelledError):
+                await task
+        assert await keys(store) == ["kept"]
+        assert await store.get("kept") == b"old"
+        assert await partial(store) == []
+
+    run(main())
+
+
+def test_cancelled_puts_are_whole_or_absent(store: ObjectStore) -> None:
+    async def main() -> None:
+        for n in range(40):
+            streamed = cut(b"x" * (2 * MIB), MIB) if n % 8 == 0 else cut(b"x", 1)
+            task = asyncio.ensure_future(store.put_stream(f"k{n}", streamed))
+            await asyncio.sleep(n * 0.00005)
+            task.cancel()
+            outcome = (await asyncio.gather(task, return_exceptions=True))[0]
+            if not isinstance(outcome, asyncio.CancelledError):
+                assert len(await store.get(f"k{n}")) == outcome.size  # type: ignore[union-attr]
+            assert await partial(store) == []
+
+    run(main())
+
+
+def test_open_stream_survives_delete_and_overwrite(store: ObjectStore) -> None:
+    async def main() -> None:
+        for size in (1000, 3 * MIB):
+            data = random.Random(size).randbytes(size)
+            await store.put("k", data)
+            async with store.open("k") as chunks:
+                await store.put("k", b"other")
+                await store.delete(["k"])
+                assert b"".join([chunk async for chunk in chunks]) == data
+            with pytest.raises(BlobNotFound):
+                await store.get("k")
+
+    run(main())
+
+
+def test_leaving_a_stream_early(store: ObjectStore) -> None:
+    async def main() -> None:
+        await store.put("k", bytes(4 * MIB))
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(20):
+            async with store.open("k") as chunks:
+                async for _ in chunks:
+                    break
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0), store.open("k") as chunks:
+                    async for _ in chunks:
+                        await asyncio.sleep(0)
+            async with store.open("k"):
+                pass
+        await asyncio.sleep(0.05)
+        assert len(os.listdir("/proc/self/fd")) == before
+
+    run(main())
+
+
+def test_copy(store: ObjectStore) -> None:
+    async def main() -> None:
+        for size in (0, 10, 2 * MIB):
+            await store.put("from", bytes(size))
+            await store.copy("from", "to/x")
+            await store.put("from", b"changed")
+            assert await store.get("to/x") == bytes(size)
+        with pytest.raises(BlobNotFound):
+            await store.copy("absent", "to/y")
+        with pytest.raises(BlobNotFound):
+            await store.get("to/y")
+
+    run(main())
+
+
+@pytest.mark.parametrize("key", ["", "x" * 1025, "é" * 513, "\ud800"])
+def test_what_is_no_key(store: ObjectStore, key: str) -> None:
+    async def main() -> None:
+        for call in (
+            store.put(key, b""),
+            store.put_stream(key, cut(b"", 1)),
+            store.get(key),
+            store.head(key),
+            store.delete([key]),
+            store.copy("a", key),
+        ):
+            with pytest.raises(InvalidPathError):
+                await call
+
+    run(main())
+
+
+async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
+    model: dict[str, bytes] = {}
+    for n, name in enumerate(names):
+        await store.put(name, str(n).encode())
+        model[name] = str(n).encode()
+    ordered = by_bytes(list(model))
+    assert await keys(store) == ordered
+    for name, data in model.items():
+        assert await store.get(name) == data
+        assert (await store.head(name)).size == len(data)
+        with pytest.raises(BlobExists):
+            await store.put(name, b"lost", if_absent=True)
+        wanted = [other for other in ordered if other.startswith(name[:-1]) and other > name]
+        assert await keys(store, name[:-1], name) == wanted
+    for gone in ordered[::2]:
+        await store.delete([gone])
+        with pytest.raises(BlobNotFound):
+            await store.get(gone)
+    assert await keys(store) == ordered[1::2]
+    for n, name in enumerate(reversed(ordered)):  # back again, in another order: clashes the other way round
+        await store.put(name, f"again{n}".encode())
+    assert await keys(store) == ordered
+    for n, name in enumerate(reversed(ordered)):
+        assert await store.get(name) == f"again{n}".encode()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
+    run(agrees_with_model(store, WEIRD[::order]))
+    assert {path.name for path in place.iterdir()} <= {"root"}
+
+
+PIECE = st.sampled_from(
+    ["a", "b", "/", "/", "//", ".", "..", "%", "%o", "%s", "%m", "%2F", "🪣", "\n", "x" * 64, "y" * 250]
+)
+KEY = st.one_of(
+    st.lists(PIECE, min_size=1, max_size=6).map("".join),
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=40),
+    st.sampled_from(WEIRD),
+).filter(lambda key: 1 <= len(key.encode()) <= 1024)
+SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+class NoSync(SystemCalls):
+    """Where durability is not the question, the disk is not asked."""
+
+    fsync = staticmethod(lambda fd: None)
+
+
+@SOME
+@given(names=st.lists(KEY, min_size=1, max_size=12))
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_any_key(kind: str, names: list[str]) -> None:
+    if kind == "memory":
+        run(agrees_with_model(MemoryObjects("mem://t"), names))
+        return
+    with directory() as outside:
+        local = LocalObjects(outside / "root", "local://t", calls=NoSync())
+        try:
+            run(agrees_with_model(local, names))
+        finally:
+            local.close()
+        assert os.listdir(outside) == ["root"]
+
+
+# --- local:// --------------------------------------------------------------------------------------------------
+
+
+def test_plain_keys_are_plain_paths_for_other_tools(local: LocalObjects, root: Path) -> None:
+    async def main() -> None:
+        await local.put("orders/2026/a.parquet", b"ours")
+        assert (root / "orders/2026/a.parquet").read_bytes() == b"ours"
+        (root / "orders/2027").mkdir()
+        (root / "orders/2027/Ünï b.parquet").write_bytes(b"theirs")
+        os.mkfifo(root / "orders/pipe")
+        (root / "orders/bad\nname").write_bytes(b"")
+        Path(os.fsdecode(os.fsencode(root) + b"/orders/\xff")).write_bytes(b"")
+        assert await keys(local) == ["orders/2026/a.parquet", "orders/2027/Ünï b.parquet"]
+        assert await local.get("orders/2027/Ünï b.parquet") == b"theirs"
+        for absent in ("orders/pipe", "orders", "orders/bad\nname"):
+            with pytest.raises(BlobNotFound):
+                await local.get(absent)
+
+    run(main())
+
+
+def test_documented_names(local: LocalObjects, root: Path) -> None:
+    async def main() -> None:
+        for key, path in {
+            "Ünï.csv": "Ünï.csv",
+            "a//b": ".lakebed-keys/a%s/%s/b%o",
+            "/x": ".lakebed-keys/%s/x%o",
+            "x/": ".lakebed-keys/x%s/%o",
+            "../../etc/passwd": ".lakebed-keys/..%s/..%s/etc%s/passwd%o",
+            "tab\tx": ".lakebed-keys/tab%09x%o",
+            ".lakebed-keys/a%o": ".lakebed-keys/.lakebed-keys%s/a%25o%o",
+            "x" * 300: ".lakebed-keys/" + ("x" * 64 + "%m/") * 4 + "x" * 44 + "%o",
+            "file": "file",
+            "file/b": ".lakebed-keys/file%s/b%o",
+            "dir/b": "dir/b",
+            "dir": ".lakebed-keys/dir%o",
+        }.items():
+            await local.put(key, key.encode())
+            assert (root / path).read_bytes() == key.encode()
+        # A key stays where it is until it is deleted: never in two places.
+        await local.delete(["file"])
+        await local.put("file/b", b"again")
+        assert (root / ".lakebed-keys/file%s/b%o").read_bytes() == b"again"
+        await local.delete(["file/b"])
+        await local.put("file/b", b"free")
+        assert (root / "file/b").read_bytes() == b"free"
+        assert not (root / ".lakebed-keys/file%s/b%o").exists()
+
+    run(main())
+
+
+def test_files_and_directories_race_for_names(root: Path) -> None:
+    """Puts and deletes of a, a/b, a/b/c from threads and two stores, as of two processes: no object is lost."""
+    stores = [LocalObjects(root, "local://t", calls=NoSync()) for _ in range(2)]
+    names = ["a", "a/b", "a/b/c", "a/b/c/d"]
+
+    async def owner(store: LocalObjects, key: str, seed: int) -> bytes | None:
+        """The only one to write this key, so it always knows what must be there."""
+        choice = random.Random(seed)
+        value: bytes | None = None
+        for n in range(60):
+            if choice.random() < 0.4:
+                await store.delete([key])
+                value = None
+            else:
+                fresh = f"{key}{n}".encode()
+                try:
+                    await store.put(key, fresh, if_absent=choice.random() < 0.5)
+                    value = fresh
+                except BlobExists:
+                    assert value is not None
+            if value is None:
+                with pytest.raises(BlobNotFound):
+                    await store.get(key)
+            else:
+                assert await store.get(key) == value
+        return value
+
+    results: dict[str, bytes | None] = {}
+    failures: list[BaseException] = []
+
+    def thread(number: int, key: str) -> None:
+        try:
+            results[key] = run(owner(stores[number % 2], key, number))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=thread, args=(number, key)) for number, key in enumerate(names)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failures == []
+    assert run(keys(stores[0])) == [name for name in names if results[name] is not None]
+    for store in stores:
+        store.close()
+
+
+def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
+    """a/b may go to either of its paths while a is deleted: still only one put of it wins."""
+    stores = [LocalObjects(root, "local://t", calls=NoSync()) for _ in range(3)]
+
+    async def attempt(store: LocalObjects) -> bool:
+        try:
+            await store.put("a/b", b"x", if_absent=True)
+        except BlobExists:
+            return False
+        return True
+
+    async def main() -> None:
+        for _ in range(150):
+            await stores[0].delete(["a", "a/b"])
+            for folder in (root / "a", root / ".lakebed-keys" / "a%s"):
+                if folder.is_dir():
+                    folder.rmdir()
+            await stores[0].put("a", b"file")
+            *won, _ = await asyncio.gather(
+                *(attempt(store) for store in stores for _ in range(3)), stores[0].delete(["a"])
+            )
+            assert won.count(True) == 1
+            assert await keys(stores[0]) == ["a/b"]
+
+    run(main())
+    for store in stores:
+        store.close()
+
+
+def test_links_of_an_administrator(local: LocalObjects, root: Path, place: Path) -> None:
+    async def main() -> None:
+        await local.put("x/y", b"1")
+        (place / "elsewhere").mkdir()
+        (root / "big").symlink_to(place / "elsewhere")
+        (root / "x" / "loop").symlink_to(root)
+        (root / "dangling").symlink_to(place / "nothing")
+        (root / "self").symlink_to("self")
+        for nothing in ("dangling", "self"):
+            with pytest.raises(BlobNotFound):
+                await local.get(nothing)
+        await local.put("big/z", b"2")
+        await local.put("big", b"3")
+        await local.delete(["x"])
+        assert (place / "elsewhere" / "z").read_bytes() == b"2"
+        assert await keys(local) == ["big", "big/z", "x/y"]
+        assert await local.get("big") == b"3"
+        await local.delete(["big"])
+        assert await local.get("big/z") == b"2"
+
+    run(main())
+
+
+def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
+    async def main() -> None:
+        await local.put("a/b", b"1")
+        subprocess.run(["rm", "-rf", root], check=True)
+        assert await keys(local) == await partial(local) == []
+        await local.delete(["a/b"])
+        await local.put("a/b", b"2")
+        assert await local.get("a/b") == b"2"
+
+    run(main())
+
+
+class Recorder(SystemCalls):
+    """The calls in order, as (call, path); optionally one of them fails."""
+
+    def __init__(self, fail: str = "", error: int = 0) -> None:
+        self.log: list[tuple[str, str]] = []
+        self._paths: dict[int, str] = {}
+        self._fail, self._error = fail, error
+        for name in ("write", "writev", "fsync", "fdatasync"):
+            setattr(self, name, self._on_fd(name, getattr(os, name)))
+        for name in ("rename", "link", "unlink", "mkdir"):
+            setattr(self, name, self._on_path(name, getattr(os, name)))
+        setattr(self, "open", self._open)  # noqa: B010 - the true one is a static method
+
+    def _note(self, name: str, path: str) -> None:
+        self.log.append((name, path))
+        if name == self._fail:
+            raise OSError(self._error, os.strerror(self._error))
+
+    def _open(self, path: bytes, flags: int, mode: int = 0o777) -> int:
+        fd = os.open(path, flags, mode)
+        self._paths[fd] = os.fsdecode(path)
+        return fd
+
+    def _on_fd(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(fd: int, *args: Any) -> Any:
+            self._note(name, self._paths[fd])
+            return call(fd, *args)
+
+        return recorded
+
+    def _on_path(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(*paths: bytes) -> Any:
+            self._note(name, os.fsdecode(paths[-1]))
+            return call(*paths)
+
+        return recorded
+
+
+@pytest.mark.parametrize("if_absent", [False, True])
+@pytest.mark.parametrize("size", [10, 2 * MIB])
+@pytest.mark.parametrize("key", ["a/b/c", "a//c"])
+def test_file_then_name_then_directories_are_synced(root: Path, size: int, if_absent: bool, key: str) -> None:
+    calls = Recorder()
+    local = LocalObjects(root, "local://t", calls=calls)
+    folder = str(root / ("a/b" if key == "a/b/c" else ".lakebed-keys/a%s/%s"))
+
+    async def main() -> None:
+        await local.put_stream("first", cut(b"", 1))
+        calls.log.clear()
+        await local.put_stream(key, cut(bytes(size), MIB), if_absent=if_absent)
+
+    run(main())
+    local.close()
+    done = calls.log
+    name = next(n for n, (call, _) in enumerate(done) if call in ("rename", "link"))
+    temp = next(path for call, path in done if call in ("write", "writev"))
+    wrote = max(n for n, (call, path) in enumerate(done) if call in ("write", "writev"))
+    assert ".lakebed-tmp" in temp
+    assert wrote < done.index(("fsync", temp)) < name
+    synced = [path for call, path in done[name:] if call == "fsync"]
+    while folder != str(root):  # the new directories, each in a parent that is synced as well
+        assert folder in synced
+        folder = os.path.dirname(folder)
+    assert str(root) in synced
+
+    calls.log.clear()
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def again() -> None:
+        await local.put(key, b"2")
+        before = len(calls.log)
+        await local.put(key, b"3")
+        assert sum(call == "fsync" for call, _ in calls.log[before:]) == 2  # the file and its directory: no more
+
+    run(again())
+    local.close()
+
+
+@pytest.mark.parametrize("size", [10, 2 * MIB])
+@pytest.mark.parametrize(
+    ("call", "code", "wanted"),
+    [
+        ("write*", errno.ENOSPC, StoreFullError),
+        ("write*", errno.EDQUOT, StoreFullError),
+        ("fsync", errno.EIO, StoreUnavailableError),
+        ("rename", errno.EROFS, StoreFullError),
+        ("rename", errno.EXDEV, StoreUnavailableError),
+    ],
+)
+def test_failing_calls(root: Path, size: int, call: str, code: int, wanted: type[Exception]) -> None:
+    run(setup_root(root))
+    calls = Recorder(call.replace("*", "v" if size > MIB else ""), code)
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        with pytest.raises(wanted, match=rf"local://t/kept: .*{errno.errorcode[code]}"):
+            await local.put_stream("kept", cut(bytes(size), MIB))
+        assert await local.get("kept") == b"old"
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+@pytest.mark.parametrize("size", [10, 2 * MIB])
+def test_cancelled_before_its_name_is_written(root: Path, size: int) -> None:
+    """The thread is at work in fsync when the cancel comes: the file is whole, and still gets no name."""
+    run(setup_root(root))
+    entered, go_on = threading.Event(), threading.Event()
+
+    def fsync(fd: int) -> None:
+        entered.set()
+        assert go_on.wait(10)
+
+    calls = SystemCalls()
+    setattr(calls, "fsync", fsync)  # noqa: B010 - the true one is a static method
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        task = asyncio.ensure_future(local.put_stream("new", cut(bytes(size), MIB)))
+        while not entered.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.sleep(0.01)
+        task.cancel()
+        assert not task.done()  # it waits for the thread: nothing works on the file once it has ended
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await keys(local) == ["kept"]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+async def setup_root(root: Path) -> None:
+    local = LocalObjects(root, "local://t")
+    await local.put("kept", b"old")
+    local.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may do anything")
+def test_no_permission(local: LocalObjects, root: Path) -> None:
+    async def main() -> None:
+        await local.put("a/b", b"1")
+        (root / "a").chmod(0)
+        try:
+            for call in (local.get("a/b"), local.put("a/c", b""), local.delete(["a/b"]), keys(local)):
+                with pytest.raises(StoreUnavailableError, match="EACCES"):
+                    await call
+        finally:
+            (root / "a").chmod(0o755)
+
+    run(main())
+
+
+CHILD_HEAD = """
+    import asyncio, os, resource, sys
+    from pathlib import Path
+    from lakebed_engine.stores.objects.local import LocalObjects
+    from lakebed_engine.vocabulary.errors import StoreFullError
+    store = LocalObjects(Path(sys.argv[1]), "local://t")
+"""
+
+
+def child(root: Path, code: str) -> subprocess.Popen[str]:
+    source = textwrap.dedent(CHILD_HEAD) + textwrap.dedent(code)
+    path = os.path.dirname(next(iter(lakebed_engine.__path__)))
+    return subprocess.Popen(
+        [sys.executable, "-c", source, str(root)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+
+def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
+    process = child(
+        root,
+        """
+        async def chunks():
+            for _ in range(3):
+                yield bytes(1 << 20)
+            print("ready", flush=True)
+            await asyncio.sleep(60)
+        asyncio.run(store.put_stream("big", chunks()))
+        """,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGKILL)
+
+    async def main() -> None:
+        assert await keys(local) == []
+        left = [blob async for blob in local.list_partial()]
+        assert [blob.size >= MIB for blob in left] == [True]
+        await local.delete_partial(left[0].key)
+        await local.delete_partial(left[0].key)
+        assert await partial(local) == []
+        with pytest.raises(InvalidPathError):
+            await local.delete_partial("../kept")
+
+    run(main())
+
+
+def test_no_room(local: LocalObjects, root: Path) -> None:
+    """A true limit of the operating system: files of at most 1.5 MiB. Python ignores SIGXFSZ, so writes get EFBIG."""
+    process = child(
+        root,
+        """
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 19, 3 << 19))
+        async def chunks():
+            for _ in range(3):
+                yield bytes(1 << 20)
+        async def main():
+            for put in (store.put_stream("big", chunks()), store.put("big", bytes(2 << 20))):
+                try:
+                    await put
+                except StoreFullError as error:
+                    print("EFBIG" in str(error))
+            await store.put("small", bytes(1 << 20))
+        asyncio.run(main())
+        """,
+    )
+    output, _ = process.communicate(timeout=30)
+    assert (output, process.returncode) == ("True\nTrue\n", 0)
+    assert run(keys(local)) == ["small"]
+    assert run(partial(local)) == []
+
+
+def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
+    process = child(
+        root,
+        """
+        asyncio.run(store.put("parent", b"1"))
+        import warnings
+        warnings.simplefilter("ignore")  # a fork beside threads: what a pre-forking server does, on purpose here
+        pid = os.fork()
+        if pid == 0:
+            asyncio.run(store.put("child", b"2"))
+            os._exit(0)
+        print(os.waitpid(pid, 0)[1])
+        """,
+    )
+    output, _ = process.communicate(timeout=30)
+    assert output == "0\n"
+    assert run(keys(local)) == ["child", "parent"]
+
+
+# --- the registry ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stores(place: Path) -> Iterator[Stores]:
+    stores = Stores(place / "root")
+    yield stores
+    stores.close()
+
+
+def test_registry_opens_and_remembers(stores: Stores, root: Path) -> None:
+    registry: ObjectStores = stores
+    sales = registry.open("local://sales/eu-1/")
+    assert sales.uri == "local://sales/eu-1"
+    assert registry.open("local://sales/eu-1") is sales
+    assert registry.open("mem://x") is registry.open("mem://x/")
+    assert registry.open("mem://x") is not registry.open("mem://y")
+
+    async def main() -> None:
+        await sales.put("a", b"1")
+        await registry.open("mem://x").put("a", b"2")
+
+    run(main())
+    assert (root / "sales/eu-1/a").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize(
+    ("uri", "rule"),
+    [
+        ("local://", "no empty name"), ("local:///", "no empty name"), ("local:///etc", "no absolute path"),
+        ("local://..", "no `..`"), ("local://../x", "no `..`"), ("local://a/../../b", "no `..`"),
+        ("local://.", "begins"),
+        ("local://a//b", "no empty part"), ("local://%2e%2e/x", "no %-escapes"), ("local://a/%2e%2e", "no %-escapes"),
+        ("local://a\\..\\b", "characters"), ("local://a\x00", "characters"), ("local://a\n", "characters"),
+        ("local://.lakebed-tmp", "begins"), ("local://~/x", "characters"), ("local://é", "characters"),
+        ("local://" + "a/" * 300, "at most 500"), ("local://" + "a" * 101, "1 to 100"), ("mem://../x", "no `..`"),
+        ("mem://", "no empty name"), ("s3://bucket", "S3 adapter .* later"), ("gs://b", "later"), ("az://b", "later"),
+        ("file:///etc", "no adapter is configured for file://"), ("sales", "is a URI"), ("", "is a URI"),
+        ("LOCAL://a", "is a URI"), ("local:/etc", "is a URI"), (" local://a", "is a URI"),
+    ],
+)  # fmt: skip
+def test_registry_refuses(stores: Stores, place: Path, uri: str, rule: str) -> None:
+    with pytest.raises(InvalidNamespaceError, match=rule):
+        stores.open(uri)
+    assert list(place.iterdir()) == []
+
+
+def test_registry_without_adapters() -> None:
+    stores = Stores(None, memory=False)
+    with pytest.raises(InvalidNamespaceError, match="not configured"):
+        stores.open("local://a")
+    with pytest.raises(InvalidNamespaceError, match="switched off"):
+        stores.open("mem://a")
+    stores.close()

@@ -1,0 +1,310 @@
+"""What the server tests share: a small engine, a server in this process, and a client that sends exact bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import socket
+import threading
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+import uvicorn
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import Branch, Deletion, Entry, ObjectFailure, Repository, UploadRequest
+from lakebed_server.app import App, create_app
+from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.credentials import CredentialStore
+from lakebed_server.auth.secret_key import SecretKey
+from lakebed_server.auth.tokens import Tokens
+from lakebed_server.call import Installation, Services
+
+T = TypeVar("T")
+
+KEY_ID, SECRET = "AKIAIOSFOLQUICKSTART", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+BASIC = "Basic " + base64.b64encode(f"{KEY_ID}:{SECRET}".encode()).decode()
+OBJECTS = "/api/v1/repositories/repo/refs/main/objects"
+UPLOAD = "/api/v1/repositories/repo/branches/main/objects"
+
+
+def run(job: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(job)
+
+
+class FakeEngine(Engine):
+    """Repository `repo` with branch `main` and objects in a dictionary; `fail` is raised by whatever is called next."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, tuple[Entry, bytes]] = {}
+        self.uploads: list[UploadRequest] = []
+        self.interrupted: list[BaseException] = []
+        self.fail: Exception | None = None
+        self.seen: list[tuple[object, ...]] = []
+
+    def put(self, path: str, data: bytes, **more: Any) -> Entry:
+        entry = Entry(
+            physical_address="data/" + path,
+            checksum=hashlib.md5(data).hexdigest(),
+            parts=0,
+            size=len(data),
+            mtime=1_700_000_000,
+            content_type=more.get("content_type", "text/csv"),
+            metadata=more.get("metadata", {}),
+            identity="",
+        )
+        self.objects[path] = (entry, data)
+        return entry
+
+    def _check(self, repo: str = "repo", branch: str = "main") -> None:
+        if self.fail is not None:
+            raise self.fail
+        if repo != "repo":
+            raise errors.RepositoryNotFoundError(f"repository {repo} not found")
+        if branch != "main":
+            raise errors.BranchNotFoundError(f"branch {branch} not found")
+
+    async def close(self) -> None:
+        self.seen.append(("close",))
+
+    async def run_cleaner(self) -> None:
+        self.seen.append(("clean",))
+
+    async def get_repository(self, name: str) -> Repository:
+        self._check(name)
+        return Repository(
+            uid="1", name=name, storage_namespace="mem://repo", default_branch="main", creation_date=1_700_000_000
+        )
+
+    async def get_branch(self, repo: str, name: str) -> Branch:
+        self.seen.append((repo, name))
+        self._check(repo)
+        return Branch(name=name, uid="1", gen=1, commit_id="c" * 64, staging_token="t")
+
+    async def stat(self, repo: str, ref: str, path: str) -> Entry:
+        self._check(repo)
+        if path not in self.objects:
+            raise errors.ObjectNotFoundError(f"object {path!r} not found in {ref}")
+        return self.objects[path][0]
+
+    async def physical_uri(self, repo: str, entry: Entry) -> str:
+        return f"mem://{repo}/{entry.physical_address}"
+
+    def open_entry(
+        self, repo: str, entry: Entry, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        path = entry.physical_address.removeprefix("data/")
+
+        @contextlib.asynccontextmanager
+        async def opened() -> AsyncIterator[AsyncIterator[bytes]]:
+            if path not in self.objects:
+                raise errors.ObjectGoneError(f"the data of {path} is gone")
+            data = self.objects[path][1]
+            end = len(data) if length is None else start + length
+
+            async def chunks() -> AsyncIterator[bytes]:
+                for at in range(start, end, 1 << 20):
+                    yield data[at : min(at + (1 << 20), end)]
+
+            yield chunks()
+
+        return opened()
+
+    async def upload(self, repo: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+        self._check(repo, branch)
+        self.uploads.append(request)
+        data = await self._read(chunks)
+        return self.put(
+            request.path, data, content_type=request.content_type, metadata=dict(request.metadata)
+        )
+
+    async def upload_many(
+        self,
+        repo: str,
+        branch: str,
+        changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+        *,
+        force: bool = False,
+    ) -> list[tuple[str, Entry]]:
+        self._check(repo, branch)
+        taken: list[tuple[UploadRequest, bytes] | Deletion] = []
+        async for change in changes:
+            if isinstance(change, Deletion):
+                taken.append(change)
+            else:
+                taken.append((change[0], await self._read(change[1])))
+        made = []
+        for one in taken:
+            if isinstance(one, Deletion):
+                self.objects.pop(one.path, None)
+            else:
+                request, data = one
+                entry = self.put(request.path, data, content_type=request.content_type, metadata=request.metadata)
+                made.append((request.path, entry))
+        return made
+
+    async def _read(self, chunks: AsyncIterable[bytes]) -> bytes:
+        try:
+            return b"".join([chunk async for chunk in chunks])
+        except BaseException as error:
+            self.interrupted.append(error)
+            raise
+
+    async def delete_objects(
+        self, repo: str, branch: str, paths: Sequence[str], *, force: bool = False
+    ) -> list[ObjectFailure]:
+        self._check(repo, branch)
+        return [ObjectFailure(path, "invalid_path", "a path is not empty") for path in paths if not path]
+
+
+def services(engine: Engine, kv: MemoryKV | None = None) -> Services:
+    """Services with the one access key of these tests."""
+    key = SecretKey("a secret of the tests")
+    store = CredentialStore(kv or MemoryKV(), key)
+    run(store.ensure_admin(KEY_ID, SECRET, 1_700_000_000))
+    return Services(engine, Authenticator(store, Tokens(key, 3600)), Installation(version="1.2.3"))
+
+
+def make_app(engine: Engine | None = None, **more: Any) -> App:
+    return create_app(services(engine or FakeEngine()), **more)
+
+
+@dataclass
+class Answer:
+    """A response, whole."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    closed: bool = False
+    raw_headers: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+    @property
+    def kind(self) -> str:
+        return str(self.json["kind"])
+
+
+def ask(
+    app: App, target: str, method: str = "GET", body: bytes = b"", *, auth: bool = True, **headers: str
+) -> Answer:
+    """One request in this process; header names are written with underscores."""
+    path, _, query = target.partition("?")
+    sent = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
+    if auth and "authorization" not in {name.lower() for name in headers}:
+        sent.append((b"authorization", BASIC.encode()))
+    if body and "content_length" not in headers:
+        sent.append((b"content-length", str(len(body)).encode()))
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": sent,
+        "root_path": "",
+    }
+    messages = [{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}]
+    got: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        got.append(message)
+
+    run(app(scope, receive, send))
+    start = got[0]
+    pairs = [(name.decode(), value.decode()) for name, value in start["headers"]]
+    return Answer(start["status"], dict(pairs), b"".join(m.get("body", b"") for m in got[1:]), raw_headers=pairs)
+
+
+@contextlib.contextmanager
+def serving(app: Any, **config: Any) -> Iterator[int]:
+    """The application on a real socket, in a thread; gives the port."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(app, http="httptools", ws="none", log_config=None, server_header=False, **config)
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 10
+        while not server.started and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert server.started
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+class Wire:
+    """One connection, byte by byte."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._left = b""
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def head(self, line: str, *headers: str) -> None:
+        """Send a request line and headers, Host and credentials included."""
+        rows = [f"{line} HTTP/1.1", "Host: test", f"Authorization: {BASIC}", *headers]
+        self.send(("\r\n".join(rows) + "\r\n\r\n").encode())
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def answer(self, *, head: bool = False) -> Answer:
+        """Read one response."""
+        while b"\r\n\r\n" not in self._left:
+            self._more()
+        raw, self._left = self._left.split(b"\r\n\r\n", 1)
+        first, *rows = raw.decode().split("\r\n")
+        status = int(first.split()[1])
+        pairs = [(row.partition(": ")[0].lower(), row.partition(": ")[2]) for row in rows]
+        headers = dict(pairs)
+        length = 0 if head or status in (100, 204, 304) else int(headers.get("content-length", 0))
+        while len(self._left) < length:
+            self._more()
+        body, self._left = self._left[:length], self._left[length:]
+        return Answer(status, headers, body, raw_headers=pairs)
+
+    def closed(self) -> bool:
+        """Whether the server closes the connection within a while."""
+        try:
+            return self.socket.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+    def _more(self) -> None:
+        data = self.socket.recv(1 << 20)
+        if not data:
+            raise EOFError("the server closed the connection")
+        self._left += data
+
+
+def wait_until(condition: Any, seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.005)
+
+

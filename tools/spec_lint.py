@@ -1,0 +1,57 @@
+"""Refuse wording of `openapi.yaml` that a generator would drop, change or break: `python tools/spec_lint.py FILE`.
+
+The rules are in `tools.spec_rules`; whether the document is OpenAPI at all is left to openapi-spec-validator. It does
+not look at the generated output, which is for `tools.generate`.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that `tools` is found when run as a file
+
+from tools import spec
+from tools.spec_rules import RULES, reason
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a document breaks a rule."""
+
+    rule: str
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what} [{self.rule}: {reason(self.rule)}]"
+
+
+def lint(document: spec.Document) -> list[Finding]:
+    """Every finding in a document that is valid OpenAPI."""
+    plain = spec.normalise(document)
+    return [Finding(name, where, what) for name, check in RULES.items() for where, what in check(plain)]
+
+
+def invalid(document: spec.Document) -> list[str]:
+    """Why a document is not valid OpenAPI 3.1."""
+    errors = OpenAPIV31SpecValidator(document).iter_errors()
+    return [f"{'.'.join(map(str, error.absolute_path))}: {error.message}" for error in errors]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the findings; the exit status."""
+    parser = argparse.ArgumentParser(description="Check the wording of an OpenAPI document.")
+    parser.add_argument("file", type=Path)
+    document = spec.load(parser.parse_args(arguments).file)
+    # Rules follow references, so they are run only on a document in which references lead somewhere.
+    found = invalid(document) or [str(finding) for finding in lint(document)]
+    for line in found:
+        print(line, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
