@@ -45,7 +45,7 @@ class Policy:
     """Pauses between looks for a commit whose answer was lost: a request may still be at work in the server."""
 
 
-class Failed(Exception):  # noqa: N818 - never leaves the transport
+class Failed(Exception):
     """One attempt that failed: the error to raise in the end, and whether to try again first."""
 
     def __init__(self, error: LakebedError, *, again: bool, asked: float | None = None, race: bool = False) -> None:
@@ -89,7 +89,9 @@ def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
         text = f"{call.operation} on {call.subject} cannot be sent: {said}"
         return Failed(InvalidRequestError(text, **about(call)), again=False)
     if isinstance(cause, httpx.DecodingError):
-        return Failed(ProtocolError(f"cannot decode the answer to {call.operation}: {said}", **about(call)), again=False)
+        return Failed(
+            ProtocolError(f"cannot decode the answer to {call.operation}: {said}", **about(call)), again=False
+        )
     text = f"the connection to {address} broke during {call.operation} on {call.subject}: {said}"
     if call.repeat == "safe":
         return Failed(unreachable(call, text), again=True)

@@ -143,7 +143,9 @@ def source_of(data: Any) -> Source:
     if isinstance(data, bytes | bytearray | memoryview):
         return BytesSource(data)
     if isinstance(data, str):
-        raise InvalidRequestError("cannot upload a str: encode it for its content, or wrap it in pathlib.Path for a file")
+        raise InvalidRequestError(
+            "cannot upload a str: encode it for its content, or wrap it in pathlib.Path for a file"
+        )
     if isinstance(data, os.PathLike):
         return PathSource(Path(data))
     if hasattr(data, "read"):

@@ -49,9 +49,8 @@ class LakebedError(Exception):
 
 
 def _restore(cls: type[LakebedError], message: str, state: dict[str, object]) -> LakebedError:
-    """Rebuild an error without its constructor: subclasses need not repeat every argument to survive pickle."""
-    error = cls.__new__(cls, message)
-    error.args = (message,)
+    """Rebuild an error from its message and its attributes, whatever a subclass adds to them."""
+    error = cls(message)
     error.__dict__.update(state)
     return error
 

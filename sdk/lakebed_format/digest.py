@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lakebed_format.schemas import METARANGE_SCHEMA, RANGE_SCHEMA
+from lakebed_format.schemas import METARANGE_SCHEMA, RANGE_SCHEMA, flat
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -38,7 +38,7 @@ def metarange_id(rows: pa.Table) -> str:
 def _table_id(domain: bytes, rows: pa.Table, columns: list[str]) -> str:
     digest = hashlib.sha256(domain + rows.num_rows.to_bytes(8, "little"))
     for name in columns:
-        _add(digest, rows.column(name).combine_chunks())
+        _add(digest, flat(rows.column(name)))
     return digest.hexdigest()
 
 

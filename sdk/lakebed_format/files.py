@@ -5,12 +5,13 @@ Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, METARANGE_SCHEMA, RANGE_SCHEMA, VERSION_KEY
+from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, METARANGE_SCHEMA, RANGE_SCHEMA, VERSION_KEY, compact
 
 ROW_GROUP_ROWS: Final = 2000
 
@@ -67,9 +68,10 @@ def open_file(data: bytes, kind: str, file_id: str) -> pq.ParquetFile:
     return file
 
 
-def decode_range(data: bytes, file_id: str) -> pa.Table:
-    """All rows of a range file, with RANGE_SCHEMA. Raises FormatError."""
-    return _read(open_file(data, "range", file_id), RANGE_SCHEMA)
+def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """All rows of a range file, with RANGE_SCHEMA or some columns of it. Raises FormatError."""
+    schema = RANGE_SCHEMA if columns is None else pa.schema([RANGE_SCHEMA.field(name) for name in columns])
+    return _read(open_file(data, "range", file_id), schema)
 
 
 def decode_metarange(data: bytes, file_id: str) -> pa.Table:
@@ -80,7 +82,7 @@ def decode_metarange(data: bytes, file_id: str) -> pa.Table:
 def read_row_group(file: pq.ParquetFile, index: int) -> pa.Table:
     """One row group of a range file, with RANGE_SCHEMA. Raises FormatError."""
     try:
-        return file.read_row_group(index, use_threads=False).cast(RANGE_SCHEMA).combine_chunks()
+        return compact(file.read_row_group(index, use_threads=False).cast(RANGE_SCHEMA))
     except (pa.ArrowException, OSError) as error:
         raise FormatError(f"unreadable row group {index}: {error}") from error
 
@@ -97,6 +99,6 @@ def row_group_bounds(file: pq.ParquetFile) -> list[tuple[str, int]]:
 
 def _read(file: pq.ParquetFile, schema: pa.Schema) -> pa.Table:
     try:
-        return file.read(use_threads=False).cast(schema).combine_chunks()
+        return compact(file.read(columns=schema.names, use_threads=False).cast(schema))
     except (pa.ArrowException, OSError) as error:
         raise FormatError(f"unreadable: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -43,3 +43,13 @@ METARANGE_SCHEMA: Final = pa.schema(
     ]
 )
 """A metarange: the ranges of one commit in order of path. `count` in rows, `size_bytes` raw bytes of the rows."""
+
+
+def flat(column: Any) -> Any:
+    """A column as one array. `combine_chunks` copies even a single chunk; this does not."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def compact(rows: pa.Table) -> pa.Table:
+    """A table whose columns are one chunk each, copied only where they are not."""
+    return rows if all(column.num_chunks <= 1 for column in rows.columns) else rows.combine_chunks()

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakebed_format.schemas import flat
+
 MIN_BYTES: Final = 1 << 20
 """A range holds at least this many raw bytes, unless it is the last one or an edit shrank it."""
 
@@ -38,7 +40,7 @@ def row_sizes(rows: pa.Table) -> Any:
     total = np.full(rows.num_rows, _FIXED, dtype=np.int64)
     for name in ("path", "physical_address", "checksum", "content_type"):
         total += pc.binary_length(rows.column(name)).to_numpy()
-    total += _map_sizes(rows.column("metadata").combine_chunks())
+    total += _map_sizes(flat(rows.column("metadata")))
     return total
 
 

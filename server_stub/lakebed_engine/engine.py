@@ -210,9 +210,13 @@ class Engine:
         amount: int = 100,
         prefix: str = "",
         delimiter: str = "",
+        details: bool = True,
     ) -> Page[DiffEntry]:
-        """A page of differences. two_dot: left to right. three_dot: what right changed since the merge base."""
-        return await differ.diff_refs(self._ctx, repo, left, right, mode, after, amount, prefix, delimiter)
+        """A page of differences. two_dot: left to right. three_dot: what right changed since the merge base.
+
+        Without `details` the entries may tell only size and identity, which is several times faster.
+        """
+        return await differ.diff_refs(self._ctx, repo, left, right, mode, after, amount, prefix, delimiter, details)
 
     # objects
 

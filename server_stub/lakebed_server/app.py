@@ -29,6 +29,7 @@ from lakebed_server.vocabulary import Receive, Scope, Send
 log = logging.getLogger("lakebed.server")
 
 CLEANUP_INTERVAL = 60.0
+SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
 _PAGE = """Lakebed {version}: Git-like version control for data lakes.
 
@@ -88,13 +89,13 @@ def create_app(
 
     async def page(request: Request) -> Response:
         endpoint = str(request.base_url).rstrip("/")
-        return PlainTextResponse(_PAGE.format(version=services.installation.version, endpoint=endpoint))
+        return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
 
     async def health(_: Request) -> Response:
-        return PlainTextResponse("alive!\n")
+        return _plain("alive!\n")
 
     async def unknown(_: Request, __: Exception) -> Response:
-        return PlainTextResponse(f"nothing here; the API is below {API_PREFIX}\n", status_code=404)
+        return _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
 
     site = Starlette(
         routes=[
@@ -117,11 +118,15 @@ async def _clean_for_ever(engine: Engine, interval: float) -> None:
             log.exception("the cleaner failed; it tries again in %g s", interval)
 
 
+def _plain(text: str, status: int = 200) -> Response:
+    return PlainTextResponse(text, status_code=status, headers=dict(SAFE))
+
+
 async def _spec(_: Request) -> Response:
     body = await asyncio.to_thread(read_spec)
     if body is None:
-        return PlainTextResponse("this installation does not carry openapi.yaml\n", status_code=404)
-    return Response(body, media_type="application/json")
+        return _plain("this installation does not carry openapi.yaml\n", 404)
+    return Response(body, media_type="application/json", headers=dict(SAFE))
 
 
 @functools.cache

@@ -45,7 +45,19 @@ class Services:
 class Call:
     """One request: where it came from, who sent it, its headers and body."""
 
-    __slots__ = ("body", "head", "headers", "method", "operation", "path", "request_id", "services", "started", "user")
+    __slots__ = (
+        "body",
+        "head",
+        "headers",
+        "https",
+        "method",
+        "operation",
+        "path",
+        "request_id",
+        "services",
+        "started",
+        "user",
+    )
 
     def __init__(self, scope: Scope, receive: Receive, services: Services) -> None:
         self.services = services
@@ -54,6 +66,7 @@ class Call:
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
         self.body = RequestBody(receive, self.headers)
         self.head = self.method == "HEAD"
+        self.https = scope.get("scheme") == "https" or self.headers.get(b"x-forwarded-proto") == b"https"
         self.user = ""
         self.operation = ""
         self.started = time.perf_counter()

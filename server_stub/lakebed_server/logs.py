@@ -57,6 +57,12 @@ class Sink:
                 except (OSError, ValueError):
                     pass
 
+    def close(self) -> None:
+        """Write what waits and close the file; standard output stays open."""
+        self.flush()
+        if self._stream is not sys.stdout:
+            self._stream.close()
+
     def _schedule(self) -> bool:
         if self._scheduled:
             return True
@@ -97,6 +103,11 @@ class SinkHandler(logging.Handler):
         super().__init__()
         self._sink = sink
         self._formatter = logging.Formatter()
+
+    def close(self) -> None:
+        """Close the sink as well."""
+        self._sink.close()
+        super().close()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; `extra` may carry a request id."""
@@ -142,6 +153,7 @@ def configure(style: Format, level: str, output: str) -> RequestLog:
     root = logging.getLogger()
     for handler in [h for h in root.handlers if isinstance(h, SinkHandler)]:
         root.removeHandler(handler)
+        handler.close()
     if threshold >= LEVELS["NONE"]:
         logging.disable(logging.CRITICAL)
         return RequestLog()

@@ -53,6 +53,7 @@ async def _serve(settings: Settings, listener: socket.socket, request_log: logs.
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # read where it matters (`Call.https`); the middleware would cost every request
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
     )

@@ -58,7 +58,7 @@ class FakeEngine(Engine):
             mtime=1_700_000_000,
             content_type=more.get("content_type", "text/csv"),
             metadata=more.get("metadata", {}),
-            identity="",
+            identity=b"",
         )
         self.objects[path] = (entry, data)
         return entry
@@ -121,9 +121,7 @@ class FakeEngine(Engine):
         self._check(repo, branch)
         self.uploads.append(request)
         data = await self._read(chunks)
-        return self.put(
-            request.path, data, content_type=request.content_type, metadata=dict(request.metadata)
-        )
+        return self.put(request.path, data, content_type=request.content_type, metadata=dict(request.metadata))
 
     async def upload_many(
         self,
@@ -195,9 +193,7 @@ class Answer:
         return str(self.json["kind"])
 
 
-def ask(
-    app: App, target: str, method: str = "GET", body: bytes = b"", *, auth: bool = True, **headers: str
-) -> Answer:
+def ask(app: App, target: str, method: str = "GET", body: bytes = b"", *, auth: bool = True, **headers: str) -> Answer:
     """One request in this process; header names are written with underscores."""
     path, _, query = target.partition("?")
     sent = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
@@ -306,5 +302,3 @@ def wait_until(condition: Any, seconds: float = 5.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.005)
-
-

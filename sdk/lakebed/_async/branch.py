@@ -8,13 +8,12 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks, _files
-from lakebed._async import data, merging, settle, tables
+from lakebed._async import merging, settle, tables, transfer
 from lakebed._async.listing import Listing
 from lakebed._async.ref import Ref
-from lakebed._compat.aio import blocking
+from lakebed._compat.aio import Data, blocking
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway import commits, objects, refs
-from lakebed._source import Data
 from lakebed.errors import AlreadyExistsError, ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import Change, Commit, ObjectInfo, RefInfo
 
@@ -69,7 +68,7 @@ class Branch(Ref):
     async def put(
         self,
         path: str,
-        data_or_file: Data,
+        data: Data,
         *,
         metadata: Mapping[str, str] | None = None,
         content_type: str | None = None,
@@ -85,12 +84,12 @@ class Branch(Ref):
         Raises ObjectExistsError, PreconditionFailedError, CorruptTransferError and InvalidRequestError; with a
         condition also OutcomeUnknownError, when the answer was lost.
         """
-        return await data.upload(
+        return await transfer.upload(
             self._transport,
             self.repository.id,
             self.id,
             path,
-            data_or_file,
+            data,
             metadata=metadata,
             content_type=content_type,
             if_absent=if_absent,
@@ -111,7 +110,7 @@ class Branch(Ref):
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         typed = [(path, content, None) for path, content in pairs]
-        return await data.upload_many(self._transport, self.repository.id, self.id, typed, delete, progress)
+        return await transfer.upload_many(self._transport, self.repository.id, self.id, typed, delete, progress)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a file, to read (`rb`, `r`) or to write (`wb`, `w`; `xb`, `x` refuse to replace).
@@ -150,7 +149,8 @@ class Branch(Ref):
         failures: list[ObjectFailure] = []
         for begin in range(0, len(wanted), _DELETED_AT_ONCE):
             group = wanted[begin : begin + _DELETED_AT_ONCE]
-            failures += await self._transport.call(objects.delete_many(self.repository.id, self.id, group))
+            call = objects.delete_many(self.repository.id, self.id, group)
+            failures += list(await self._transport.call(call))
         if failures:
             first = failures[0]
             error = PartialFailureError(
@@ -228,7 +228,7 @@ class Branch(Ref):
     async def write_parquet(
         self,
         path: str,
-        frame: pd.DataFrame | pa.Table | pa.RecordBatchReader,
+        data: pd.DataFrame | pa.Table | pa.RecordBatchReader,
         *,
         partition_by: list[str] | None = None,
         mode: Literal["append", "overwrite", "error"] | None = None,
@@ -246,13 +246,13 @@ class Branch(Ref):
         return await tables.write_parquet(
             self,
             path,
-            frame,
+            data,
             partition_by=partition_by or [],
             mode=mode,
             max_rows_per_file=max_rows_per_file,
             compression=compression,
         )
 
-    async def write_csv(self, path: str, frame: pd.DataFrame, **options: Any) -> ObjectInfo:
+    async def write_csv(self, path: str, data: pd.DataFrame, **options: Any) -> ObjectInfo:
         """Write a DataFrame as CSV, without its index; `options` go to `DataFrame.to_csv`."""
-        return await tables.write_csv(self, path, frame, options)
+        return await tables.write_csv(self, path, data, options)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks, _files
-from lakebed._async import data, merging, tables
+from lakebed._async import merging, tables, transfer
 from lakebed._async.listing import Listing
 from lakebed._compat.aio import blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
@@ -71,7 +71,7 @@ class Ref:
         `progress` is called with the number of bytes that just arrived. The answer tells what the headers said:
         `metadata` and `physical_address` are empty in it. Raises ObjectNotFoundError and CorruptTransferError.
         """
-        return await data.download(self._download(path, 0, None), target, progress)
+        return await transfer.download(self._download(path, 0, None), target, progress)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
@@ -248,9 +248,9 @@ class Ref:
 
     # what the verbs above share
 
-    def _download(self, path: str, start: int, length: int | None, checksum: str | None = None) -> data.Download:
+    def _download(self, path: str, start: int, length: int | None, checksum: str | None = None) -> transfer.Download:
         _checks.check_path(path)
-        return data.Download(
+        return transfer.Download(
             self._transport, self.repository.id, self.id, path, start=start, length=length, checksum=checksum
         )
 

@@ -101,9 +101,7 @@ class Repository:
         _checks.check_text(prefix, "prefix")
         return Listing(
             self._transport,
-            lambda after, amount: refs.list_branches(
-                self.id, prefix=prefix, hidden=hidden, after=after, amount=amount
-            ),
+            lambda after, amount: refs.list_branches(self.id, prefix=prefix, hidden=hidden, after=after, amount=amount),
             RefInfo.COLUMNS,
             f"branches of {self.id}",
             limit=limit,
@@ -141,5 +139,5 @@ class Repository:
         branches = await self.branches(limit=_graph.MAX_HEADS).all()
         tags = await self.tags(limit=_graph.MAX_HEADS).all()
         heads = sorted({info.commit_id for info in [*branches, *tags]})
-        logs = await gather([lambda head=head: self.ref(head).log(limit=limit).all() for head in heads])
+        logs = await gather([self.ref(head).log(limit=limit).all for head in heads])
         return _graph.draw([commit for log in logs for commit in log], branches, tags, limit)

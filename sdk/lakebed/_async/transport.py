@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import platform
 import threading
+import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed import _retry
 from lakebed._async.bodies import Body
-from lakebed._compat.aio import Owner, owner, sleep
+from lakebed._compat.aio import Owner, dispose, owner, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
 from lakebed._version import __version__
@@ -92,6 +93,7 @@ class Transport:
                 if self._http is not None:
                     _ABANDONED.append(self._http)
                 self._http, self._owner = self._new_client(), me
+                weakref.finalize(self, dispose, self._http, me[0])
             return self._http
 
     def _new_client(self) -> httpx.AsyncClient:
@@ -117,7 +119,8 @@ class Transport:
         return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
 
     async def _answer(self, call: Call[Any], body: Body | None) -> Answer:
-        return await self._retrying(call, body, self._once)
+        answer: Answer = await self._retrying(call, body, self._once)
+        return answer
 
     async def _retrying(self, call: Call[Any], body: Body | None, attempt_once: Any) -> Any:
         policy = self.policy
@@ -171,7 +174,7 @@ class Transport:
                 params=call.params or None,
                 json=call.json,
                 content=None if body is None else body.stream(),
-                headers=[(name, value) for name, value in headers.items()],  # type: ignore[arg-type]
+                headers=list(headers.items()),  # type: ignore[arg-type]
                 timeout=self._timeout(slow=call.slow),
             )
             return await http.send(request, stream=stream)

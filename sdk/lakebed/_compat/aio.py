@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
 from typing import ParamSpec, Self, TypeVar
+
+from lakebed import _source
+
+Data = _source.Data | AsyncIterable[bytes]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -21,13 +25,17 @@ class Door:
     """The base of what `connect` returns: `await connect()` is accepted, though connecting waits for nothing."""
 
     def __await__(self) -> Generator[None, None, Self]:
+        yield from ()
         return self
-        yield
 
 
 def owner() -> Owner:
     """Whose connections these are: sockets must cross neither a fork nor a change of event loop."""
     return os.getpid(), asyncio.get_running_loop()
+
+
+def dispose(client: object, process: int) -> None:
+    """Forgotten connections: only their own event loop could close them, so they are left to it."""
 
 
 async def sleep(seconds: float) -> None:
@@ -81,12 +89,15 @@ async def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[
     source = chunks
 
     def step() -> bytes | None:
-        chunk = next(source, None)
+        chunk: bytes | None = next(source, None)
         if chunk is not None:
             seen(chunk)
         return chunk
 
-    while (chunk := await asyncio.to_thread(step)) is not None:
+    while True:
+        chunk = await asyncio.to_thread(step)
+        if chunk is None:
+            return
         yield chunk
 
 

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
+
+from lakebed import _source
+from lakebed.errors import InvalidRequestError
+
+Data = _source.Data
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 Owner = tuple[int, None]
+
+
+class Closable(Protocol):
+    """What `dispose` needs."""
+
+    def close(self) -> None:
+        """Let go."""
+        ...
 
 
 class Door:
@@ -21,6 +34,12 @@ class Door:
 def owner() -> Owner:
     """Whose connections these are: sockets must not cross a fork."""
     return os.getpid(), None
+
+
+def dispose(client: Closable, process: int) -> None:
+    """Close forgotten connections, but never those of a parent process."""
+    if process == os.getpid():
+        client.close()
 
 
 def sleep(seconds: float) -> None:
@@ -52,8 +71,10 @@ def blocking(job: Callable[P, T]) -> Callable[P, T]:
     return job
 
 
-def stream(chunks: Iterator[bytes], seen: Callable[[bytes], None]) -> Iterator[bytes]:
+def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[[bytes], None]) -> Iterator[bytes]:
     """Pass chunks on, showing each to `seen`."""
+    if isinstance(chunks, AsyncIterator):
+        raise InvalidRequestError("an async iterator can be uploaded through lakebed.aio only")
     for chunk in chunks:
         seen(chunk)
         yield chunk

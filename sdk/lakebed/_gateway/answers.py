@@ -135,8 +135,10 @@ def error_of(call: Call[Any], answer: Answer) -> LakebedError:
 def _class_of(status: int, kind: str | None, call: Call[Any]) -> type[LakebedError]:
     if kind in BY_KIND:
         return BY_KIND[kind]
-    if status == 409 and call.operation == "mergeIntoBranch":
-        return errors.MergeConflictError  # older servers name no kind
+    if status == 409:  # servers without kinds: what is created can only collide, what is merged only conflict
+        creating = call.operation.startswith("create")
+        merging = call.operation == "mergeIntoBranch"
+        return errors.AlreadyExistsError if creating else errors.MergeConflictError if merging else BY_STATUS[409]
     if status == 404 and call.subject.path is not None:
         return errors.ObjectNotFoundError
     if status in BY_STATUS:

@@ -76,12 +76,6 @@ def copy(repository: str, branch: str, path: str, source_ref: str, source_path: 
     )
 
 
-def head(repository: str, ref: str, path: str) -> Call[None]:
-    """Does an object exist? Errors of HEAD have no body, so their class comes from the status alone."""
-    kwargs = {"method": "head", "url": _objects_url(repository, ref), "params": {"path": path}}
-    return call("headObject", kwargs, answers.nothing, Subject(repository, ref, path))
-
-
 def read(repository: str, ref: str, path: str, start: int, length: int | None) -> Call[ObjectInfo]:
     """Read the bytes of an object: all of it from 0 without a length, else a range."""
     whole = start == 0 and length is None

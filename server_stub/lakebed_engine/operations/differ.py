@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo, read_branch
 from lakebed_engine.operations.history import require_base
@@ -15,7 +17,7 @@ from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cursor import Cursor
 from lakebed_engine.tree.diff import Changes, diff
 from lakebed_engine.tree.rows import prefix_end
-from lakebed_engine.tree.trees import Tree
+from lakebed_engine.tree.trees import KEY_COLUMNS, Tree
 from lakebed_engine.vocabulary.errors import InvalidRefError
 from lakebed_engine.vocabulary.records import DiffEntry, Entry, Page
 
@@ -66,8 +68,12 @@ async def diff_refs(
     amount: int,
     prefix: str,
     delimiter: str,
+    details: bool,
 ) -> Page[DiffEntry]:
-    """two_dot: what turns left into right. three_dot: what right changed since the merge base, seen from left."""
+    """two_dot: what turns left into right. three_dot: what right changed since the merge base, seen from left.
+
+    Without `details` the entries may tell only size and identity, which is several times faster.
+    """
     repo = await open_repo(ctx, repo_name)
     one = await resolve(ctx, repo, left)
     other = await resolve(ctx, repo, right)
@@ -79,29 +85,30 @@ async def diff_refs(
         left_view = await view_of(ctx, repo, Resolved(one.commit_id))
         stream = _cursors(left_view.cursor, view.cursor)
     elif mode == "two_dot":
-        stream = _two_dot(ctx, repo, tree, await tree_of(ctx, repo, other.commit_id), prefix)
+        stream = _two_dot(ctx, repo, tree, await tree_of(ctx, repo, other.commit_id), prefix, details)
     else:
-        stream = await _three_dot(ctx, repo, one.commit_id, other.commit_id, prefix)
+        stream = await _three_dot(ctx, repo, one.commit_id, other.commit_id, prefix, details)
     return await _page(stream, prefix, after, amount, delimiter)
 
 
-def _two_dot(ctx: Context, repo: Repo, left: Tree, right: Tree, prefix: str) -> Stream:
+def _two_dot(ctx: Context, repo: Repo, left: Tree, right: Tree, prefix: str, details: bool) -> Stream:
     async def rows(start: str) -> AsyncIterator[DiffEntry]:
-        async for changes in diff(ctx.trees, repo.store, ctx.runtime, left, right, start=start, prefix=prefix):
-            for row in entries(changes):
+        found = diff(ctx.trees, repo.store, ctx.runtime, left, right, start=start, prefix=prefix, slim=not details)
+        async for changes in found:
+            for row in entries(changes) if details else slim_entries(changes):
                 yield row
 
     return rows
 
 
-async def _three_dot(ctx: Context, repo: Repo, left_id: str, right_id: str, prefix: str) -> Stream:
+async def _three_dot(ctx: Context, repo: Repo, left_id: str, right_id: str, prefix: str, details: bool) -> Stream:
     left, right = await load_commit(ctx, repo, left_id), await load_commit(ctx, repo, right_id)
     base = await require_base(ctx, repo, left, right)
     base_tree, right_tree = await tree_of(ctx, repo, base.id), await tree_of(ctx, repo, right_id)
     left_tree = await tree_of(ctx, repo, left_id)
 
     async def rows(start: str) -> AsyncIterator[DiffEntry]:
-        async for row in _two_dot(ctx, repo, base_tree, right_tree, prefix)(start):
+        async for row in _two_dot(ctx, repo, base_tree, right_tree, prefix, details)(start):
             if left_tree.id == base_tree.id:
                 yield row
                 continue
@@ -127,6 +134,25 @@ def entries(changes: Changes) -> list[DiffEntry]:
         path = right.path(at_right) if at_right >= 0 else left.path(at_left)
         rows.append(DiffEntry("changed" if old and new else "added" if new else "removed", path, old, new))
     return rows
+
+
+def slim_entries(changes: Changes) -> list[DiffEntry]:
+    """A window of changes as rows whose entries tell only size and identity."""
+    sides = [_slim(changes.left, changes.at_left), _slim(changes.right, changes.at_right)]
+    return [
+        DiffEntry(
+            "changed" if old and new else "added" if new else "removed", (new or old)[0], old and old[1], new and new[1]
+        )
+        for old, new in zip(*sides, strict=True)
+    ]
+
+
+def _slim(rows: Any, at: Any) -> list[Any]:
+    """Path and entry of each change on one side; None where it has none."""
+    known = rows.take(pa.array(at[at >= 0]))
+    columns = [known.column(name).to_pylist() for name in KEY_COLUMNS]
+    made = iter([(path, Entry("", "", 0, size, 0, "", {}, word)) for path, size, word in zip(*columns, strict=True)])
+    return [next(made) if index >= 0 else None for index in at.tolist()]
 
 
 def _cursors(make_left: Callable[[], Cursor], make_right: Callable[[], Cursor]) -> Stream:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+from lakebed_format.schemas import flat
 
 from lakebed_engine.vocabulary.records import Entry
 
@@ -41,7 +42,7 @@ class Block:
                  "count", "nbytes", "rows")  # fmt: skip
 
     def __init__(self, rows: pa.Table) -> None:
-        columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
+        columns = {name: flat(rows.column(name)) for name in rows.column_names}
         self.rows = rows
         self.count = rows.num_rows
         self.nbytes = int(rows.nbytes) + 2000

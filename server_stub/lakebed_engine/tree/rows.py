@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from lakebed_format import DELTA_SCHEMA, RANGE_SCHEMA
+from lakebed_format.schemas import flat
 
 from lakebed_engine.vocabulary.records import Entry
 
@@ -55,7 +56,7 @@ def as_delta(rows: pa.Table, *, deleted: bool) -> pa.Table:
 
 def identities(rows: pa.Table) -> Any:
     """The identity column as an (n, 4) array of 64-bit words: comparable at memory speed."""
-    column = rows.column("identity").combine_chunks()
+    column = flat(rows.column("identity"))
     words = np.frombuffer(column.buffers()[1], dtype="<u8", count=4 * len(column), offset=32 * column.offset)
     return words.reshape(-1, 4)
 

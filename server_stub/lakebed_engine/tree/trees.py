@@ -14,6 +14,7 @@ import pyarrow as pa
 from lakebed_format import METARANGE_SCHEMA, decode_metarange, decode_range, encode_metarange, encode_range
 from lakebed_format.digest import metarange_id, range_id
 from lakebed_format.files import FormatError, open_file, read_row_group, row_group_bounds
+from lakebed_format.schemas import compact
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
@@ -24,6 +25,10 @@ from lakebed_engine.vocabulary.records import Entry
 
 RANGES = "_lakebed/ranges/"
 METARANGES = "_lakebed/metaranges/"
+
+
+KEY_COLUMNS = ("path", "size_bytes", "identity")
+"""What tells whether an entry changed, and its size."""
 
 
 class RangeInfo(NamedTuple):
@@ -100,6 +105,19 @@ class Trees:
         """All rows of a range."""
         return (await self._whole(store, info)).rows
 
+    async def keys(self, store: ObjectStore, info: RangeInfo) -> pa.Table:
+        """Only KEY_COLUMNS of a range: a fifth of the decoding."""
+        whole = self._cache.get((store.uri, "whole", info.id))
+        if whole is not None:
+            assert isinstance(whole, Block)
+            return whole.rows
+        key = (store.uri, "keys", info.id)
+        rows = self._cache.get(key)
+        if rows is None:
+            rows = await self._decode(store, f"{RANGES}{info.id}.parquet", decode_range, info.id, KEY_COLUMNS)
+            self._cache.put(key, rows, int(rows.nbytes) + 1000)
+        return rows
+
     async def write(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> RangeInfo:
         """Write a range file, durably. `rows` have RANGE_SCHEMA."""
         found_id, data, rows, first, last = await self._runtime.cpu(_encode, rows)
@@ -165,9 +183,9 @@ class Trees:
         assert isinstance(block, Block)
         return block
 
-    async def _decode(self, store: ObjectStore, name: str, decode: Any, file_id: str) -> pa.Table:
+    async def _decode(self, store: ObjectStore, name: str, decode: Any, file_id: str, *options: object) -> pa.Table:
         data = await _fetch(store, name)
-        return await self._runtime.cpu(_guarded, f"{store.uri}/{name}", decode, data, file_id)
+        return await self._runtime.cpu(_guarded, f"{store.uri}/{name}", decode, data, file_id, *options)
 
 
 async def _fetch(store: ObjectStore, name: str) -> bytes:
@@ -193,7 +211,7 @@ def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:
 
 
 def _encode(rows: pa.Table) -> tuple[str, bytes, pa.Table, str, str]:
-    rows = rows.combine_chunks()
+    rows = compact(rows)
     found_id = range_id(rows)
     paths = rows.column("path")
     return found_id, encode_range(rows, found_id), rows, str(paths[0].as_py()), str(paths[-1].as_py())

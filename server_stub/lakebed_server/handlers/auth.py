@@ -20,7 +20,8 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
     now = int(time.time())
     credential = await call.services.authenticator.check_pair(body.access_key_id, body.secret_access_key)
     token = call.services.authenticator.issue(credential.user, now)
-    cookie = f"{COOKIE}={token.text}; Path=/; Max-Age={token.expires - now}; HttpOnly; SameSite=Lax"
+    secure = "; Secure" if call.https else ""
+    cookie = f"{COOKIE}={token.text}; Path=/; Max-Age={token.expires - now}; HttpOnly; SameSite=Lax{secure}"
     return json(
         200,
         models.AuthenticationToken(token=token.text, token_expiration=token.expires),

@@ -34,5 +34,6 @@ async def diff_refs(call: Call, p: ops.DiffRefsParams) -> Reply:
         amount=views.amount(p.amount),
         prefix=views.text(p.prefix),
         delimiter=views.text(p.delimiter),
+        details=bool(p.include_right_stats),
     )
     return json(200, views.diffs(page, right_stats=bool(p.include_right_stats)))

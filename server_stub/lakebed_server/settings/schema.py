@@ -15,7 +15,9 @@ from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Valu
 
 
 def _setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> Any:
-    return field(default=default, metadata={"default": default, "kind": kind, "doc": doc, "secret": secret})
+    return field(
+        default=default, repr=not secret, metadata={"default": default, "kind": kind, "doc": doc, "secret": secret}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError, bad_request
 
+
 class RequestBody:
     """Reads a body once, piece by piece. A client that goes away raises ClientGoneError, never a short body."""
 

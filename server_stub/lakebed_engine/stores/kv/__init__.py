@@ -1,0 +1,1 @@
+"""The KV store: an interface and its drivers."""

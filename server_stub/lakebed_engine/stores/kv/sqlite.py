@@ -20,6 +20,7 @@ import apsw
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.sqlite_file import connect, open_store, store_error
 from lakebed_engine.stores.kv.sqlite_writer import DropStep, Writer
+from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 T = TypeVar("T")
 
@@ -150,4 +151,8 @@ class SqliteKV:
                 self._scanner = _Reader(self._path, self._vfs)
             return read(self._scanner)
 
-        return await asyncio.get_running_loop().run_in_executor(self._scan_thread, job)
+        try:
+            future = asyncio.get_running_loop().run_in_executor(self._scan_thread, job)
+        except RuntimeError as error:  # the executor's word for closed
+            raise StoreUnavailableError(f"the KV store is closed; open a new one: {self._path}") from error
+        return await future

@@ -26,16 +26,20 @@ SCHEMA_VERSION: Final = 1
 APPLICATION_ID: Final = 0x4C4B4244  # "LKBD"; what `file` shows, and how another program's database is told apart
 OLDEST_SQLITE: Final = "3.51.3"  # before it, two connections that write and reset the WAL at once can corrupt it
 
-SCHEMA: Final = f"""
+SCHEMA: Final = """
     CREATE TABLE kv (
         partition TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, version INTEGER NOT NULL,
         PRIMARY KEY (partition, key)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE sequence (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL) STRICT;
     INSERT INTO sequence VALUES (1, 0);
-    PRAGMA application_id = {APPLICATION_ID};
-    PRAGMA user_version = {SCHEMA_VERSION};
 """
+
+# In one statement, and so from one view: another process may be making the tables just now.
+_WHAT: Final = (
+    "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), "
+    "(SELECT count(*) FROM sqlite_schema)"
+)
 
 _POLL_SECONDS = 0.0007
 _POLLS = 10_000  # with the time that a poll itself takes, about 8 to 10 seconds
@@ -92,8 +96,8 @@ def open_store(path: Path, vfs: str | None = None) -> apsw.Connection:
         return connection
     except OSError as error:
         raise StoreUnavailableError(f"cannot make the KV store's directory: {error}") from error
-    except apsw.CantOpenError as error:
-        if path.exists() and not os.access(path.parent, os.W_OK):
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        if not os.access(path.parent, os.W_OK):
             raise StoreFullError(
                 f"the KV store's directory is read-only, and even reading needs a WAL file beside the database: {path}"
             ) from error
@@ -112,14 +116,17 @@ def _make_or_check(connection: apsw.Connection, path: Path) -> None:
         )
     if not fresh:
         return
-    with _immediate(connection):
-        if _is_fresh(connection, path):  # or another process was faster
-            connection.execute(SCHEMA)
+    connection.execute("BEGIN IMMEDIATE")
+    if _is_fresh(connection, path):  # or another process was faster
+        connection.execute(SCHEMA)
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", SCHEMA_VERSION)
+    connection.execute("COMMIT")
 
 
 def _is_fresh(connection: apsw.Connection, path: Path) -> bool:
-    version, application = connection.pragma("user_version"), connection.pragma("application_id")
-    if (version, application) == (0, 0) and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+    version, application, tables = connection.execute(_WHAT).get
+    if (version, application, tables) == (0, 0, 0):
         return True
     if application != APPLICATION_ID:
         raise CorruptDataError(f"a database, but not a KV store of Lakebed; choose another path: {path}")
@@ -141,25 +148,12 @@ def _switch_to_wal(connection: apsw.Connection) -> object:
     return "busy"
 
 
-class _immediate:  # noqa: N801 - used as a statement
-    """A write transaction from its first statement: rolled back when the block raises."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
-
-
 def store_error(error: apsw.Error, path: Path) -> StoreError:
     """What an error of SQLite means to a caller."""
     match error:
         case apsw.FullError() | apsw.ReadOnlyError():
             return StoreFullError(
-                f"the KV store cannot be written; free space, or make it writable; nothing was changed ({error}): {path}"
+                f"the KV store cannot be written, nothing was changed; free space or make it writable ({error}): {path}"
             )
         case apsw.BusyError() | apsw.LockedError():
             return StoreUnavailableError(f"another process held the KV store for too long; try again ({error}): {path}")

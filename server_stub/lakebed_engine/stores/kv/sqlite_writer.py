@@ -155,7 +155,7 @@ class Writer:
 
     def _make_changes(self, jobs: Sequence[_Job]) -> tuple[_Answers, bool]:
         wanted = sum(1 for job in jobs if isinstance(job.work, Batch) and job.work.puts)
-        version = self._execute(_TAKE_VERSIONS, (wanted,)).fetchall()[0][0] - wanted if wanted else ABSENT
+        version = self._execute(_TAKE_VERSIONS, (wanted,)).get - wanted if wanted else ABSENT
         answers: _Answers = []
         changed = False
         for job in jobs:
@@ -182,18 +182,17 @@ class Writer:
 
     def _broken_check(self, batch: Batch) -> PredicateFailed | None:
         for partition, key, expected in batch.checks:
-            rows = self._execute(_VERSION_OF, (partition, key)).fetchall()
-            if (rows[0][0] if rows else ABSENT) != expected:
+            if (self._execute(_VERSION_OF, (partition, key)).get or ABSENT) != expected:
                 return PredicateFailed(f"a row is not at the expected version any more: {key!r} in {partition!r}")
         return None
 
     def _drop(self, partition: str) -> int:
-        rows = self._execute(_NTH_KEY, (partition, _DROP_STEP)).fetchall()
-        if rows:
-            self._execute(_DROP_BELOW, (partition, rows[0][0]))
-        else:
+        bound = self._execute(_NTH_KEY, (partition, _DROP_STEP)).get
+        if bound is None:
             self._execute(_DROP_REST, (partition,))
-        return len(rows)
+            return 0
+        self._execute(_DROP_BELOW, (partition, bound))
+        return 1
 
     def _one_by_one(self, jobs: Sequence[_Job], error: Exception) -> _Answers:
         """A group failed and nothing landed: find the batches that can be applied without the others."""
@@ -228,7 +227,7 @@ class Writer:
         # true. When this fails as well the next group does it.
         try:
             self._execute("BEGIN IMMEDIATE")
-            self._execute(_TAKE_VERSIONS, (1,)).fetchall()
+            self._execute(_TAKE_VERSIONS, (1,)).get  # noqa: B018 - runs the statement to its end
             self._execute("COMMIT")
         except apsw.Error:
             self._roll_back()

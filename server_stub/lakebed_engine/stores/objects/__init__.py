@@ -1,0 +1,1 @@
+"""The object store: an interface and its adapters."""

@@ -1,0 +1,84 @@
+# One command per intent; CI runs the same ones. `make help` lists them.
+# Needs Python 3.11+ and make, nothing else: every target installs what it uses into .venv.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+ST     := .venv-schemathesis
+DATA_DIR ?=
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check serve fix generate bench docs lint types layers generated pytest pytest-fast schemathesis clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Lakebed needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# two stamps: what a user needs (the demo), and what a developer needs on top
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	@touch $@ $(VENV)/.demo
+
+$(ST)/.ready: pyproject.toml tools/requirements-schemathesis.txt
+	$(PYTHON) -m venv $(ST)
+	$(ST)/bin/python -m pip install -q -r tools/requirements-schemathesis.txt
+	@touch $@
+
+demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
+	@$(BIN)/python examples/demo.py $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
+
+serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
+	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
+
+test: lint types layers generated schemathesis pytest ## everything, with all the installing it needs
+
+check: lint types layers generated pytest-fast ## the quick loop: no slow tests
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy sdk server_stub/lakebed_engine server_stub/lakebed_server tests tools benchmarks examples
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+generated: $(VENV)/.dev
+	$(BIN)/python tools/spec_lint.py openapi.yaml
+	$(BIN)/python tools/generate.py --check
+	$(BIN)/python tools/unasync_sdk.py --check
+
+pytest: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+pytest-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m "not slow"
+
+schemathesis: $(VENV)/.dev $(ST)/.ready
+	$(BIN)/python tools/run_schemathesis.py --python $(ST)/bin/python
+
+fix: $(VENV)/.dev ## format, and fix what the linter can
+	$(BIN)/ruff check --fix . || true
+	$(BIN)/ruff format .
+
+generate: $(VENV)/.dev ## make generated/ and the SDK's sync door anew
+	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/unasync_sdk.py
+
+bench: $(VENV)/.dev ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
+	$(BIN)/python -m benchmarks.run
+
+docs: $(VENV)/.dev ## run every snippet of README and docs/
+	$(BIN)/python -m pytest -q tests/docs
+
+clean: ## remove what the other commands installed
+	rm -rf $(VENV) $(ST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,121 @@
+"""Engine at 1 M entries: commit, one-entry commit, diff, listing. Prints JSON: seconds, and resident MiB.
+
+Run by benchmarks/run.py in a process of its own, so that resident memory is this work's alone. Entries are staged
+through the engine's own staging verb; their data is not written, since none of these operations reads it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations import staging
+from lakebed_engine.operations.context import open_repo
+from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.records import CommitRequest, Entry, LogRequest
+
+BATCH = 10_000
+
+
+def entry(path: str, version: int = 0) -> Entry:
+    word = hashlib.md5(f"{path}:{version}".encode(), usedforsecurity=False).hexdigest()
+    return staging.new_entry(f"data/2026010100/{word}", word, len(path), 1_767_225_600, "application/octet-stream", {})
+
+
+def path_of(number: int) -> str:
+    return f"tables/events/day={number // 4000:03d}/part-{number % 4000:05d}-of-04000.parquet"
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def stage_all(engine: Engine, branch: str, rows: list[tuple[str, Entry]]) -> None:
+    ctx = engine._ctx
+    repo = await open_repo(ctx, "bench")
+    for start in range(0, len(rows), BATCH):
+        await staging.stage(ctx, repo, branch, rows[start : start + BATCH])
+
+
+async def diff_all(engine: Engine, left: str, right: str) -> int:
+    """Every difference, page by page."""
+    count, after = 0, ""
+    while True:
+        page = await engine.diff_refs("bench", left, right, mode="two_dot", after=after, amount=1000, details=False)
+        count += len(page.items)
+        if not page.has_more:
+            return count
+        after = page.items[-1].path
+
+
+async def timed(job: Any) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = await job
+    return time.perf_counter() - start, result
+
+
+async def measure(entries: int, root: Path) -> dict[str, float]:
+    kv = SqliteKV(root / "kv.db")
+    engine = Engine(kv, Stores(root / "objects"))
+    request = CommitRequest(message="m", committer="bench")
+    await engine.create_repository("bench", "local://bench")
+    found: dict[str, float] = {}
+    for start in range(0, entries, 100_000):
+        await stage_all(engine, "main", [(path_of(i), entry(path_of(i))) for i in range(start, min(entries, start + 100_000))])
+    found["staged_peak_mib"] = peak()
+    found["commit_all_s"], first = await timed(engine.commit("bench", "main", request))
+    found["commit_all_peak_mib"] = peak()
+    singles = []
+    for number in range(11):
+        path = path_of(entries // 2 + 37 * number)
+        await stage_all(engine, "main", [(path, entry(path, 1))])
+        seconds, _ = await timed(engine.commit("bench", "main", request))
+        singles.append(seconds)
+    found["commit_one_first_s"] = singles[0]
+    found["commit_one_median_s"] = sorted(singles[1:])[5]
+    before = (await engine.log("bench", "main", LogRequest(amount=1))).items[0]
+    changed = [path_of(i) for i in range(0, entries, 100)]
+    await stage_all(engine, "main", [(path, entry(path, 2)) for path in changed])
+    found["commit_1pct_s"], after = await timed(engine.commit("bench", "main", request))
+    fresh = Engine(kv, Stores(root / "objects"))
+    found["diff_1pct_cold_s"], count = await timed(diff_all(fresh, before.id, after.id))
+    assert count == len(changed), count
+    found["diff_1pct_warm_s"], _ = await timed(diff_all(fresh, before.id, after.id))
+    cold = Engine(kv, Stores(root / "objects"))
+    pages = []
+    for step in range(20):
+        start_path = path_of(step * entries // 20)
+        seconds, page = await timed(cold.list_objects("bench", "main", after=start_path, amount=1000))
+        assert len(page.items) == 1000
+        pages.append(seconds)
+    found["list_page_cold_max_s"] = max(pages)
+    pages = []
+    for step in range(20):
+        seconds, page = await timed(cold.list_objects("bench", "main", prefix="tables/events/", delimiter="/", amount=1000))
+        pages.append(seconds)
+    found["list_prefixes_page_s"] = sorted(pages)[10]
+    found["list_prefixes"] = len(page.items)
+    for one in (engine, fresh, cold):
+        await one.close()
+    await kv.close()
+    del first
+    return found
+
+
+def main() -> None:
+    entries = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as root:
+        print(json.dumps(asyncio.run(measure(entries, Path(root))), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Lakebed: Git-like version control for data lakes.
+
+    lake = lakebed.connect()
+    repo = lake.repository("sales").create("local://sales", exist_ok=True)
+    main = repo.branch("main")
+    main.write_parquet("orders/2026/", df, partition_by=["day"])
+    main.commit("load orders")
+
+`lakebed.aio` is the same with `await`. Every error is a `LakebedError`. Names are loaded when first used, so that
+`import lakebed` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from lakebed._version import __version__
+
+if TYPE_CHECKING:
+    from lakebed import aio, errors, model
+    from lakebed._config import Settings
+    from lakebed._sync.branch import Branch
+    from lakebed._sync.lake import Lake, connect
+    from lakebed._sync.listing import Listing
+    from lakebed._sync.ref import Ref
+    from lakebed._sync.repository import Repository
+    from lakebed._sync.tag import Tag
+    from lakebed._uri import Location, parse_uri
+    from lakebed.errors import (
+        AlreadyExistsError,
+        AuthenticationError,
+        CommitStateUnknownError,
+        ConcurrentCommitError,
+        ConfigurationError,
+        Conflict,
+        ConflictError,
+        CorruptTransferError,
+        DirtyBranchError,
+        InvalidRequestError,
+        LakebedError,
+        MergeConflictError,
+        NotFoundError,
+        NothingToCommitError,
+        ObjectExistsError,
+        ObjectFailure,
+        ObjectGoneError,
+        ObjectNotFoundError,
+        OutcomeUnknownError,
+        PartialFailureError,
+        PermissionDeniedError,
+        PreconditionFailedError,
+        ProtocolError,
+        ServerError,
+        ServerUnavailableError,
+        ThrottledError,
+        UnsupportedOperationError,
+    )
+    from lakebed.model import (
+        Change,
+        Commit,
+        CommonPrefix,
+        MergeResult,
+        ObjectInfo,
+        RefInfo,
+        RepositoryInfo,
+        User,
+    )
+
+__all__ = [
+    "AlreadyExistsError",
+    "AuthenticationError",
+    "Branch",
+    "Change",
+    "Commit",
+    "CommitStateUnknownError",
+    "CommonPrefix",
+    "ConcurrentCommitError",
+    "ConfigurationError",
+    "Conflict",
+    "ConflictError",
+    "CorruptTransferError",
+    "DirtyBranchError",
+    "InvalidRequestError",
+    "Lake",
+    "LakebedError",
+    "Listing",
+    "Location",
+    "MergeConflictError",
+    "MergeResult",
+    "NotFoundError",
+    "NothingToCommitError",
+    "ObjectExistsError",
+    "ObjectFailure",
+    "ObjectGoneError",
+    "ObjectInfo",
+    "ObjectNotFoundError",
+    "OutcomeUnknownError",
+    "PartialFailureError",
+    "PermissionDeniedError",
+    "PreconditionFailedError",
+    "ProtocolError",
+    "Ref",
+    "RefInfo",
+    "Repository",
+    "RepositoryInfo",
+    "ServerError",
+    "ServerUnavailableError",
+    "Settings",
+    "Tag",
+    "ThrottledError",
+    "UnsupportedOperationError",
+    "User",
+    "__version__",
+    "aio",
+    "connect",
+    "errors",
+    "model",
+    "parse_uri",
+]
+
+_MODULES = ("aio", "errors", "model")
+_HOMES = {
+    "Branch": "_sync.branch",
+    "Lake": "_sync.lake",
+    "Listing": "_sync.listing",
+    "Location": "_uri",
+    "Ref": "_sync.ref",
+    "Repository": "_sync.repository",
+    "Settings": "_config",
+    "Tag": "_sync.tag",
+    "connect": "_sync.lake",
+    "parse_uri": "_uri",
+    **dict.fromkeys(
+        ("Change", "Commit", "CommonPrefix", "MergeResult", "ObjectInfo", "RefInfo", "RepositoryInfo", "User"),
+        "model",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used."""
+    if name not in __all__:
+        raise AttributeError(f"module 'lakebed' has no attribute {name!r}")
+    if name in _MODULES:
+        return import_module(f"lakebed.{name}")
+    value = getattr(import_module(f"lakebed.{_HOMES.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

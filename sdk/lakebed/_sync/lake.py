@@ -1,0 +1,99 @@
+# Generated from sdk/lakebed/_async/lake.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The top handle: a lake is one server and one set of credentials.
+
+Over the transport and the gateway; the door that users come in by. Making handles costs nothing and asks nobody.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from lakebed import _checks, _config, _uri
+from lakebed._compat.sync import Door
+from lakebed._config import Settings
+from lakebed._gateway import repositories, system
+from lakebed._sync.listing import Listing
+from lakebed._sync.repository import Repository
+from lakebed._sync.transport import Transport
+from lakebed.model import RepositoryInfo, User
+
+
+class Lake(Door):
+    """One Lakebed server. Safe to share between threads, and to pickle: connections are made anew elsewhere."""
+
+    __module__ = "lakebed"
+
+    def __init__(self, settings: Settings) -> None:
+        self._transport = Transport(settings)
+
+    def __repr__(self) -> str:
+        return f"<Lake {self.settings.endpoint}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """What this connection was made with, and where each value came from. The secret is not shown."""
+        return self._transport.settings
+
+    def close(self) -> None:
+        """Close the connections. Handles made from this lake stop working."""
+        self._transport.close()
+
+    def healthy(self) -> bool:
+        """Whether the server answers, asked once. Never raises; needs no valid credentials."""
+        return self._transport.probe(system.health())
+
+    def version(self) -> str:
+        """The API level of the server, such as `1.60.0`. Raises AuthenticationError."""
+        return self._transport.call(system.version())
+
+    def user(self) -> User:
+        """The user that the credentials belong to. Raises AuthenticationError."""
+        return self._transport.call(system.user())
+
+    def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:
+        """Repositories in the order of their names. `search` keeps those with this text anywhere in the name."""
+        _checks.check_text(prefix + search, "prefix or search text")
+        return Listing(
+            self._transport,
+            lambda after, amount: repositories.list_page(prefix=prefix, search=search, after=after, amount=amount),
+            RepositoryInfo.COLUMNS,
+            f"repositories of {self.settings.endpoint}",
+            limit=limit,
+        )
+
+    def repository(self, id: str) -> Repository:
+        """A handle to a repository, whether or not it exists."""
+        return Repository(self, id)
+
+    def parse(self, uri: str) -> _uri.Location:
+        """The parts of `lakebed://repository/ref/path`. Raises InvalidRequestError."""
+        return _uri.parse_uri(uri)
+
+
+def connect(
+    endpoint: str | None = None,
+    access_key_id: str | None = None,
+    secret_access_key: str | None = None,
+    *,
+    timeout: float = 60.0,
+    retries: int = 5,
+) -> Lake:
+    """Give a handle to a lake; nothing is sent yet.
+
+    What is not passed is taken from `LAKEBED_ENDPOINT`, `LAKEBED_ACCESS_KEY_ID`, `LAKEBED_SECRET_ACCESS_KEY`, then
+    from ~/.lakebed.yaml (or the file that `LAKEBED_CONFIG_FILE` names), then from the `LAKECTL_*` variables and
+    ~/.lakectl.yaml. `timeout` is in seconds for each wait; `retries` says how often a safe request is repeated.
+
+    Raises ConfigurationError, which names what is missing or where a wrong value came from.
+    """
+    return Lake(_config.resolve(endpoint, access_key_id, secret_access_key, timeout=timeout, retries=retries))

@@ -1,0 +1,88 @@
+# Generated from sdk/lakebed/_async/listing.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Listings: they page by themselves, can be read any number of times, and cannot stop early without an error.
+
+Over the transport, under every handle. A page that breaks the paging rules raises ProtocolError in the gateway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from lakebed._compat.sync import collect, run_in_thread
+from lakebed._sync.transport import Transport
+from lakebed._wire import Call
+from lakebed.errors import InvalidRequestError
+from lakebed.model import Columns, Page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+_PAGE = 1000
+
+
+class Listing(Generic[T]):
+    """Rows that are fetched as they are read. Iterating twice asks the server twice."""
+
+    __module__ = "lakebed"
+
+    def __init__(
+        self,
+        transport: Transport,
+        page: Callable[[str, int], Call[Page[T]]],
+        columns: Columns,
+        title: str,
+        *,
+        after: str = "",
+        limit: int | None = None,
+    ) -> None:
+        if limit is not None and limit < 0:
+            raise InvalidRequestError(f"limit must not be negative: {limit}")
+        self._transport = transport
+        self._page = page
+        self._columns = columns
+        self._title = title
+        self._after = after
+        self._limit = limit
+
+    def __repr__(self) -> str:
+        return f"<Listing {self._title}>"
+
+    def __iter__(self) -> Iterator[T]:
+        after: str | None = self._after
+        left = self._limit
+        while after is not None and (left is None or left > 0):
+            amount = _PAGE if left is None else min(left, _PAGE)
+            page = self._transport.call(self._page(after, amount))
+            for row in page.items[:amount]:
+                yield row
+            after = page.after
+            if left is not None:
+                left -= len(page.items)
+
+    def all(self) -> list[T]:
+        """Every row, as a list."""
+        return collect(iter(self))
+
+    def first(self) -> T | None:
+        """The first row, or None when there is none."""
+        page = self._transport.call(self._page(self._after, 1))
+        return page.items[0] if page.items and self._limit != 0 else None
+
+    def to_arrow(self) -> pa.Table:
+        """Every row, as an Arrow table."""
+        rows = self.all()
+        from lakebed import _rows
+
+        return run_in_thread(_rows.to_arrow, rows, self._columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Every row, as a DataFrame."""
+        rows = self.all()
+        from lakebed import _rows
+
+        return run_in_thread(_rows.to_pandas, rows, self._columns)

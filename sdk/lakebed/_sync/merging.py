@@ -1,0 +1,94 @@
+# Generated from sdk/lakebed/_async/merging.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Commits and merges as flows: send once, and settle when the answer is lost. Under the handles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lakebed import _checks
+from lakebed._gateway import commits
+from lakebed._sync.settle import new_operation_id, settle
+from lakebed._sync.transport import Transport
+from lakebed.errors import InvalidRequestError, OutcomeUnknownError, UnsupportedOperationError
+from lakebed.model import OPERATION_KEY, Commit, MergeResult
+
+_STRATEGIES = {
+    None: "",
+    "": "",
+    "source-wins": "source-wins",
+    "theirs": "source-wins",
+    "dest-wins": "dest-wins",
+    "ours": "dest-wins",
+}
+
+
+def _marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
+    checked = _checks.check_metadata(dict(metadata or {}), "commit")
+    if OPERATION_KEY in checked:
+        raise InvalidRequestError(f"the metadata key {OPERATION_KEY} is the SDK's own")
+    return {**checked, OPERATION_KEY: operation_id}
+
+
+def commit(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    message: str,
+    *,
+    metadata: Mapping[str, str] | None,
+    allow_empty: bool,
+    date: int | None,
+) -> Commit:
+    """Commit a branch."""
+    operation_id = new_operation_id()
+    call = commits.commit(
+        repository,
+        branch,
+        _checks.check_text(message, "commit message"),
+        _marked(metadata, operation_id),
+        date=date,
+        allow_empty=allow_empty,
+    )
+    try:
+        return transport.call(call)
+    except OutcomeUnknownError as lost:
+        return settle(transport, repository, branch, operation_id, lost)
+
+
+def merge(
+    transport: Transport,
+    repository: str,
+    source: str,
+    destination: str,
+    *,
+    message: str,
+    strategy: str | None,
+    squash: bool,
+    allow_empty: bool,
+    metadata: Mapping[str, str] | None,
+    resolve: Mapping[str, str] | None,
+) -> MergeResult:
+    """Merge a ref into a branch."""
+    if resolve is not None:
+        raise UnsupportedOperationError(
+            "resolve= (a side for each path) comes with a later version; use strategy= for all conflicts at once"
+        )
+    if strategy not in _STRATEGIES:
+        known = ", ".join(repr(name) for name in _STRATEGIES if name)
+        raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
+    operation_id = new_operation_id()
+    call = commits.merge(
+        repository,
+        source,
+        destination,
+        message=_checks.check_text(message, "merge message"),
+        metadata=_marked(metadata, operation_id),
+        strategy=_STRATEGIES[strategy],
+        squash=squash,
+        allow_empty=allow_empty,
+    )
+    try:
+        return transport.call(call)
+    except OutcomeUnknownError as lost:
+        return MergeResult((settle(transport, repository, destination, operation_id, lost)).id)

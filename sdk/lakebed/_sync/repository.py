@@ -1,0 +1,145 @@
+# Generated from sdk/lakebed/_async/repository.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The repository handle: its life, its metadata, and the way to branches, tags, refs and commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Self
+
+from lakebed import _checks, _graph
+from lakebed._compat.sync import gather
+from lakebed._gateway import commits, refs, repositories
+from lakebed._sync.branch import Branch
+from lakebed._sync.listing import Listing
+from lakebed._sync.ref import Ref
+from lakebed._sync.tag import Tag
+from lakebed.errors import AlreadyExistsError, NotFoundError
+from lakebed.model import Commit, RefInfo, RepositoryInfo
+
+if TYPE_CHECKING:
+    from lakebed._sync.lake import Lake
+
+
+class Repository:
+    """A handle to one repository. Making it asks nothing; its methods do."""
+
+    __module__ = "lakebed"
+
+    def __init__(self, lake: Lake, id: str) -> None:
+        self.id = _checks.check_name(id, "repository name")
+        self._lake = lake
+        self._transport = lake._transport
+
+    def __repr__(self) -> str:
+        return f"<Repository {self.id}>"
+
+    def create(self, storage_namespace: str, default_branch: str = "main", exist_ok: bool = False) -> Self:
+        """Create the repository, with one empty commit on its default branch. Returns itself.
+
+        With `exist_ok`, one that is there already will do, as long as it is over the same storage namespace.
+
+        Raises AlreadyExistsError (the name or the namespace is taken) and InvalidRequestError.
+        """
+        call = repositories.create(
+            self.id,
+            _checks.check_text(storage_namespace, "storage namespace"),
+            _checks.check_name(default_branch, "branch name"),
+            repeatable=exist_ok,
+        )
+        try:
+            self._transport.call(call)
+        except AlreadyExistsError as error:
+            if not exist_ok:
+                raise
+            self._accept(storage_namespace, error)
+        return self
+
+    def _accept(self, storage_namespace: str, error: AlreadyExistsError) -> None:
+        try:
+            there = (self.info()).storage_namespace
+        except NotFoundError:
+            raise error from None  # the namespace is taken, by a repository of another name
+        if there.rstrip("/") != storage_namespace.rstrip("/"):
+            raise AlreadyExistsError(
+                f"repository {self.id} exists, but over {there}, not {storage_namespace}",
+                kind=error.kind,
+                operation=error.operation,
+                repository=self.id,
+            ) from error
+
+    def delete(self, force: bool = False) -> None:
+        """Delete the repository; the objects in its storage namespace stay. Raises NotFoundError."""
+        self._transport.call(repositories.delete(self.id, force=force))
+
+    def exists(self) -> bool:
+        """Whether there is such a repository."""
+        try:
+            self.info()
+        except NotFoundError:
+            return False
+        return True
+
+    def info(self) -> RepositoryInfo:
+        """What the server knows about it. Raises NotFoundError."""
+        return self._transport.call(repositories.get(self.id))
+
+    def metadata(self) -> dict[str, str]:
+        """Its metadata. Raises NotFoundError."""
+        return self._transport.call(repositories.get_metadata(self.id))
+
+    def set_metadata(self, values: Mapping[str, str]) -> None:
+        """Set some keys; the others stay. Raises NotFoundError."""
+        checked = _checks.check_metadata(dict(values), "repository")
+        self._transport.call(repositories.set_metadata(self.id, checked))
+
+    def delete_metadata(self, keys: Iterable[str]) -> None:
+        """Remove some keys; unknown ones are ignored. Raises NotFoundError."""
+        checked = [_checks.check_text(key, "metadata key") for key in keys]
+        self._transport.call(repositories.delete_metadata(self.id, checked))
+
+    def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
+        """Branches in the order of their names; `hidden` includes those created hidden."""
+        _checks.check_text(prefix, "prefix")
+        return Listing(
+            self._transport,
+            lambda after, amount: refs.list_branches(self.id, prefix=prefix, hidden=hidden, after=after, amount=amount),
+            RefInfo.COLUMNS,
+            f"branches of {self.id}",
+            limit=limit,
+        )
+
+    def tags(self, prefix: str = "", limit: int | None = None) -> Listing[RefInfo]:
+        """Tags in the order of their names."""
+        _checks.check_text(prefix, "prefix")
+        return Listing(
+            self._transport,
+            lambda after, amount: refs.list_tags(self.id, prefix=prefix, after=after, amount=amount),
+            RefInfo.COLUMNS,
+            f"tags of {self.id}",
+            limit=limit,
+        )
+
+    def branch(self, name: str) -> Branch:
+        """A handle to a branch, whether or not it exists."""
+        return Branch(self, name)
+
+    def tag(self, name: str) -> Tag:
+        """A handle to a tag, whether or not it exists."""
+        return Tag(self, name)
+
+    def ref(self, expression: str) -> Ref:
+        """A handle to what a ref expression means: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
+        return Ref(self, expression)
+
+    def commit(self, id: str) -> Commit:
+        """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
+        return self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
+
+    def graph(self, limit: int = 50) -> str:
+        """The newest commits of all branches and tags, drawn as a text graph. Raises NotFoundError."""
+        branches = self.branches(limit=_graph.MAX_HEADS).all()
+        tags = self.tags(limit=_graph.MAX_HEADS).all()
+        heads = sorted({info.commit_id for info in [*branches, *tags]})
+        logs = gather([self.ref(head).log(limit=limit).all for head in heads])
+        return _graph.draw([commit for log in logs for commit in log], branches, tags, limit)

@@ -1,0 +1,71 @@
+# Generated from sdk/lakebed/_async/settle.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Commits and merges whose answer was lost: found again by the mark they carry, never sent again.
+
+Over the transport, under the handles. Each commit carries a random operation id in its metadata. When the answer is
+lost, the first-parent history of the branch is searched for it, several times, since the request may still be at work
+in the server. Found: it succeeded. Not found: nobody can say, because it may land later still, and the error says so.
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from lakebed._compat.sync import sleep
+from lakebed._gateway import commits
+from lakebed._sync.transport import Transport
+from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
+from lakebed.model import Commit
+
+SEARCHED = 1000
+"""How many commits back a lost commit is looked for: more than others could have put on top of it meanwhile."""
+
+
+def new_operation_id() -> str:
+    """A mark that no other commit has."""
+    return uuid4().hex
+
+
+def find(transport: Transport, repository: str, branch: str, operation_id: str, limit: int) -> Commit | None:
+    """Look for a commit by its mark, by first parents from the branch's head."""
+    after: str | None = ""
+    left = limit
+    while after is not None and left > 0:
+        call = commits.log(repository, branch, after=after, amount=min(left, 1000), first_parent=True)
+        page = transport.call(call)
+        for commit in page.items:
+            if commit.operation_id == operation_id:
+                return commit
+        left -= len(page.items)
+        after = page.after
+    return None
+
+
+def settle(transport: Transport, repository: str, branch: str, operation_id: str, lost: OutcomeUnknownError) -> Commit:
+    """Find the commit whose answer was lost. Raises CommitStateUnknownError when it is not to be found."""
+    trouble = ""
+    for wait in transport.policy.settle_waits:
+        sleep(wait)
+        try:
+            commit = find(transport, repository, branch, operation_id, SEARCHED)
+        except NotFoundError as error:
+            trouble = f"; the last look failed: {error.message}"
+            break  # the branch is gone: looking again shows no more
+        except LakebedError as error:
+            trouble = f"; the last look failed: {error.message}"
+            continue
+        if commit is not None:
+            return commit
+        trouble = ""
+    failure = CommitStateUnknownError(
+        f"{lost.operation} on lakebed://{repository}/{branch} may or may not have happened: its answer was lost and "
+        f"it is not in the branch's history now, but could still land{trouble}. Do not repeat it blindly; ask "
+        f'later with branch.find_operation("{operation_id}")',
+        status=lost.status,
+        request_id=lost.request_id,
+        operation=lost.operation,
+        repository=repository,
+        ref=branch,
+    )
+    failure.operation_id = operation_id
+    raise failure from lost

@@ -1,0 +1,263 @@
+# Generated from sdk/lakebed/_async/transfer.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The data plane: object bytes up and down, in chunks, with the checksum compared at the end.
+
+Over the transport, under the handles. A download that breaks off goes on where it stopped; an object that changes
+meanwhile is an error, never a mixture.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+from uuid import uuid4
+
+from lakebed import _checks
+from lakebed._batch import MAX_PARTS, Batch, Part
+from lakebed._compat.sync import run_in_thread, sleep
+from lakebed._gateway import objects
+from lakebed._retry import Failed, about
+from lakebed._source import CHUNK, Meter, source_of
+from lakebed._sync.bodies import BatchBody, ObjectBody
+from lakebed._sync.transport import Transport
+from lakebed._wire import Call
+from lakebed.errors import (
+    CorruptTransferError,
+    InvalidRequestError,
+    ObjectExistsError,
+    PreconditionFailedError,
+)
+from lakebed.model import ObjectInfo
+
+OCTETS = "application/octet-stream"
+_MD5 = re.compile(r"[0-9a-f]{32}")
+_TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_TEXT = re.compile(r"[^\x00-\x1f\x7f]*")
+
+Progress = Callable[[int], None] | None
+
+
+class Download:
+    """The bytes of one object, or a range of them. Iterate once; `info` is set with the first chunk."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        repository: str,
+        ref: str,
+        path: str,
+        *,
+        start: int = 0,
+        length: int | None = None,
+        checksum: str | None = None,
+    ) -> None:
+        if start < 0 or (length is not None and length < 0):
+            raise InvalidRequestError(f"start and length must not be negative: {start}, {length}")
+        self.info: ObjectInfo | None = None
+        self._transport = transport
+        self._target = (repository, ref, path)
+        self._start = start
+        self._length = length
+        self._checksum = checksum
+        self._position = start
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._length == 0:
+            return
+        meter = Meter()
+        failures = 0
+        while True:
+            reached = self._position
+            try:
+                with self._transport.stream(self._call()) as (head, chunks):
+                    self._same_object(head)
+                    for chunk in chunks:
+                        self._position += len(chunk)
+                        meter(chunk)
+                        yield chunk
+                break
+            except Failed as failure:
+                failures = 1 if self._position > reached else failures + 1
+                if failures >= self._transport.policy.attempts:
+                    raise failure.error from None
+                if self._position > self._start and self._position == self._end():
+                    break  # everything has arrived; only the end of the answer is missing
+                sleep(min(self._transport.policy.base * failures, self._transport.policy.cap))
+        self._verify(meter)
+
+    def _call(self) -> Call[ObjectInfo]:
+        done = self._position - self._start
+        left = None if self._length is None else self._length - done
+        return objects.read(*self._target, self._position, left)
+
+    def _end(self) -> int:
+        size = self.info.size if self.info else 0
+        return size if self._length is None else min(self._start + self._length, size)
+
+    def _same_object(self, head: ObjectInfo) -> None:
+        expected = self._checksum if self.info is None else self.info.checksum
+        if expected is not None and head.checksum != expected:
+            call = self._call()
+            raise PreconditionFailedError(
+                f"{call.subject} changed while it was being read; read it again, or from a commit", **about(call)
+            )
+        self.info = head
+
+    def _verify(self, meter: Meter) -> None:
+        info = self.info
+        if info is None:
+            return
+        whole = self._start == 0 and self._length is None
+        damaged = whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
+        if damaged or self._position != self._end():
+            call = self._call()
+            raise CorruptTransferError(
+                f"{call.subject} arrived damaged: {meter.size} bytes with MD5 {meter.checksum}, "
+                f"expected {self._end() - self._start} bytes and {info.checksum}; read it again",
+                **about(call),
+            )
+
+
+def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progress: Progress) -> ObjectInfo:
+    """Write a download to a file, or to a path at which it appears only when it is complete."""
+    if hasattr(target, "write"):
+        return _write(source, target, progress)
+    final = Path(target)
+    partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
+    try:
+        with partial.open("xb") as file:
+            info = _write(source, file, progress)
+        os.replace(partial, final)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink()
+        raise
+    return info
+
+
+def _write(source: Download, file: Any, progress: Progress) -> ObjectInfo:
+    held = bytearray()
+    for chunk in source:
+        held += chunk
+        if len(held) >= CHUNK:
+            run_in_thread(file.write, bytes(held))
+            held.clear()
+        if progress is not None:
+            progress(len(chunk))
+    if held:
+        run_in_thread(file.write, bytes(held))
+    if source.info is None:
+        raise InvalidRequestError("nothing was asked for")
+    return source.info
+
+
+def upload(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    path: str,
+    data: Any,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    content_type: str | None = None,
+    if_absent: bool = False,
+    if_match: str | None = None,
+    progress: Progress = None,
+) -> ObjectInfo:
+    """Write one object and compare checksums."""
+    call = objects.upload(
+        repository,
+        branch,
+        _checks.check_path(path),
+        content_type=checked_type(content_type),
+        metadata=_checked_metadata(metadata),
+        if_absent=if_absent,
+        if_match=if_match,
+    )
+    body = ObjectBody(run_in_thread(source_of, data), progress)
+    try:
+        stored = transport.call(call, body)
+    except PreconditionFailedError as error:
+        if not if_absent:
+            raise
+        raise ObjectExistsError(
+            f"{call.subject} exists already and was not replaced",
+            status=error.status,
+            request_id=error.request_id,
+            **about(call),
+        ) from None
+    _compare(call, stored, body.meter)
+    return stored
+
+
+def upload_many(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    items: Iterable[tuple[str, Any, str | None]],
+    deletions: Iterable[str],
+    progress: Progress = None,
+) -> list[ObjectInfo]:
+    """Write and delete several objects, all or nothing, and compare checksums."""
+    deleted = [_checks.check_path(path) for path in deletions]
+    parts = [Part(_checks.check_path(path), source_of(data), checked_type(kind)) for path, data, kind in items]
+    if not parts and not deleted:
+        return []
+    if len(parts) + len(deleted) > MAX_PARTS:
+        raise InvalidRequestError(
+            f"{len(parts)} objects and {len(deleted)} deletions are too many for one batch of at most {MAX_PARTS}; "
+            "write fewer files, or in several batches"
+        )
+    batch = Batch(parts, deleted)
+    body = BatchBody(batch, progress)
+    call = objects.upload_many(repository, branch, batch.boundary)
+    stored = transport.call(call, body)
+    if len(stored) != len(parts):
+        raise CorruptTransferError(
+            f"{call.subject} answered {len(stored)} objects for {len(parts)} that were sent", **about(call)
+        )
+    for info, meter in zip(stored, body.meters, strict=True):
+        _compare(call, info, meter)
+    return list(stored)
+
+
+def _compare(call: Call[Any], stored: ObjectInfo, meter: Meter) -> None:
+    if _MD5.fullmatch(stored.checksum) and stored.checksum == meter.checksum:
+        return
+    if not _MD5.fullmatch(stored.checksum) and stored.size == meter.size:
+        return  # a server with checksums of another kind
+    raise CorruptTransferError(
+        f"{call.subject}: the server stored {stored.path!r} with {stored.size} bytes and checksum {stored.checksum}, "
+        f"but {meter.size} bytes with MD5 {meter.checksum} were sent; upload it again",
+        **about(call),
+    )
+
+
+def checked_type(content_type: str | None) -> str:
+    """A content type that can stand in a header."""
+    if content_type is None:
+        return OCTETS
+    if not content_type or not content_type.isascii() or not content_type.isprintable():
+        raise InvalidRequestError(f"not a content type: {content_type!r}")
+    if content_type.lower().startswith("multipart/form-data"):
+        raise InvalidRequestError("an object cannot have the content type multipart/form-data: it marks a form")
+    return content_type
+
+
+def _checked_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
+    """Metadata travels in headers: names in lower case, values on one line without outer spaces."""
+    checked = _checks.check_metadata(dict(metadata or {}), "object")
+    for key, value in checked.items():
+        if not _TOKEN.fullmatch(key):
+            raise InvalidRequestError(
+                f"object metadata key {key!r}: use lower-case ASCII letters, digits, `-`, `_` and `.`"
+            )
+        if not _HEADER_TEXT.fullmatch(value) or value != value.strip():
+            raise InvalidRequestError(
+                f"the object metadata value of {key!r} must be one line without spaces around it: {value!r}"
+            )
+    return checked

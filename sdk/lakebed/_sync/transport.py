@@ -1,0 +1,195 @@
+# Generated from sdk/lakebed/_async/transport.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The connection: sends calls, repeats what may be repeated, streams bytes. Knows HTTP and no verb.
+
+Over httpx and the retry rules, under every handle. Picklable: only the settings travel, and connections are made anew
+in another process, after a fork, or in another event loop.
+"""
+
+from __future__ import annotations
+
+import base64
+import platform
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import httpx
+from tenacity import Retrying, retry_if_exception
+
+from lakebed import _retry
+from lakebed._compat.sync import Owner, dispose, owner, sleep
+from lakebed._config import Settings
+from lakebed._gateway import answers
+from lakebed._sync.bodies import Body
+from lakebed._version import __version__
+from lakebed._wire import Answer, Call
+from lakebed.errors import ConfigurationError, LakebedError
+
+T = TypeVar("T")
+
+_USER_AGENT = f"lakebed-python/{__version__} python/{platform.python_version()}"
+_SLOW_READ = 600.0
+_ABANDONED: list[httpx.Client] = []
+"""Clients of another process or loop: closing them here would disturb their owner, so they are only kept quiet."""
+
+
+class Transport:
+    """One pool of connections to one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.policy = _retry.Policy(attempts=settings.retries + 1)
+        self._lock = threading.Lock()
+        self._owner: Owner | None = None
+        self._http: httpx.Client | None = None
+        self._closed = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings, "policy": self.policy}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["settings"])  # type: ignore[misc]
+        self.policy = state["policy"]
+
+    def call(self, call: Call[T], body: Body | None = None) -> T:
+        """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
+        return answers.read(call, self._answer(call, body))
+
+    def probe(self, call: Call[Any]) -> bool:
+        """Send one call once. Whether it succeeded; never raises."""
+        try:
+            answers.read(call, self._once(call, None))
+        except (LakebedError, _retry.Failed):
+            return False
+        return True
+
+    @contextmanager
+    def stream(self, call: Call[T]) -> Iterator[tuple[T, Iterator[bytes]]]:
+        """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
+        response = self._retrying(call, None, self._open)
+        try:
+            head = answers.read(call, Answer(response.status_code, _headers(response)))
+            yield head, self._bytes(call, response)
+        finally:
+            response.close()
+
+    def close(self) -> None:
+        """Close the connections. The transport cannot be used afterwards."""
+        with self._lock:
+            http, self._http, self._closed = self._http, None, True
+            mine = http is not None and self._owner == owner()
+        if http is not None and mine:
+            http.close()
+        elif http is not None:
+            _ABANDONED.append(http)
+
+    def _client(self) -> httpx.Client:
+        me = owner()
+        with self._lock:
+            if self._closed:
+                raise ConfigurationError("this connection is closed: call connect() again")
+            if self._http is None or self._owner != me:
+                if self._http is not None:
+                    _ABANDONED.append(self._http)
+                self._http, self._owner = self._new_client(), me
+                weakref.finalize(self, dispose, self._http, me[0])
+            return self._http
+
+    def _new_client(self) -> httpx.Client:
+        settings = self.settings
+        pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+        headers = {
+            "Authorization": "Basic " + base64.b64encode(pair).decode(),
+            "User-Agent": _USER_AGENT,
+            "Accept": "application/json",
+        }
+        return httpx.Client(
+            base_url=settings.api_url,
+            headers=headers,
+            timeout=self._timeout(slow=False),
+            # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
+            # commit is sent into a connection that is being closed, and its outcome becomes unknown.
+            limits=httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0),
+            verify=settings.endpoint.startswith("https:"),  # loading certificates costs 20 ms; http needs none
+        )
+
+    def _timeout(self, *, slow: bool) -> httpx.Timeout:
+        limit = self.settings.timeout
+        return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
+
+    def _answer(self, call: Call[Any], body: Body | None) -> Answer:
+        answer: Answer = self._retrying(call, body, self._once)
+        return answer
+
+    def _retrying(self, call: Call[Any], body: Body | None, attempt_once: Any) -> Any:
+        policy = self.policy
+
+        def goes_on(error: BaseException) -> bool:
+            return _retry.wants_more(error) and (body is None or body.replayable)
+
+        attempts = Retrying(
+            sleep=self._sleep,
+            stop=lambda state: _retry.is_over(policy, state),
+            wait=lambda state: _retry.pause(policy, state),
+            retry=retry_if_exception(goes_on),
+            reraise=True,
+        )
+        try:
+            return attempts(attempt_once, call, body)
+        except _retry.Failed as failure:
+            raise failure.error from failure.__cause__
+
+    def _sleep(self, seconds: float) -> None:
+        sleep(seconds)
+
+    def _once(self, call: Call[Any], body: Body | None) -> Answer:
+        response = self._send(call, body, stream=False)
+        answer = Answer(response.status_code, _headers(response), response.content)
+        if answer.status not in call.success:
+            raise _retry.refused(call, answer)
+        return answer
+
+    def _open(self, call: Call[Any], body: Body | None) -> httpx.Response:
+        response = self._send(call, body, stream=True)
+        if response.status_code in call.success:
+            return response
+        try:
+            content = response.read()
+        except httpx.HTTPError as cause:
+            raise _retry.broken(call, cause, self.settings.endpoint) from None
+        finally:
+            response.close()
+        raise _retry.refused(call, Answer(response.status_code, _headers(response), content))
+
+    def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> httpx.Response:
+        http = self._client()
+        headers = dict(call.headers)
+        if body is not None and body.size is not None:
+            headers["Content-Length"] = str(body.size)
+        try:
+            request = http.build_request(
+                call.method,
+                call.url,
+                params=call.params or None,
+                json=call.json,
+                content=None if body is None else body.stream(),
+                headers=list(headers.items()),  # type: ignore[arg-type]
+                timeout=self._timeout(slow=call.slow),
+            )
+            return http.send(request, stream=stream)
+        except (httpx.HTTPError, httpx.InvalidURL) as cause:
+            raise _retry.broken(call, cause, self.settings.endpoint) from None
+
+    def _bytes(self, call: Call[Any], response: httpx.Response) -> Iterator[bytes]:
+        try:
+            for chunk in response.iter_raw():
+                yield chunk
+        except httpx.HTTPError as cause:
+            raise _retry.broken(call, cause, self.settings.endpoint) from None
+
+
+def _headers(response: httpx.Response) -> Mapping[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}

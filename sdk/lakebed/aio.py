@@ -1,0 +1,19 @@
+"""The async door: the same names as `lakebed`, with `await`, `async with` and `async for`.
+
+async with lakebed.aio.connect() as lake:
+    main = lake.repository("sales").branch("main")
+    await main.put("notes.txt", b"hello")
+    await main.commit("say hello")
+"""
+
+from __future__ import annotations
+
+from lakebed._async.branch import Branch
+from lakebed._async.lake import Lake, connect
+from lakebed._async.listing import Listing
+from lakebed._async.ref import Ref
+from lakebed._async.repository import Repository
+from lakebed._async.tag import Tag
+from lakebed._compat.aio_files import OpenFile
+
+__all__ = ["Branch", "Lake", "Listing", "OpenFile", "Ref", "Repository", "Tag", "connect"]

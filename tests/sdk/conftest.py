@@ -1,0 +1,31 @@
+"""Fixtures of the SDK tests: both doors, and a server that is only routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import respx
+
+from tests.sdk.doors import Door
+
+
+@pytest.fixture(params=["sync", "aio"])
+def door(request: pytest.FixtureRequest) -> Door:
+    return Door(request.param)
+
+
+@pytest.fixture
+def wire() -> Iterator[respx.MockRouter]:
+    """A server made of routes; a request that matches none fails the test."""
+    with respx.mock(assert_all_called=False) as router:
+        yield router
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path_factory.getbasetemp()))
+    for variable in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIG_FILE"):
+        monkeypatch.delenv(f"LAKEBED_{variable}", raising=False)
+    for variable in ("SERVER_ENDPOINT_URL", "CREDENTIALS_ACCESS_KEY_ID", "CREDENTIALS_SECRET_ACCESS_KEY", "CONFIG_FILE"):
+        monkeypatch.delenv(f"LAKECTL_{variable}", raising=False)

@@ -1,0 +1,320 @@
+"""What is repeated, what never is, and how a lost commit is found again."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import httpx
+import pytest
+import respx
+from lakebed import errors
+from lakebed._gateway.answers import retry_after
+
+from tests.sdk.doors import API, QUICK, REPO, Door
+
+STAT = REPO + "/refs/main/objects/stat"
+COMMITS = REPO + "/branches/main/commits"
+LOG = REPO + "/refs/main/commits"
+UPLOAD = REPO + "/branches/main/objects"
+STORED = {
+    "path": "a",
+    "path_type": "object",
+    "physical_address": "local://x",
+    "checksum": "900150983cd24fb0d6963f7d28e17f72",  # MD5 of abc
+    "mtime": 1,
+    "size_bytes": 3,
+}
+COMMIT = {"id": "c" * 64, "parents": [], "committer": "me", "message": "m", "creation_date": 1, "meta_range_id": ""}
+
+
+def commit_row(metadata: dict[str, str], id: str = "c") -> dict[str, Any]:
+    return {**COMMIT, "id": id * 64, "metadata": metadata}
+
+
+def page(rows: list[dict[str, Any]], following: str = "") -> dict[str, Any]:
+    return {
+        "pagination": {
+            "has_more": bool(following),
+            "next_offset": following,
+            "results": len(rows),
+            "max_per_page": 1000,
+        },
+        "results": rows,
+    }
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.ConnectError("refused"),
+        httpx.ConnectTimeout("slow"),
+        httpx.ReadError("reset"),
+        httpx.ReadTimeout("slow"),
+        httpx.RemoteProtocolError("gone"),
+        httpx.PoolTimeout("busy"),
+        httpx.Response(429),
+        httpx.Response(502),
+        httpx.Response(503, headers={"retry-after": "1"}),
+        httpx.Response(504),
+    ],
+    ids=repr,
+)
+def test_reading_is_repeated(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+    async def scenario(lake: Any) -> None:
+        route = wire.get(STAT)
+        route.side_effect = [failure, failure, httpx.Response(200, json=STORED)]
+        assert (await lake.repository("repo").branch("main").stat("a")).size == 3
+        assert route.call_count == 3
+        route.side_effect = [failure] * 3
+        with pytest.raises((errors.ServerUnavailableError, errors.ThrottledError)) as caught:
+            await lake.repository("repo").branch("main").stat("a")
+        assert caught.value.repository == "repo"
+        assert route.call_count == 6
+
+    door.run(scenario)
+
+
+@pytest.mark.parametrize("failure", [httpx.ReadError("reset"), httpx.WriteTimeout("slow"), httpx.Response(502)], ids=repr)
+def test_a_lost_answer_to_a_change_is_never_repeated(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+    async def scenario(lake: Any) -> None:
+        route = wire.post(API + "/repositories/repo/branches")
+        route.side_effect = [failure]
+        with pytest.raises(errors.OutcomeUnknownError) as caught:
+            await lake.repository("repo").branch("dev").create()
+        assert caught.value.operation == "createBranch"
+        assert route.call_count == 1
+
+    door.run(scenario)
+
+
+@pytest.mark.parametrize("failure", [httpx.ConnectError("refused"), httpx.Response(429), httpx.Response(503)], ids=repr)
+def test_a_change_that_was_not_made_is_repeated(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+    async def scenario(lake: Any) -> None:
+        route = wire.post(API + "/repositories/repo/branches")
+        route.side_effect = [failure, httpx.Response(201, text="c1")]
+        await lake.repository("repo").branch("dev").create()
+        assert route.call_count == 2
+
+    door.run(scenario)
+
+
+def test_other_errors_are_not_repeated(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        route = wire.get(STAT).mock(httpx.Response(500))
+        with pytest.raises(errors.ServerError):
+            await lake.repository("repo").branch("main").stat("a")
+        assert route.call_count == 1
+
+    door.run(scenario)
+
+
+def test_commits_that_lose_races_are_patient(door: Door, wire: respx.MockRouter) -> None:
+    lost = httpx.Response(429, json={"message": "m", "kind": "too_many_attempts"})
+
+    async def scenario(lake: Any) -> None:
+        route = wire.post(COMMITS)
+        route.side_effect = [lost] * 7 + [httpx.Response(201, json=COMMIT)]
+        await lake.repository("repo").branch("main").commit("m")
+        assert route.call_count == 8
+        route.side_effect = [lost] * 8
+        with pytest.raises(errors.ThrottledError):
+            await lake.repository("repo").branch("main").commit("m")
+
+    door.run(scenario)
+
+
+def test_nothing_to_commit(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        wire.post(COMMITS).mock(httpx.Response(400, json={"message": "no changes", "kind": "no_changes"}))
+        with pytest.raises(errors.NothingToCommitError):
+            await lake.repository("repo").branch("main").commit("m")
+
+    door.run(scenario)
+
+
+class Landing:
+    """A server that makes the commit, but whose answer is lost."""
+
+    def __init__(self, wire: respx.MockRouter, failure: Any, *, lands: bool, looks_needed: int = 1) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.failure = failure
+        self.lands = lands
+        self.looks_needed = looks_needed
+        self.looks = 0
+        wire.post(url__startswith=COMMITS).mock(side_effect=self.commit)
+        wire.post(url__startswith=REPO + "/refs/dev/merge/main").mock(side_effect=self.commit)
+        wire.get(url__startswith=LOG).mock(side_effect=self.log)
+
+    def commit(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(json.loads(request.content))
+        if isinstance(self.failure, Exception):
+            raise self.failure
+        assert isinstance(self.failure, httpx.Response)
+        return self.failure
+
+    def log(self, request: httpx.Request) -> httpx.Response:
+        assert request.url.params["first_parent"] == "true"
+        if "after" not in request.url.params:
+            self.looks += 1
+            return httpx.Response(200, json=page([commit_row({"lakebed.operation_id": "another"}, "a")], "a" * 64))
+        landed = self.lands and self.looks >= self.looks_needed
+        return httpx.Response(200, json=page([commit_row(self.sent[0]["metadata"])] if landed else []))
+
+
+LOST = [
+    httpx.ReadError("reset"),
+    httpx.RemoteProtocolError("gone"),
+    httpx.ReadTimeout("slow"),
+    httpx.Response(502),
+    httpx.Response(504),
+    httpx.Response(500, json={"message": "m", "kind": "outcome_unknown"}),
+]
+
+
+@pytest.mark.parametrize("failure", LOST, ids=repr)
+@pytest.mark.parametrize("looks", [1, 2])
+def test_a_lost_commit_that_landed_is_found(door: Door, wire: respx.MockRouter, failure: Any, looks: int) -> None:
+    server = Landing(wire, failure, lands=True, looks_needed=looks)
+
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        commit = await main.commit("m", metadata={"mine": "1"})
+        assert commit.id == "c" * 64
+        assert commit.metadata == {"mine": "1"}
+        assert commit.operation_id == server.sent[0]["metadata"]["lakebed.operation_id"]
+        assert len(server.sent) == 1
+
+    door.run(scenario)
+
+
+@pytest.mark.parametrize("failure", LOST[:2], ids=repr)
+def test_a_lost_commit_that_is_not_found_is_unknown(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+    server = Landing(wire, failure, lands=False)
+
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        with pytest.raises(errors.CommitStateUnknownError) as caught:
+            await main.commit("m")
+        assert len(server.sent) == 1
+        assert server.looks == len(QUICK.settle_waits)
+        mark = server.sent[0]["metadata"]["lakebed.operation_id"]
+        assert caught.value.operation_id == mark
+        assert mark in str(caught.value)
+        server.lands = True  # it was still under way
+        found = await main.find_operation(caught.value.operation_id)
+        assert found.id == "c" * 64
+
+    door.run(scenario)
+
+
+def test_a_lost_merge_is_found(door: Door, wire: respx.MockRouter) -> None:
+    server = Landing(wire, httpx.ReadError("reset"), lands=True)
+
+    async def scenario(lake: Any) -> None:
+        result = await lake.repository("repo").branch("dev").merge_into("main")
+        assert result.commit_id == "c" * 64
+        assert len(server.sent) == 1
+
+    door.run(scenario)
+
+
+def test_settling_outlives_an_outage(door: Door, wire: respx.MockRouter) -> None:
+    wire.post(COMMITS).mock(side_effect=httpx.ReadError("reset"))
+    wire.get(url__startswith=LOG).mock(side_effect=httpx.ConnectError("still down"))
+
+    async def scenario(lake: Any) -> None:
+        with pytest.raises(errors.CommitStateUnknownError, match="still down"):
+            await lake.repository("repo").branch("main").commit("m")
+
+    door.run(scenario)
+
+
+def test_the_mark_cannot_be_given_by_hand(door: Door) -> None:
+    async def scenario(lake: Any) -> None:
+        with pytest.raises(errors.InvalidRequestError):
+            await lake.repository("repo").branch("main").commit("m", metadata={"lakebed.operation_id": "x"})
+
+    door.run(scenario)
+
+
+def test_uploads_are_replayed_when_they_can_be_read_again(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        seen: list[bytes] = []
+
+        def server(request: httpx.Request) -> httpx.Response:
+            seen.append(request.read())
+            if len(seen) % 2:
+                raise httpx.ReadError("reset")
+            return httpx.Response(201, json=STORED)
+
+        async def async_server(request: httpx.Request) -> httpx.Response:
+            await request.aread()
+            return server(request)
+
+        wire.post(UPLOAD).mock(side_effect=server if door.name == "sync" else async_server)
+        moved: list[int] = []
+        await main.put("a", b"abc", progress=moved.append)
+        assert seen == [b"abc", b"abc"]
+        assert sum(moved) == 3
+        with pytest.raises(errors.ServerUnavailableError):  # safe to repeat, but the data is used up
+            await main.put("a", iter([b"ab", b"c"]))
+        assert len(seen) == 3
+
+    door.run(scenario)
+
+
+def test_conditional_uploads_are_not_replayed(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        route = wire.post(UPLOAD).mock(side_effect=httpx.ReadError("reset"))
+        for condition in ({"if_absent": True}, {"if_match": "x"}):
+            with pytest.raises(errors.OutcomeUnknownError):
+                await main.put("a", b"abc", **condition)
+        assert route.call_count == 2
+        wire.post(UPLOAD).mock(httpx.Response(412, json={"message": "m", "kind": "precondition_failed"}))
+        with pytest.raises(errors.ObjectExistsError):
+            await main.put("a", b"abc", if_absent=True)
+        with pytest.raises(errors.PreconditionFailedError):
+            await main.put("a", b"abc", if_match="x")
+
+    door.run(scenario)
+
+
+def test_health_is_asked_once_and_never_raises(door: Door, wire: respx.MockRouter) -> None:
+    async def scenario(lake: Any) -> None:
+        route = wire.get(API + "/healthcheck").mock(side_effect=httpx.ConnectError("no"))
+        assert await lake.healthy() is False
+        assert route.call_count == 1
+        wire.get(API + "/healthcheck").mock(httpx.Response(204))
+        assert await lake.healthy() is True
+
+    door.run(scenario)
+
+
+def test_retry_after() -> None:
+    assert retry_after({"retry-after": "7"}) == 7.0
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    assert 80 < (retry_after({"retry-after": soon}) or 0) < 91
+    assert retry_after({"retry-after": format_datetime(datetime.fromtimestamp(0, UTC))}) == 0.0
+    for nonsense in ("", "-1", "soon", "²", "1e9"):
+        assert retry_after({"retry-after": nonsense}) is None
+
+
+def test_an_asked_for_pause_is_kept_within_reason(door: Door, wire: respx.MockRouter) -> None:
+    from dataclasses import replace
+
+    async def scenario(lake: Any) -> None:
+        transport = getattr(lake, "inner", lake)._transport
+        transport.policy = replace(QUICK, longest_asked=0.05)
+        route = wire.get(STAT)
+        route.side_effect = [httpx.Response(429, headers={"retry-after": "3600"}), httpx.Response(200, json=STORED)]
+        begun = time.monotonic()
+        await lake.repository("repo").branch("main").stat("a")
+        assert 0.05 <= time.monotonic() - begun < 2
+
+    door.run(scenario)

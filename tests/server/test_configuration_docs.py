@@ -1,0 +1,55 @@
+"""docs/configuration.md has a row for each of our keys and each key of the first design; none is made up."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from lakebed_server.settings.schema import KEYS
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
+ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
+
+# The table at the end of the first design document (seeds/001_design_0.1.md), key by key.
+SEED_KEYS = [
+    "logging.format",
+    "logging.level",
+    "logging.output",
+    "metadata.db.type",
+    "metadata.badger.path",
+    "blockstore.type",
+    "blockstore.local.path",
+    "blockstore.s3.region",
+    "blockstore.s3.profile",
+    "blockstore.s3.credentials_file",
+    "blockstore.s3.credentials.access_key_id",
+    "blockstore.s3.credentials.access_secret_key",
+    "blockstore.s3.credentials.session_token",
+    "gateways.s3.listen_address",
+    "gateways.s3.domain_name",
+    "gateways.s3.region",
+    "api.listen_address",
+]
+
+
+def section(title: Any) -> Any:
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def test_every_key_of_ours_has_a_true_row() -> None:
+    rows = {key: rest.split(" | ") for key, rest in ROW.findall(section("Keys"))}
+    assert list(rows) == list(KEYS)
+    for name, key in KEYS.items():
+        env, default, doc = rows[name]
+        assert env == f"`{key.env}`", name
+        assert default == (f"`{key.default}`" if key.default != "" else "empty"), name
+        assert doc == key.doc, name
+
+
+def test_every_key_of_the_first_design_has_a_counterpart_or_a_time() -> None:
+    rows = dict(ROW.findall(section("The keys of the first design")))
+    assert list(rows) == SEED_KEYS
+    for seed, answer in rows.items():
+        named = re.findall(r"`([a-z_.]+)`", answer)
+        assert named or re.search(r"issue [A-Z]\b", answer), seed
+        for name in named:
+            assert name in KEYS, f"{seed} names {name}"

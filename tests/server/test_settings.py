@@ -1,0 +1,189 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from lakebed_server.cli import commands
+from lakebed_server.settings import show
+from lakebed_server.settings.kinds import DURATION, SIZE
+from lakebed_server.settings.load import load
+from lakebed_server.settings.schema import KEYS
+from lakebed_server.vocabulary import StartError
+
+
+@pytest.fixture(autouse=True)
+def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def file(tmp_path: Path, text: str, name: Any = "lakebed.yaml") -> Any:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def refused(**more: Any) -> Any:
+    with pytest.raises(StartError) as caught:
+        load(**{"env": {}, **more})
+    return str(caught.value)
+
+
+def test_defaults(tmp_path: Path) -> None:
+    loaded = load(env={})
+    settings = loaded.settings
+    assert (settings.listen.host, settings.listen.port) == ("127.0.0.1", 8000)
+    assert settings.data_dir == str(tmp_path / "home" / ".lakebed" / "data")
+    assert settings.kv.sqlite.path == settings.data_dir + "/lakebed.db"
+    assert settings.objects.local.root == settings.data_dir + "/objects"
+    assert settings.limits.json_body == 10 << 20
+    assert settings.auth.login_duration == 168 * 3600
+    assert set(loaded.sources.values()) == {"default"}
+
+
+def test_flags_win_over_environment_over_file(tmp_path: Path) -> None:
+    path = file(tmp_path, "listen: {host: a, port: 1}\nlogging.level: warn\ncache:\n  memory: 64MiB\n")
+    env = {"LAKEBED_LISTEN_HOST": "b", "LAKEBED_LISTEN_PORT": "2"}
+    loaded = load(flags={"listen.port": 3, "listen.host": None}, env=env)
+    assert (loaded.settings.listen.port, loaded.sources["listen.port"]) == (3, "flag")
+    assert (loaded.settings.listen.host, loaded.sources["listen.host"]) == ("b", "environment LAKEBED_LISTEN_HOST")
+    assert (loaded.settings.logging.level, loaded.sources["logging.level"]) == ("WARN", f"file {path.name}")
+    assert loaded.settings.cache.memory == 64 << 20
+
+
+def test_which_file(tmp_path: Path) -> None:
+    given = file(tmp_path, "listen: {port: 1}", "given.yaml")
+    named = file(tmp_path, "listen: {port: 2}", "named.yaml")
+    (tmp_path / "home").mkdir()
+    file(tmp_path / "home", "listen: {port: 4}", ".lakebed-server.yaml")
+    env = {"LAKEBED_CONFIG": str(named)}
+    assert load(env={}).settings.listen.port == 4
+    file(tmp_path, "listen: {port: 3}")
+    assert load(env={}).settings.listen.port == 3
+    assert load(env=env).settings.listen.port == 2
+    assert load(env=env, config=str(given)).settings.listen.port == 1
+    assert "does not exist" in refused(config="nope.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("listen: {prot: 1}", "unknown key listen.prot in lakebed.yaml; did you mean listen.port"),
+        ("nonsense: 1", "unknown key nonsense in lakebed.yaml; `lakebed config show` lists all keys"),
+        ("listen: 8000", "listen in lakebed.yaml is a section"),
+        (
+            "listen: {port: many}",
+            "listen.port (file lakebed.yaml): expected a whole number from 0 to 65535, got 'many'",
+        ),
+        ("listen: {port: 70000}", "got 70000"),
+        ("listen: {port: true}", "got True"),
+        ("listen: {host: [a]}", "listen.host (file lakebed.yaml): expected text"),
+        ("objects: {memory: perhaps}", "expected true or false"),
+        ("kv: {type: oracle}", "expected one of sqlite, memory, got 'oracle'"),
+        ("cache: {memory: much}", "expected a size in bytes"),
+        ("auth: {login_duration: long}", "expected a duration"),
+        ("auth: {secret_key: [hunter2]}", "got a value"),
+        ("[1, 2]", "must hold keys and values"),
+        ("a: [", "is not YAML"),
+    ],
+)
+def test_mistakes_in_a_file_name_key_and_source(tmp_path: Path, text: str, told: Any) -> None:
+    file(tmp_path, text)
+    message = refused()
+    assert told in message
+    assert "hunter2" not in message
+
+
+def test_mistakes_in_environment_and_flags() -> None:
+    assert refused(env={"LAKEBED_LISTEN_PORT": "x"}).startswith("listen.port (environment LAKEBED_LISTEN_PORT): ")
+    assert refused(flags={"logging.format": "xml"}).startswith("logging.format (flag): expected one of text, json")
+
+
+def test_empty_environment_variables_are_not_set() -> None:
+    assert load(env={"LAKEBED_LISTEN_PORT": ""}).settings.listen.port == 8000
+
+
+def test_half_a_pair_is_refused() -> None:
+    env = {"LAKEBED_ADMIN_ACCESS_KEY_ID": "AKIA"}
+    assert "admin.secret_access_key is not" in refused(env=env)
+    env = {"LAKEBED_ADMIN_SECRET_ACCESS_KEY": "hunter2"}
+    message = refused(env=env)
+    assert "admin.access_key_id is not" in message
+    assert "hunter2" not in message
+
+
+def test_environment_names_are_distinct() -> None:
+    assert len({key.env for key in KEYS.values()}) == len(KEYS)
+    assert not {key.env for key in KEYS.values()} & {
+        "LAKEBED_ENDPOINT",
+        "LAKEBED_ACCESS_KEY_ID",
+        "LAKEBED_SECRET_ACCESS_KEY",
+        "LAKEBED_CONFIG",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("0", 0), ("1024", 1024), ("64MiB", 64 << 20), ("1GB", 10**9), ("1.5 KiB", 1536), ("2g", 2 * 10**9)],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert SIZE.read(text) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("30", 30), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("7d", 604800), ("0.5s", 0.5), (12, 12)],
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert DURATION.read(text) == seconds
+
+
+@pytest.mark.parametrize("kind", [SIZE, DURATION])
+@pytest.mark.parametrize("raw", ["", "x", "-1", "1 apple", None, True, [], -1])
+def test_no_size_and_no_duration(kind: Any, raw: Any) -> None:
+    with pytest.raises(ValueError):
+        kind.read(raw)
+
+
+SECRETS = {
+    "LAKEBED_AUTH_SECRET_KEY": "hunter2hunter2hunter2",
+    "LAKEBED_ADMIN_ACCESS_KEY_ID": "AKIAJSHOWN",
+    "LAKEBED_ADMIN_SECRET_ACCESS_KEY": "hunter3",
+}
+
+
+def test_secrets_are_masked_wherever_settings_are_shown() -> None:
+    loaded = load(env=SECRETS)
+    for text in (repr(loaded), repr(loaded.settings), str(show.rows(loaded)), show.table(loaded)):
+        assert "hunter" not in text
+    rows = {row.key: row for row in show.rows(loaded)}
+    assert set(rows) == set(KEYS)
+    assert rows["auth.secret_key"].value == "********"
+    assert rows["admin.access_key_id"].value == "AKIAJSHOWN"
+
+
+def test_secrets_are_not_in_the_repr_of_a_section() -> None:
+    settings = load(env=SECRETS).settings
+    assert "hunter" not in repr(settings.auth) + repr(settings.admin)
+
+
+def test_config_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    config = next(command for command in commands if command.name == "config")
+    plain = CliRunner().invoke(config, ["show"])
+    assert plain.exit_code == 0
+    assert "environment LAKEBED_ADMIN_ACCESS_KEY_ID" in plain.output
+    shown = CliRunner().invoke(config, ["show", "--json"])
+    rows = json.loads(shown.output)
+    assert [row["key"] for row in rows] == list(KEYS)
+    assert "hunter" not in plain.output + shown.output
+    Path("lakebed.yaml").write_text("nope: 1")
+    failed = CliRunner().invoke(config, ["show"])
+    assert failed.exit_code == 1
+    assert failed.output.startswith("Error: unknown key nope")
+
+
+def test_the_verbs() -> None:
+    assert [command.name for command in commands] == ["serve", "config"]

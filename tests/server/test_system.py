@@ -1,0 +1,79 @@
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from lakebed_server.app import read_spec
+from lakebed_wire.operations import OPERATIONS
+
+from tests.server.support import FakeEngine, ask, make_app, wait_until
+
+
+def test_health_needs_nothing() -> None:
+    app = make_app()
+    for target, status in (("/api/v1/healthcheck", 204), ("/_health", 200)):
+        assert ask(app, target, auth=False).status == status
+
+
+def test_the_spec_is_served() -> None:
+    answer = ask(make_app(), "/openapi.json", auth=False)
+    assert answer.status == 200
+    spec = msgspec.json.decode(answer.body)
+    found = {op["operationId"] for item in spec["paths"].values() for op in item.values() if "operationId" in op}
+    assert found == {op.operation_id for op in OPERATIONS}
+    assert read_spec() == answer.body
+
+
+def test_the_page_tells_what_this_is() -> None:
+    answer = ask(make_app(), "/", auth=False, host="lake.example:8000")
+    assert "LAKEBED_ENDPOINT=http://lake.example:8000" in answer.body.decode()
+    assert ask(make_app(), "/nope", auth=False).status == 404
+
+
+async def live(app: Any, job: Any) -> Any:
+    to_app, from_app = asyncio.Queue(), asyncio.Queue()
+    task = asyncio.create_task(app({"type": "lifespan", "asgi": {}}, to_app.get, from_app.put))
+    await to_app.put({"type": "lifespan.startup"})
+    assert (await from_app.get())["type"] == "lifespan.startup.complete"
+    await job
+    await to_app.put({"type": "lifespan.shutdown"})
+    assert (await from_app.get())["type"] == "lifespan.shutdown.complete"
+    await task
+
+
+def test_the_cleaner_runs_and_shutdown_closes() -> None:
+    engine = FakeEngine()
+    app = make_app(engine, cleanup_interval=0.01, on_shutdown=engine.close)
+    asyncio.run(live(app, asyncio.sleep(0.05)))
+    assert engine.seen.count(("clean",)) >= 2
+    assert engine.seen[-1] == ("close",)
+
+
+def test_a_failing_cleaner_tries_again(caplog: pytest.LogCaptureFixture) -> None:
+    engine = FakeEngine()
+    calls = []
+
+    async def run_cleaner() -> Any:
+        calls.append(1)
+        raise RuntimeError("no")
+
+    engine.run_cleaner = run_cleaner
+    asyncio.run(live(make_app(engine, cleanup_interval=0.01), asyncio.sleep(0.05)))
+    assert len(calls) >= 2
+    assert "the cleaner failed" in caplog.text
+
+
+def test_websockets_are_turned_away() -> None:
+    got = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> Any:
+        got.append(message["type"])
+
+    asyncio.run(make_app()({"type": "websocket", "path": "/api/v1/x", "headers": []}, receive, send))
+    assert got == ["websocket.close"]
+    wait_until(lambda: True)
+    with pytest.raises(AssertionError):
+        wait_until(lambda: False, 0.01)

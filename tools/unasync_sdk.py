@@ -1,0 +1,106 @@
+#!/usr/bin/env python
+"""Make the sync door of the SDK from the async one, or check that it was made.
+
+    python tools/unasync_sdk.py            write sdk/lakebed/_sync
+    python tools/unasync_sdk.py --check    compare only; exit code 1 when they differ
+
+Words are replaced one by one from the table below and nowhere else; what a word cannot express stands in
+`lakebed._compat`. A check refuses output in which something async is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import unasync
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "sdk" / "lakebed" / "_async"
+TARGET = ROOT / "sdk" / "lakebed" / "_sync"
+
+TABLE = {
+    "AsyncClient": "Client",
+    "AsyncIterable": "Iterable",
+    "AsyncIterator": "Iterator",
+    "AsyncRetrying": "Retrying",
+    "_async": "_sync",
+    "aclose": "close",
+    "aio": "sync",
+    "aio_files": "sync_files",
+    "aiter": "iter",
+    "aiter_raw": "iter_raw",
+    "aread": "read",
+    "asynccontextmanager": "contextmanager",
+    "lakebed.aio": "lakebed",
+}
+
+HEADER = """# Generated from sdk/lakebed/_async/{name} by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""
+LEFT = re.compile(r"^(async|await|asyncio|anyio|Async\w+|a(close|iter|next|read)\w*|__a(enter|exit|iter|next|wait)__)$")
+
+
+def translate(source: str) -> str:
+    """One file."""
+    rule = unasync.Rule("/_async/", "/_sync/", TABLE)
+    tokens = unasync.tokenize_rt.src_to_tokens(source)
+    return str(unasync.tokenize_rt.tokens_to_src(rule._unasync_tokens(tokens)))
+
+
+def leftovers(code: str) -> list[str]:
+    """Words in code, not in comments or strings, that belong to the async world."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return [f"line {t.start[0]}: {t.string}" for t in tokens if t.type == tokenize.NAME and LEFT.match(t.string)]
+
+
+def formatted(code: str, name: str) -> str:
+    """As ruff would leave it: sorted imports, lines of the right length."""
+    ours = 'lint.isort.known-first-party=["lakebed"]'  # from a pipe ruff cannot tell
+    for command in (["check", "--fix-only", "--quiet", "--select", "I", "--config", ours], ["format", "--quiet"]):
+        arguments = [sys.executable, "-m", "ruff", *command, "--no-cache", "--stdin-filename", str(TARGET / name), "-"]
+        done = subprocess.run(arguments, input=code, capture_output=True, text=True, check=True, cwd=ROOT)
+        code = done.stdout
+    return code
+
+
+def generate() -> dict[str, str]:
+    """Every file of the sync door."""
+    made = {}
+    for path in sorted(SOURCE.glob("*.py")):
+        code = translate(path.read_text(encoding="utf-8"))
+        if left := leftovers(code):
+            raise SystemExit(f"{path.name}: still async after translation: {', '.join(left)}")
+        made[path.name] = formatted(HEADER.format(name=path.name) + code, path.name)
+    return made
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--check", action="store_true", help="compare only")
+    check = parser.parse_args().check
+    made = generate()
+    there = {path.name: path.read_text(encoding="utf-8") for path in TARGET.glob("*.py")}
+    different = sorted(name for name in made.keys() | there.keys() if made.get(name) != there.get(name))
+    if check:
+        for name in different:
+            print(f"sdk/lakebed/_sync/{name} differs: run python tools/unasync_sdk.py", file=sys.stderr)
+        return 1 if different else 0
+    TARGET.mkdir(exist_ok=True)
+    for name in different:
+        if name in made:
+            (TARGET / name).write_text(made[name], encoding="utf-8")
+        else:
+            (TARGET / name).unlink()
+        print(f"sdk/lakebed/_sync/{name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
