@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from lakebed.model import Commit, RefInfo
 
@@ -59,34 +59,30 @@ def _rows(columns: list[str], commit: Commit, text: str) -> list[str]:
     if commit.id not in columns:
         columns.append(commit.id)
     at = columns.index(commit.id)
-    rows = []
-    twins = [index for index, target in enumerate(columns) if target == commit.id and index != at]
-    while twins:  # several children: their lines meet here, one step to the left at a time
-        twin = twins.pop()
-        rows.append(_meet(len(columns), at, twin))
+    rows = [" ".join("*" if index == at else "|" for index in range(len(columns))) + " " + text]
+    right = range(at + 1, len(columns))
+    columns[at : at + 1] = commit.parents
+    if len(commit.parents) > 1:
+        rows.append(_line({2 * index: "|" for index in range(at + 1)} | {2 * at + 1: "\\"} | _moved(right, 1, "\\")))
+    elif not commit.parents and right:
+        rows.append(_line({2 * index: "|" for index in range(at)} | _moved(right, -1, "/")))
+    while twins := [index for index, target in enumerate(columns) if columns.index(target) != index]:
+        twin = twins[-1]
+        rows.append(_meet(len(columns), columns.index(columns[twin]), twin))
         del columns[twin]
-    rows.append(_cells(["*" if index == at else "|" for index in range(len(columns))]) + " " + text)
-    parents: Sequence[str] = commit.parents
-    columns[at : at + 1] = parents
-    if len(parents) > 1:
-        rows.append(_cells(["|"] * (at + 1)) + "\\" + "".join(" \\" for _ in columns[at + 2 :]))
-    elif not parents and at < len(columns):
-        rows.append(" ".join(["|"] * at + [" /"[1:]] * (len(columns) - at)))
     return rows
 
 
 def _meet(count: int, at: int, twin: int) -> str:
-    """Line `twin` runs into line `at`: `|/` side by side, `|_|/` over others."""
-    line = ""
-    for index in range(count):
-        if index == twin:
-            line = line[:-1] + "/"
-        elif index > twin:
-            line = line[:-1] + " /" if line.endswith(" ") else line + "/"
-        else:
-            line += "|" + ("_" if at <= index < twin - 1 else " ")
-    return line
+    """Line `twin` runs into line `at`, under those between, and those behind it move up: `|/`, `|_|/`, `|/ /`."""
+    cells = dict.fromkeys(range(2 * at + 1, 2 * twin - 1), "_")
+    cells |= {2 * index: "|" for index in range(twin)}
+    return _line(cells | {2 * twin - 1: "/"} | _moved(range(twin + 1, count), -1, "/"))
 
 
-def _cells(cells: Sequence[str]) -> str:
-    return " ".join(cells)
+def _moved(columns: Iterable[int], step: int, mark: str) -> dict[int, str]:
+    return {2 * index + step: mark for index in columns}
+
+
+def _line(cells: Mapping[int, str]) -> str:
+    return "".join(cells.get(position, " ") for position in range(max(cells) + 1))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
@@ -30,6 +31,7 @@ from lakebed.errors import InvalidRequestError
 NULL = "__HIVE_DEFAULT_PARTITION__"
 _PARTITIONS = b"lakebed.partitions"
 _MAX_FILES = 10_000
+_OPEN_FILES = 256
 _THREADS = 8
 
 Opener = Callable[[], io.RawIOBase]
@@ -42,17 +44,14 @@ def write_files(
     """Write a table into a folder. Gives each file's place below the table's path, and where it is now."""
     reader = _frames.to_reader(data)
     schema = _checked_schema(reader.schema, partition_by, max_rows_per_file)
-    partitions = pa.schema([schema.field(name) for name in partition_by])
-    if partition_by:
-        mark = base64.b64encode(partitions.serialize().to_pybytes())
-        schema = schema.with_metadata({**(schema.metadata or {}), _PARTITIONS: mark})
-    batches = pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in reader))
+    partitions = pa.schema([schema.field(name).with_name(_encoded(name)) for name in partition_by])
+    folder.mkdir(parents=True, exist_ok=True)
     rows = {} if max_rows_per_file is None else {"max_rows_per_file": max_rows_per_file}
     if max_rows_per_file is not None:
         rows["max_rows_per_group"] = min(max_rows_per_file, 1 << 20)
     written: list[Path] = []
     pads.write_dataset(
-        batches,
+        _with_encoded_names(reader, schema, partition_by),
         folder,
         format="parquet",
         file_options=pads.ParquetFileFormat().make_write_options(compression=compression),
@@ -60,16 +59,36 @@ def write_files(
         partitioning=pads.partitioning(partitions, flavor="hive") if partition_by else None,
         use_threads=False,  # rows keep their order
         max_partitions=_MAX_FILES,
+        max_open_files=_OPEN_FILES,
         existing_data_behavior="overwrite_or_ignore",
         file_visitor=lambda file: written.append(Path(file.path)),
         **rows,
     )
     if not written:  # no rows: one empty file keeps the schema
-        empty = folder / f"part-{uuid4().hex}-0.parquet"
-        kept = [name for name in schema.names if name not in partition_by]
-        pq.write_table(schema.empty_table().select(kept), empty, compression=compression)
-        written.append(empty)
-    return sorted((path.relative_to(folder).as_posix(), path) for path in written)
+        written.append(folder / f"part-{uuid4().hex}-0.parquet")
+        pq.write_table(schema.empty_table(), written[0], compression=compression)
+    return sorted((_place(path.relative_to(folder)), path) for path in written)
+
+
+def _with_encoded_names(
+    reader: pa.RecordBatchReader, schema: pa.Schema, partition_by: Sequence[str]
+) -> pa.RecordBatchReader:
+    """The rows under names that can stand in a path: Arrow encodes the values there, but not the names."""
+    names = [_encoded(name) if name in partition_by else name for name in schema.names]
+    fields = [field.with_name(name) for field, name in zip(schema, names, strict=True)]
+    metadata = schema.metadata
+    if partition_by:
+        partitions = pa.schema([schema.field(name) for name in partition_by])
+        metadata = {**(metadata or {}), _PARTITIONS: base64.b64encode(partitions.serialize().to_pybytes())}
+    plain = schema.with_metadata(reader.schema.metadata)
+    batches = (batch.cast(plain).rename_columns(names) for batch in reader)
+    return pa.RecordBatchReader.from_batches(pa.schema(fields, metadata), batches)
+
+
+def _place(path: Path) -> str:
+    """`part-x-7.parquet` -> `part-x-00007.parquet`: listings sort as text, and rows should come back in order."""
+    stem, _, number = path.stem.rpartition("-")
+    return path.with_name(f"{stem}-{int(number):05}{path.suffix}").as_posix()
 
 
 def write_one(data: object, file: Path, compression: str) -> None:
@@ -78,6 +97,11 @@ def write_one(data: object, file: Path, compression: str) -> None:
     with pq.ParquetWriter(file, reader.schema, compression=compression) as writer:
         for batch in reader:
             writer.write_batch(batch)
+
+
+def _encoded(name: str) -> str:
+    """A column name as it stands in a path."""
+    return re.sub(r"[%/=\x00-\x1f\x7f]", lambda found: f"%{ord(found[0]):02X}", name)
 
 
 def _checked_schema(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None) -> pa.Schema:
@@ -108,7 +132,10 @@ def read_files(files: Sequence[tuple[str, Opener]], columns: Sequence[str] | Non
     plain = [format_.make_fragment(pa.PythonFile(opener(), mode="r")) for _, opener in files]
     with ThreadPoolExecutor(min(_THREADS, len(plain))) as pool:
         schemas = list(pool.map(lambda fragment: fragment.physical_schema, plain))
-    schema = pa.unify_schemas(schemas, promote_options="permissive").with_metadata(schemas[0].metadata)
+    try:
+        schema = pa.unify_schemas(schemas, promote_options="permissive").with_metadata(schemas[0].metadata)
+    except pa.ArrowTypeError as error:
+        raise InvalidRequestError(f"the files do not make one table: {error}") from error
     partitions = _partition_schema(schemas[0], values)
     for field in partitions:
         if schema.get_field_index(field.name) < 0:

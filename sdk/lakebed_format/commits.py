@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 _BYTES, _STRING, _INT64, _SLICE, _MAP, _NESTED = range(6)
 
@@ -72,7 +73,18 @@ def decode_commit(data: bytes) -> tuple[str, CommitRecord]:
     body = json.loads(data)
     if not isinstance(body, dict) or body.get("format") != "commit/1":
         raise ValueError("not a commit file of version 1")
-    record = CommitRecord(
+    try:
+        record = _record(body)
+        found = commit_id(record)
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"not a commit file: {error!r}") from error
+    if found != body.get("id"):
+        raise ValueError(f"commit {body.get('id')} does not hash to its id: the file was changed")
+    return found, record
+
+
+def _record(body: Mapping[str, Any]) -> CommitRecord:
+    return CommitRecord(
         parents=tuple(_strings(body["parents"])),
         committer=str(body["committer"]),
         message=str(body["message"]),
@@ -82,9 +94,6 @@ def decode_commit(data: bytes) -> tuple[str, CommitRecord]:
         generation=int(body["generation"]),
         version=int(body["version"]),
     )
-    if commit_id(record) != body.get("id"):
-        raise ValueError(f"commit {body.get('id')} does not hash to its id: the file was changed")
-    return str(body["id"]), record
 
 
 def _strings(values: Iterable[object]) -> Iterable[str]:

@@ -1,12 +1,18 @@
 """Ranges and metaranges as Parquet bytes, so that pandas, DuckDB, Polars and Spark read a lake's history directly.
 
 Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
+
+Parquet's own checksums cover the pages only: a flipped bit in the footer can move a column, a count or a bound. So
+the eight bytes before the footer, where Parquet readers do not look, seal the whole file:
+
+    "LBCK"  crc32 of all bytes of the file but these eight:u32 little-endian
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +20,11 @@ import pyarrow.parquet as pq
 from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, METARANGE_SCHEMA, RANGE_SCHEMA, VERSION_KEY, compact
 
 ROW_GROUP_ROWS: Final = 2000
+
+_SEAL: Final = b"LBCK"
+_SEAL_BYTES: Final = 8
+_TAIL_BYTES: Final = 8
+"""Behind the footer: its length:u32 little-endian, and the letters PAR1."""
 
 
 class FormatError(ValueError):
@@ -44,16 +55,38 @@ def _encode(rows: pa.Table, schema: pa.Schema, kind: str, file_id: str, dictiona
     ) as writer:
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
         writer.add_key_value_metadata({VERSION_KEY.decode(): f"{kind}/{FORMAT_VERSION}", ID_KEY.decode(): file_id})
-    return bytes(sink.getvalue())
+    return _sealed(sink.getvalue())
+
+
+def _footer_at(data: memoryview) -> int:
+    return len(data) - _TAIL_BYTES - int.from_bytes(data[-_TAIL_BYTES:-4], "little")
+
+
+def _sealed(file: pa.Buffer) -> bytes:
+    data = memoryview(file).cast("B")
+    at = _footer_at(data)
+    check = crc32(data[at:], crc32(data[:at]))
+    return b"".join([data[:at], _SEAL, check.to_bytes(4, "little"), data[at:]])
+
+
+def _check_seal(file: bytes) -> None:
+    data = memoryview(file)
+    at = _footer_at(data) - _SEAL_BYTES
+    if at < 0 or data[at : at + 4] != _SEAL:
+        raise FormatError("not a whole file of Lakebed: no checksum stands before the Parquet footer")
+    stated = int.from_bytes(data[at + 4 : at + _SEAL_BYTES], "little")
+    if crc32(data[at + _SEAL_BYTES :], crc32(data[:at])) != stated:
+        raise FormatError("its bytes do not fit their checksum")
 
 
 def open_file(data: bytes, kind: str, file_id: str) -> pq.ParquetFile:
     """A reader over the bytes of a file of this kind (`range`, `metarange`) and id. Raises FormatError.
 
-    Pages carry checksums that are verified as they are read, so that a flipped bit is an error and never data.
+    The checksum of the whole file is verified, so that a flipped bit is an error and never data.
     """
+    _check_seal(data)
     try:
-        file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+        file = pq.ParquetFile(pa.BufferReader(data))
     except (pa.ArrowException, OSError) as error:
         raise FormatError(f"not a Parquet file: {error}") from error
     tags = file.metadata.metadata or {}

@@ -28,11 +28,11 @@ _FIXED: Final = 4 + 8 + 8 + 32
 """Raw bytes of parts, size, mtime and identity."""
 
 
-def closes(path: str, raw_bytes: int) -> bool:
+def closes(path: str, raw_bytes: int, *, min_bytes: int = MIN_BYTES, max_bytes: int = MAX_BYTES) -> bool:
     """Whether a range of `raw_bytes` that ends with `path` is closed, or would take more rows."""
-    if raw_bytes >= MAX_BYTES:
+    if raw_bytes >= max_bytes:
         return True
-    return raw_bytes >= MIN_BYTES and crc32(path.encode()) % RAGGEDNESS == 0
+    return raw_bytes >= min_bytes and crc32(path.encode()) % RAGGEDNESS == 0
 
 
 def row_sizes(rows: pa.Table) -> Any:

@@ -7,7 +7,7 @@ Amounts of pages are 1 to 1,000. `repo` is always a repository's name.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Literal
 
@@ -74,6 +74,7 @@ class Engine:
             runtime=work,
             trees=Trees(work, ByteCache(cache_bytes)),
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
+            repos=ByteCache(1_000),
             marked=ByteCache(10_000),
         )
         self._cleaner = Cleaner(self._ctx, cleanup_grace)
@@ -224,6 +225,10 @@ class Engine:
         """The entry at a path. Raises ObjectNotFoundError."""
         return await reading.stat(self._ctx, repo, ref, path)
 
+    async def locate(self, repo: str, ref: str, path: str) -> tuple[Entry, str]:
+        """The entry at a path, and the full URI of its data. Raises ObjectNotFoundError."""
+        return await reading.locate(self._ctx, repo, ref, path)
+
     async def list_objects(
         self, repo: str, ref: str, *, prefix: str = "", after: str = "", amount: int = 100, delimiter: str = ""
     ) -> Page[Listed]:
@@ -236,9 +241,10 @@ class Engine:
         """Stream an entry's data. Entering raises ObjectGoneError when the data is not there."""
         return reading.open_entry(self._ctx, repo, entry, start, length)
 
-    async def physical_uri(self, repo: str, entry: Entry) -> str:
-        """The entry's data as a full URI."""
-        return reading.physical_uri(await open_repo(self._ctx, repo), entry)
+    async def addresses(self, repo: str) -> Callable[[Entry], str]:
+        """What tells the full URI of an entry's data, for any number of entries of a repository."""
+        found = await open_repo(self._ctx, repo)
+        return lambda entry: reading.physical_uri(found, entry)
 
     async def upload(self, repo: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
         """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken."""

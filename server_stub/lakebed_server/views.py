@@ -1,7 +1,6 @@
 """The engine's records as the wire writes them.
 
-Above the generated structs and the engine's vocabulary, under the handlers. Pure, but for the full address of an
-object, which the engine knows.
+Above the generated structs and the engine's vocabulary, under the handlers. Pure.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import records
 from lakebed_wire import models
 from msgspec import UNSET, UnsetType
@@ -79,14 +77,12 @@ def commit(record: records.Commit) -> models.Commit:
     )
 
 
-async def object_stats(
-    engine: Engine, repo: str, path: str, entry: records.Entry, *, user_metadata: bool = True
-) -> models.ObjectStats:
+def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata: bool = True) -> models.ObjectStats:
     """One object, `metadata` always there, as `statObject` and the writing operations answer."""
     return models.ObjectStats(
         path=path,
         path_type="object",
-        physical_address=await engine.physical_uri(repo, entry),
+        physical_address=address,
         checksum=entry.checksum,
         size_bytes=entry.size,
         mtime=entry.mtime,
@@ -95,8 +91,8 @@ async def object_stats(
     )
 
 
-async def listed(
-    engine: Engine, repo: str, rows: Sequence[records.Listed], *, user_metadata: bool
+def listed(
+    rows: Sequence[records.Listed], address: Callable[[records.Entry], str], *, user_metadata: bool
 ) -> list[models.ObjectStats]:
     """Rows of a listing. Unlike in a stat, `metadata` is left out where there is none."""
     results = []
@@ -106,7 +102,7 @@ async def listed(
                 path=row.path, path_type="common_prefix", physical_address="", checksum="", mtime=0
             )
         else:
-            stats = await object_stats(engine, repo, row.path, row.entry)
+            stats = object_stats(row.path, row.entry, address(row.entry))
             if not (user_metadata and stats.metadata):
                 stats.metadata = UNSET
         results.append(stats)

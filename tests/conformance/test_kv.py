@@ -470,6 +470,27 @@ async def test_large_scans_leave_the_event_loop_free(path: Path) -> None:
         assert len(await scan) == 20_000
 
 
+async def test_a_finished_read_holds_no_view_of_the_file(path: Path) -> None:
+    async with opened(path) as kv:
+        await kv.apply(Batch(puts=[Put("p", b"%d" % number, b"") for number in range(10)]))
+        other = apsw.Connection(str(path))
+        assert other.execute("SELECT count(*) FROM kv").get == 10
+        reads: list[Callable[[], Awaitable[object]]] = [
+            lambda: kv.get("p", b"1"),
+            lambda: kv.get_many("p", [b"1", b"2"]),
+            lambda: kv.scan("p", limit=3),
+            lambda: kv.scan("p", b"1", b"5"),
+            lambda: kv.scan("p", limit=10_000),
+        ]
+        for read in reads:
+            await put(kv, b"k")
+            await read()
+            await put(kv, b"k")
+            # Raises BusyError when a reader is in the way. (-1 would say: a connection that has not opened the file.)
+            assert other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE) == (0, 0)
+        other.close()
+
+
 async def test_drop_partition_goes_in_steps_with_other_batches_between(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -608,6 +629,37 @@ async def test_a_store_that_another_process_holds_is_unavailable_after_a_bound(
         await put(kv, b"k", b"3")
 
 
+async def test_losing_the_lock_while_a_failed_group_is_tried_one_by_one_answers_everybody(
+    path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "_POLLS", 20)
+    roll_back = sqlite_writer.Writer._roll_back
+    waits: list[object] = []
+    monkeypatch.setattr(sqlite_writer.Writer, "_met_another_process", waits.append)
+    async with opened(path, "failing-disk") as kv:
+        other = apsw.Connection(str(path))
+
+        def roll_back_and_lose_the_lock(writer: sqlite_writer.Writer) -> None:
+            roll_back(writer)
+            if not other.in_transaction:
+                other.execute("BEGIN IMMEDIATE")
+
+        monkeypatch.setattr(sqlite_writer.Writer, "_roll_back", roll_back_and_lose_the_lock)
+        disk.full = True
+        other.execute("BEGIN IMMEDIATE")  # until all ten are in one group
+        tasks = [asyncio.ensure_future(put(kv, b"%d" % number)) for number in range(10)]
+        await asyncio.sleep(0)
+        other.execute("ROLLBACK")
+        found = await outcomes(tasks)
+        assert {type(outcome) for outcome in found} <= {StoreFullError, StoreUnavailableError}, found
+        assert isinstance(found[-1], StoreUnavailableError)
+        assert len(waits) <= 2, "ten callers do not wait ten times as long"
+        disk.full = False
+        other.close()
+        assert await keys(kv) == []
+        await put(kv, b"k")
+
+
 # ---- SQLite: several processes
 
 
@@ -618,6 +670,14 @@ async def test_a_write_is_seen_by_another_store_on_the_same_file(path: Path) -> 
             version = await put(writer, b"k", b"%d" % number)
             assert await reader.get("p", b"k") == (b"%d" % number, version)
             assert await writer.get("p", b"k") == (b"%d" % number, version)
+
+
+async def test_two_stores_racing_to_delete_agree_on_one_winner(path: Path) -> None:
+    async with opened(path) as one, opened(path) as two:
+        for _ in range(100):
+            take = Batch([Check("p", b"k", await put(one, b"k"))], deletes=[Delete("p", b"k")])
+            found = await outcomes([one.apply(take), two.apply(take)])
+            assert sorted(type(outcome).__name__ for outcome in found) == ["PredicateFailed", "int"]
 
 
 def child(*arguments: object) -> subprocess.Popen[bytes]:

@@ -27,5 +27,10 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_facto
     monkeypatch.setenv("HOME", str(tmp_path_factory.getbasetemp()))
     for variable in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIG_FILE"):
         monkeypatch.delenv(f"LAKEBED_{variable}", raising=False)
-    for variable in ("SERVER_ENDPOINT_URL", "CREDENTIALS_ACCESS_KEY_ID", "CREDENTIALS_SECRET_ACCESS_KEY", "CONFIG_FILE"):
+    for variable in (
+        "SERVER_ENDPOINT_URL",
+        "CREDENTIALS_ACCESS_KEY_ID",
+        "CREDENTIALS_SECRET_ACCESS_KEY",
+        "CONFIG_FILE",
+    ):
         monkeypatch.delenv(f"LAKECTL_{variable}", raising=False)

@@ -68,7 +68,9 @@ def test_status_comes_first(door: Door, wire: respx.MockRouter, body: dict[str, 
     door.run(scenario)
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"{}", b'{"path": "a"}', b'{"path": 1, "path_type": "object"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"<html>", b"[]", b"{}", b'{"path": "a"}', b'{"path": 1, "path_type": "object"}']
+)
 def test_a_success_that_cannot_be_read(door: Door, wire: respx.MockRouter, content: bytes) -> None:
     async def scenario(lake: Any) -> None:
         wire.get(STAT).mock(httpx.Response(200, content=content, headers={"x-request-id": "r7"}))
@@ -108,7 +110,13 @@ def test_kind_decides_over_status(door: Door, wire: respx.MockRouter) -> None:
 
 def test_merge_conflicts(door: Door, wire: respx.MockRouter) -> None:
     conflicts = [{"path": "a", "base": "1", "ours": "2", "theirs": "3"}, {"path": "b", "theirs": "4"}]
-    body = {"message": "m", "kind": "merge_conflict", "reference": "", "conflicts": conflicts, "conflicts_has_more": True}
+    body = {
+        "message": "m",
+        "kind": "merge_conflict",
+        "reference": "",
+        "conflicts": conflicts,
+        "conflicts_has_more": True,
+    }
 
     async def scenario(lake: Any) -> None:
         dev = lake.repository("repo").branch("dev")

@@ -78,7 +78,9 @@ def test_reading_is_repeated(door: Door, wire: respx.MockRouter, failure: Any) -
     door.run(scenario)
 
 
-@pytest.mark.parametrize("failure", [httpx.ReadError("reset"), httpx.WriteTimeout("slow"), httpx.Response(502)], ids=repr)
+@pytest.mark.parametrize(
+    "failure", [httpx.ReadError("reset"), httpx.WriteTimeout("slow"), httpx.Response(502)], ids=repr
+)
 def test_a_lost_answer_to_a_change_is_never_repeated(door: Door, wire: respx.MockRouter, failure: Any) -> None:
     async def scenario(lake: Any) -> None:
         route = wire.post(API + "/repositories/repo/branches")

@@ -9,7 +9,7 @@ import hashlib
 import socket
 import threading
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -48,6 +48,7 @@ class FakeEngine(Engine):
         self.interrupted: list[BaseException] = []
         self.fail: Exception | None = None
         self.seen: list[tuple[object, ...]] = []
+        self.given = 0  # chunks of downloads
 
     def put(self, path: str, data: bytes, **more: Any) -> Entry:
         entry = Entry(
@@ -74,8 +75,11 @@ class FakeEngine(Engine):
     async def close(self) -> None:
         self.seen.append(("close",))
 
-    async def run_cleaner(self) -> None:
+    async def run_cleaner(self) -> int:
         self.seen.append(("clean",))
+        if self.fail is not None:
+            raise self.fail
+        return 0
 
     async def get_repository(self, name: str) -> Repository:
         self._check(name)
@@ -94,8 +98,12 @@ class FakeEngine(Engine):
             raise errors.ObjectNotFoundError(f"object {path!r} not found in {ref}")
         return self.objects[path][0]
 
-    async def physical_uri(self, repo: str, entry: Entry) -> str:
-        return f"mem://{repo}/{entry.physical_address}"
+    async def locate(self, repo: str, ref: str, path: str) -> tuple[Entry, str]:
+        entry = await self.stat(repo, ref, path)
+        return entry, (await self.addresses(repo))(entry)
+
+    async def addresses(self, repo: str) -> Callable[[Entry], str]:
+        return lambda entry: f"mem://{repo}/{entry.physical_address}"
 
     def open_entry(
         self, repo: str, entry: Entry, start: int = 0, length: int | None = None
@@ -111,6 +119,7 @@ class FakeEngine(Engine):
 
             async def chunks() -> AsyncIterator[bytes]:
                 for at in range(start, end, 1 << 20):
+                    self.given += 1
                     yield data[at : min(at + (1 << 20), end)]
 
             yield chunks()
@@ -193,7 +202,16 @@ class Answer:
         return str(self.json["kind"])
 
 
-def ask(app: App, target: str, method: str = "GET", body: bytes = b"", *, auth: bool = True, **headers: str) -> Answer:
+def ask(
+    app: App,
+    target: str,
+    method: str = "GET",
+    body: bytes = b"",
+    *,
+    auth: bool = True,
+    runner: asyncio.Runner | None = None,
+    **headers: str,
+) -> Answer:
     """One request in this process; header names are written with underscores."""
     path, _, query = target.partition("?")
     sent = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
@@ -219,7 +237,8 @@ def ask(app: App, target: str, method: str = "GET", body: bytes = b"", *, auth: 
     async def send(message: Any) -> None:
         got.append(message)
 
-    run(app(scope, receive, send))
+    job = app(scope, receive, send)
+    run(job) if runner is None else runner.run(job)
     start = got[0]
     pairs = [(name.decode(), value.decode()) for name, value in start["headers"]]
     return Answer(start["status"], dict(pairs), b"".join(m.get("body", b"") for m in got[1:]), raw_headers=pairs)

@@ -15,7 +15,9 @@ BINDERS = {op.operation_id: Binder(op, json_limit=1000) for op in OPERATIONS}
 JSON = {b"content-type": b"application/json"}
 
 
-def params(operation, query="", headers=None, raw=("repo", "main")):
+def params(
+    operation: str, query: str = "", headers: dict[bytes, bytes] | None = None, raw: tuple[str, ...] = ("repo", "main")
+) -> Any:
     return BINDERS[operation].params(raw, query.encode(), headers or {})
 
 

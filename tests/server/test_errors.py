@@ -43,7 +43,7 @@ def test_our_failures_are_logged_in_full_and_told_without_details(caplog: pytest
     assert answer.status == 500
     assert "/srv" not in answer.body.decode()
     assert "/srv/lake/data/x.parquet" in caplog.text
-    assert caplog.records[0].request_id == answer.headers["x-request-id"]
+    assert caplog.records[0].__dict__["request_id"] == answer.headers["x-request-id"]
 
 
 def test_a_bug_leaks_nothing(caplog: pytest.LogCaptureFixture) -> None:

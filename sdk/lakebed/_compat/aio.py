@@ -88,17 +88,13 @@ async def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[
         return
     source = chunks
 
-    def step() -> bytes | None:
-        chunk: bytes | None = next(source, None)
-        if chunk is not None:
-            seen(chunk)
+    def step() -> bytes:
+        chunk = next(source, b"")
+        seen(chunk)
         return chunk
 
-    while True:
-        chunk = await asyncio.to_thread(step)
-        if chunk is None:
-            return
-        yield chunk
+    while block := await asyncio.to_thread(step):
+        yield block
 
 
 async def collect(rows: AsyncIterator[T]) -> list[T]:

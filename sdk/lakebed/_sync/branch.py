@@ -151,8 +151,8 @@ class Branch(Ref):
         failures: list[ObjectFailure] = []
         for begin in range(0, len(wanted), _DELETED_AT_ONCE):
             group = wanted[begin : begin + _DELETED_AT_ONCE]
-            call = objects.delete_many(self.repository.id, self.id, group)
-            failures += list(self._transport.call(call))
+            failed = self._transport.call(objects.delete_many(self.repository.id, self.id, group))
+            failures += failed
         if failures:
             first = failures[0]
             error = PartialFailureError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import (
     ATTEMPTS,
+    MARKER,
     Context,
     Repo,
     Seen,
@@ -15,7 +16,6 @@ from lakebed_engine.operations.context import (
     encode,
     open_repo,
     read_branch,
-    staging,
     tag_key,
 )
 from lakebed_engine.operations.refs import decode_tag, resolve_commit
@@ -139,7 +139,7 @@ async def _reset_batch(ctx: Context, repo: Repo, seen: Seen, path: str) -> Batch
         # the row is in the live token only, which a commit has not sealed: the check keeps it so
         return Batch(checks=guard, deletes=[Delete(live, key)])
     entry = await ctx.trees.find(repo.store, await tree_of(ctx, repo, seen.record.commit_id), path)
-    return Batch(checks=guard, puts=[Put(staging(seen.record.staging_token), key, encode_row(entry))])
+    return Batch(checks=guard, puts=[Put(live, key, encode_row(entry)), Put(live, MARKER, b"")])
 
 
 async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, force: bool) -> Tag:

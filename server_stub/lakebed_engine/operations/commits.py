@@ -29,7 +29,12 @@ from lakebed_engine.operations.views import tree_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.fold import Folded, fold
 from lakebed_engine.tree.staged import staged_delta
-from lakebed_engine.vocabulary.errors import BranchNotFoundError, NoChangesError, TooManyAttemptsError
+from lakebed_engine.vocabulary.errors import (
+    BranchNotFoundError,
+    InvalidRequestError,
+    NoChangesError,
+    TooManyAttemptsError,
+)
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, Layer
 
 
@@ -85,6 +90,8 @@ def commit_row(repo: Repo, commit: Commit) -> Put:
 async def commit(ctx: Context, repo_name: str, branch: str, request: CommitRequest) -> Commit:
     """Commit what is staged. Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError."""
     check_commit_texts(request.message, request.metadata, request.committer)
+    if request.date is not None and not -(2**63) <= request.date < 2**63:
+        raise InvalidRequestError(f"date {str(request.date)[:40]}: must be Unix seconds of at most 64 bits")
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     seen = await _sealed(ctx, repo, branch)
     uid = seen.record.uid

@@ -47,6 +47,7 @@ class Context:
     runtime: Runtime
     trees: Trees
     commits: ByteCache
+    repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""
 
@@ -87,19 +88,24 @@ _commit = msgspec.json.Decoder(Commit)
 encode = msgspec.json.Encoder().encode
 
 
+def text_key(text: str) -> bytes:
+    """Text as a key to look up: a lone surrogate, which no stored name holds, is simply not found."""
+    return text.encode(errors="surrogatepass")
+
+
 def branch_key(name: str) -> bytes:
     """KV key of a branch record."""
-    return b"branch/" + name.encode()
+    return b"branch/" + text_key(name)
 
 
 def tag_key(name: str) -> bytes:
     """KV key of a tag."""
-    return b"tag/" + name.encode()
+    return b"tag/" + text_key(name)
 
 
 def commit_key(commit_id: str) -> bytes:
     """KV key of a commit."""
-    return b"commit/" + commit_id.encode()
+    return b"commit/" + text_key(commit_id)
 
 
 def staging(token: str) -> str:
@@ -126,13 +132,24 @@ def decode_branch(value: bytes) -> Branch:
 
 async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool = False) -> Repo:
     """The repository of this name. Raises RepositoryNotFoundError; with `write`, ReadOnlyRepositoryError."""
-    found = await ctx.kv.get(REPOSITORIES, name.encode())
-    record = _repository.decode(found.value) if found is not None else None
-    if record is None or record.state != "active":
-        raise RepositoryNotFoundError(f"repository {name!r} not found: list them with GET /repositories")
-    if write and record.read_only and not force:
+    found = await ctx.kv.get(REPOSITORIES, text_key(name))
+    if found is None:
+        raise _no_repository(name)
+    # a version never comes back, so a record decoded once need not be decoded again
+    repo: Repo | None = ctx.repos.get(found.version)
+    if repo is None:
+        record = _repository.decode(found.value)
+        if record.state != "active":
+            raise _no_repository(name)
+        repo = Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+        ctx.repos.put(found.version, repo, 1)
+    if write and repo.record.read_only and not force:
         raise ReadOnlyRepositoryError(f"repository {name!r} is read-only: nothing was changed; force=true overrides it")
-    return Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+    return repo
+
+
+def _no_repository(name: str) -> RepositoryNotFoundError:
+    return RepositoryNotFoundError(f"repository {name!r} not found: list them with GET /repositories")
 
 
 async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
@@ -145,7 +162,8 @@ async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
 
 async def load_commit(ctx: Context, repo: Repo, commit_id: str) -> Commit:
     """A commit by its full id. Raises CommitNotFoundError."""
-    return (await load_commits(ctx, repo, [commit_id]))[0]
+    commit: Commit | None = ctx.commits.get((repo.partition, commit_id))
+    return commit if commit is not None else (await load_commits(ctx, repo, [commit_id]))[0]
 
 
 async def load_commits(ctx: Context, repo: Repo, commit_ids: Sequence[str]) -> list[Commit]:

@@ -27,6 +27,7 @@ Stream = Callable[[str], AsyncIterator[DiffEntry]]
 
 async def _page(stream: Stream, prefix: str, after: str, amount: int, delimiter: str) -> Page[DiffEntry]:
     names.check_amount(amount)
+    names.check_texts(prefix=prefix, after=after, delimiter=delimiter)
     items: list[DiffEntry] = []
     start = first_of(prefix, after, delimiter)
     while start is not None:

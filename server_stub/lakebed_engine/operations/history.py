@@ -61,6 +61,8 @@ class _Walk:
 async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Page[Commit]:
     """A page of history. Raises RefNotFoundError, InvalidRefError; InvalidRequestError for a foreign after."""
     names.check_amount(request.amount)
+    for text in (*request.objects, *request.prefixes):
+        names.check_text("objects and prefixes", text)
     repo = await open_repo(ctx, repo_name)
     start = await resolve_commit(ctx, repo, ref)
     stop_id = (await resolve_commit(ctx, repo, request.stop_at)).id if request.stop_at else ""

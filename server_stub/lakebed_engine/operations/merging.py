@@ -76,9 +76,9 @@ async def clean_branch(ctx: Context, repo: Repo, name: str) -> Seen | None:
             "commit or reset them, then merge again"
         )
     found = await seal(ctx, repo, seen)
-    # what was sealed may hold more than what was looked at: only an unchanged set of layers is trimmed
-    if found is None or found.record.layers[1:] != seen.record.layers:
-        return found if found is not None and not await is_staged(ctx, found.record) else None
+    if found is None or not found.record.layers:
+        return None
+    # what was sealed may hold more than what was looked at
     view = await view_of(ctx, repo, Resolved(found.record.commit_id, found, True))
     async for _ in uncommitted(view, ""):
         return None

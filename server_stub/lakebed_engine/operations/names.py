@@ -73,6 +73,12 @@ def check_text(name: str, value: str) -> None:
         raise InvalidRequestError(f"{name}: must be valid UTF-8 (it holds a lone surrogate)") from None
 
 
+def check_texts(**values: str) -> None:
+    """As `check_text`, for several by name."""
+    for name, value in values.items():
+        check_text(name, value)
+
+
 def check_namespace(uri: str) -> None:
     """A URI of a known scheme; whether it can be opened is for the stores to say."""
     if not _NAMESPACE.fullmatch(uri):

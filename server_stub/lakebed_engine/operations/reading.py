@@ -16,20 +16,25 @@ from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
 
 async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
     """The entry at a path in a ref. Raises ObjectNotFoundError."""
+    return (await locate(ctx, repo_name, ref, path))[0]
+
+
+async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Entry, str]:
+    """The entry at a path in a ref, and the full URI of its data. Raises ObjectNotFoundError."""
     names.check_path(path)
     repo = await open_repo(ctx, repo_name)
     view = await view_of(ctx, repo, await resolve(ctx, repo, ref))
     entry = await view.find(path)
     if entry is None:
         raise ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
-    return entry
+    return entry, physical_uri(repo, entry)
 
 
 def first_of(prefix: str, after: str, delimiter: str) -> str | None:
     """Where a page begins. `after` is exclusive, and skips the content of a common prefix. None: nowhere."""
     if not after or after < prefix:
         return prefix
-    if delimiter and after.startswith(prefix) and after.endswith(delimiter):
+    if group_of(after, prefix, delimiter) == after:
         return prefix_end(after)
     return after + "\0"
 
@@ -47,8 +52,7 @@ async def list_objects(
 ) -> Page[Listed]:
     """A page of a ref's objects in byte order, grouped by `delimiter`. One page is read from one record."""
     names.check_amount(amount)
-    for name, text in (("prefix", prefix), ("after", after), ("delimiter", delimiter)):
-        names.check_text(name, text)
+    names.check_texts(prefix=prefix, after=after, delimiter=delimiter)
     repo = await open_repo(ctx, repo_name)
     view = await view_of(ctx, repo, await resolve(ctx, repo, ref))
     items: list[Listed] = []

@@ -25,9 +25,9 @@ from lakebed_engine.vocabulary.errors import InvalidRefError, RefNotFoundError
 from lakebed_engine.vocabulary.records import Commit, Tag
 
 _MODIFIER = re.compile(r"([~^@$])([0-9]*)")
-_BASE = re.compile(r"[^\s~^@$]+")
+_BASE = re.compile(r"[^\s~^@$]+", re.ASCII)
 _HEX = re.compile(r"[0-9a-f]{1,63}")
-_MAX_STEPS = 1_000_000_000
+_MAX_DIGITS = 9
 _tag = msgspec.json.Decoder(Tag)
 
 
@@ -67,9 +67,9 @@ def parse(text: str) -> Expression:
                 raise InvalidRefError(f"ref {text[:80]!r}: {sign!r} stands alone, directly behind a branch")
             staged = sign == "$"
         else:
+            if len(digits) > _MAX_DIGITS:
+                raise InvalidRefError(f"ref {text[:80]!r}: {digits[:20]}... is too large")
             count = int(digits) if digits else 1
-            if count > _MAX_STEPS:
-                raise InvalidRefError(f"ref {text[:80]!r}: {count} is too large")
             steps.append((sign, count))
         at = found.end()
     return Expression(base[0], tuple(steps), staged)
@@ -116,14 +116,12 @@ async def _step(ctx: Context, repo: Repo, commit_id: str, sign: str, count: int,
 
 
 async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
-    if is_commit_id(name):
-        if await ctx.kv.get(repo.partition, commit_key(name)) is not None:
-            return Resolved(name)
-    else:
-        found = await ctx.kv.get(repo.partition, branch_key(name))
-        if found is not None:
-            seen = Seen(decode_branch(found.value), found.version)
-            return Resolved(seen.record.commit_id, seen)
+    if is_commit_id(name) and await ctx.kv.get(repo.partition, commit_key(name)) is not None:
+        return Resolved(name)
+    found = await ctx.kv.get(repo.partition, branch_key(name))
+    if found is not None:
+        seen = Seen(decode_branch(found.value), found.version)
+        return Resolved(seen.record.commit_id, seen)
     tagged = await ctx.kv.get(repo.partition, tag_key(name))
     if tagged is not None:
         return Resolved(_tag.decode(tagged.value).commit_id)

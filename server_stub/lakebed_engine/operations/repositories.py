@@ -23,12 +23,15 @@ from lakebed_engine.operations.context import (
     decode_repository,
     encode,
     open_repo,
+    text_key,
 )
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
     BlobExists,
+    BlobNotFound,
     InvalidRequestError,
     NamespaceInUseError,
+    OutcomeUnknownError,
     PredicateFailed,
     RepositoryExistsError,
     RepositoryNotFoundError,
@@ -68,6 +71,10 @@ async def create_repository(
         ),
     )
     record = decode_repository(seen.value)
+    inside = await ctx.kv.scan(NAMESPACES, *_inside(namespace), 1)
+    if inside:  # claimed meanwhile: the batch could check the namespaces above only
+        await _unclaim(ctx, record, seen)
+        raise _overlap(namespace, inside[0].key.decode())
     try:
         await store.put(MARKER, encode({"uid": record.uid, "name": name}), if_absent=True)
     except BlobExists:
@@ -96,15 +103,26 @@ async def _claim(ctx: Context, record: Repository) -> Versioned:
             old = decode_repository(found.value)
             if old.state != "creating":
                 raise RepositoryExistsError(f"repository {record.name!r} exists already")
-            if (old.storage_namespace, old.default_branch) == (record.storage_namespace, record.default_branch):
+            if old.storage_namespace != record.storage_namespace:
+                await _undo(ctx, old, found)
+                continue
+            # the uid stays: the marker in the bucket may hold it
+            record = msgspec.structs.replace(record, uid=old.uid, creation_date=old.creation_date)
+            if old == record:
                 return found
-            await _unclaim(ctx, old, found)
-            continue
+            try:
+                version = await ctx.kv.apply(
+                    Batch(checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, encode(record))])
+                )
+            except PredicateFailed:
+                continue
+            return Versioned(encode(record), version)
         await _refuse_overlap(ctx, record.storage_namespace)
+        above = [absent(NAMESPACES, other.encode()) for other in _above(record.storage_namespace)]
         try:
             version = await ctx.kv.apply(
                 Batch(
-                    checks=[absent(REPOSITORIES, key), absent(NAMESPACES, space)],
+                    checks=[absent(REPOSITORIES, key), *above],
                     puts=[Put(REPOSITORIES, key, encode(record)), Put(NAMESPACES, space, record.uid.encode())],
                 )
             )
@@ -116,20 +134,45 @@ async def _claim(ctx: Context, record: Repository) -> Versioned:
 
 async def _refuse_overlap(ctx: Context, namespace: str) -> None:
     """No namespace may lie inside another: one repository's data would be the other's."""
-    space = namespace.encode()
-    inside = await ctx.kv.scan(NAMESPACES, space + b"/", space + b"0", 1)
-    above = ["/".join(namespace.split("/")[:depth]) for depth in range(3, namespace.count("/") + 2)]
+    inside = await ctx.kv.scan(NAMESPACES, *_inside(namespace), 1)
+    above = _above(namespace)
     taken = [key for key, row in zip(above, await _get_all(ctx, above), strict=True) if row is not None]
     if inside or taken:
-        other = taken[0] if taken else inside[0].key.decode()
-        raise NamespaceInUseError(f"storage namespace {namespace!r} is in use: it overlaps {other!r}; choose another")
+        raise _overlap(namespace, taken[0] if taken else inside[0].key.decode())
+
+
+def _inside(namespace: str) -> tuple[bytes, bytes]:
+    """Between which keys the namespaces inside this one lie."""
+    return namespace.encode() + b"/", namespace.encode() + b"0"
+
+
+def _above(namespace: str) -> list[str]:
+    """The namespaces that this one lies in, and itself. Example: `mem://a/b` gives `mem://a`, `mem://a/b`."""
+    return ["/".join(namespace.split("/")[:depth]) for depth in range(3, namespace.count("/") + 2)]
+
+
+def _overlap(namespace: str, other: str) -> NamespaceInUseError:
+    return NamespaceInUseError(f"storage namespace {namespace!r} is in use: it overlaps {other!r}; choose another")
 
 
 async def _get_all(ctx: Context, keys: Sequence[str]) -> list[Versioned | None]:
     return await ctx.kv.get_many(NAMESPACES, [key.encode() for key in keys])
 
 
-async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> None:
+async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
+    """Give up an interrupted creation in another namespace, its marker included."""
+    if not await _unclaim(ctx, old, seen):
+        return
+    store = ctx.stores.open(old.storage_namespace)
+    try:
+        marker = msgspec.json.decode(await store.get(MARKER))
+    except BlobNotFound:
+        return
+    if marker.get("uid") == old.uid:
+        await store.delete([MARKER])
+
+
+async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> bool:
     key = record.name.encode()
     try:
         await ctx.kv.apply(
@@ -139,7 +182,8 @@ async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> None:
             )
         )
     except PredicateFailed:
-        return
+        return False
+    return True
 
 
 async def _activate(ctx: Context, repo: Repo, seen: Versioned) -> Repository:
@@ -174,6 +218,10 @@ async def _activate(ctx: Context, repo: Repo, seen: Versioned) -> Repository:
         )
     except PredicateFailed:
         raise RepositoryExistsError(f"repository {repo.name!r} exists already") from None
+    except OutcomeUnknownError:
+        now = await ctx.kv.get(REPOSITORIES, key)
+        if now is None or decode_repository(now.value) != active:
+            raise
     return active
 
 
@@ -203,7 +251,7 @@ async def list_repositories(ctx: Context, prefix: str, after: str, amount: int, 
     """Repositories in order of name; `search` is a part of the name."""
     names.check_amount(amount)
     items: list[Repository] = []
-    start = max(prefix.encode(), after.encode() + b"\0" if after else b"")
+    start = max(text_key(prefix), text_key(after) + b"\0" if after else b"")
     while True:
         rows = await ctx.kv.scan(REPOSITORIES, start, None, 1000)
         for row in rows:
@@ -232,6 +280,9 @@ async def change_metadata(ctx: Context, name: str, values: Mapping[str, str], re
     """Set and remove keys of the map, the others stay. Raises ReadOnlyRepositoryError, InvalidRequestError."""
     if any(not key for key in values):
         raise InvalidRequestError("metadata: a key must not be empty")
+    for key, value in values.items():
+        names.check_text("metadata key", key)
+        names.check_text(f"metadata {key!r}", value)
     repo = await open_repo(ctx, name, write=True)
     for _ in range(_ATTEMPTS):
         found = await ctx.kv.get(repo.partition, METADATA)

@@ -6,7 +6,8 @@ A row and the check of its branch record are one KV batch: a sealed token is imm
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 from lakebed_format import identity
@@ -14,6 +15,7 @@ from lakebed_format import identity
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
 from lakebed_engine.operations.refs import Resolved, resolve
+from lakebed_engine.operations.swap import OPERATIONS
 from lakebed_engine.operations.views import view_of
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
 from lakebed_engine.tree.cursor import decode_row, encode_row
@@ -50,9 +52,8 @@ async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> N
     puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
     lost: OutcomeUnknownError | None = None
     for _ in range(ATTEMPTS):
-        seen = await read_branch(ctx, repo, branch)
         try:
-            await _put(ctx, repo, seen, puts)
+            await _put(ctx, repo, await read_branch(ctx, repo, branch), puts)
         except PredicateFailed:
             continue
         except OutcomeUnknownError as error:
@@ -60,16 +61,27 @@ async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> N
                 raise
             lost = error
             continue
+        except EngineError as error:
+            if lost is not None:
+                raise lost from error  # the rows may have landed, and may be in a commit by now
+            raise
         return
+    if lost is not None:
+        raise lost
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was staged: try again")
 
 
 async def _put(
-    ctx: Context, repo: Repo, seen: Seen, rows: Sequence[tuple[bytes, bytes]], checks: Sequence[Check] = ()
+    ctx: Context,
+    repo: Repo,
+    seen: Seen,
+    rows: Sequence[tuple[bytes, bytes]],
+    checks: Sequence[Check] = (),
+    further: Sequence[Put] = (),
 ) -> None:
     token = seen.record.staging_token
     partition = staging(token)
-    puts = [Put(partition, key, value) for key, value in rows]
+    puts = [*further, *(Put(partition, key, value) for key, value in rows)]
     if ctx.marked.get(token) is None:
         puts.append(Put(partition, MARKER, b""))
     await ctx.kv.apply(Batch(checks=[seen.check(repo), *checks], puts=puts))
@@ -79,8 +91,13 @@ async def _put(
 async def stage_if(
     ctx: Context, repo: Repo, branch: str, path: str, entry: Entry, test: Callable[[Entry | None], None]
 ) -> None:
-    """Stage one row if `test` accepts what the path holds now, exactly: nothing can come between (CONDPUT)."""
+    """Stage one row if `test` accepts what the path holds now, exactly: nothing can come between (CONDPUT).
+
+    Unlike a plain row it cannot be written again when the answer was lost, so it has an operation key.
+    """
     key = path.encode()
+    operation = OPERATIONS + ctx.ids.new().encode()
+    lost: OutcomeUnknownError | None = None
     for _ in range(ATTEMPTS):
         seen = await read_branch(ctx, repo, branch)
         partition = staging(seen.record.staging_token)
@@ -89,15 +106,22 @@ async def stage_if(
             now = decode_row(live.value)
         else:
             now = await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(path)
-        if now is not None and now.physical_address == entry.physical_address:
-            return  # an answer that was lost: the address is this call's own, so the row is
+        # asked after the row was read: when it has not landed, and `test` refuses, its checks can hold no more
+        if lost is not None and await ctx.kv.get(repo.partition, operation) is not None:
+            return
         test(now)
         guard = Check(partition, key, ABSENT if live is None else live.version)
+        stamp = Put(repo.partition, operation, str(ctx.now()).encode())
         try:
-            await _put(ctx, repo, seen, [(key, encode_row(entry))], [guard])
-        except (PredicateFailed, OutcomeUnknownError):
+            await _put(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
+        except PredicateFailed:
+            continue
+        except OutcomeUnknownError as error:
+            lost = error
             continue
         return
+    if lost is not None:
+        raise lost
     raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
 
 
@@ -152,6 +176,18 @@ async def _discard(repo: Repo, entries: Sequence[Entry]) -> None:
         return  # it lies under data/ without an entry: the sweep finds it
 
 
+@asynccontextmanager
+async def _discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None]:
+    """Remove the data of entries whose staging failed for certain: not when it is cancelled or its answer is lost."""
+    try:
+        yield
+    except OutcomeUnknownError:
+        raise
+    except EngineError:
+        await _discard(repo, entries)
+        raise
+
+
 async def upload(
     ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
 ) -> Entry:
@@ -163,16 +199,11 @@ async def upload(
     if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
         test(await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(request.path))
     entry = await _write(ctx, repo, request, chunks)
-    try:
+    async with _discarding(repo, [entry]):
         if test is None:
             await stage(ctx, repo, branch, [(request.path, entry)])
         else:
             await stage_if(ctx, repo, branch, request.path, entry, test)
-    except OutcomeUnknownError:
-        raise
-    except EngineError:
-        await _discard(repo, [entry])
-        raise
     return entry
 
 
@@ -203,13 +234,12 @@ async def upload_many(
             rows[path] = entry
             if len(rows) > MAX_BATCH:
                 raise InvalidRequestError(f"more than {MAX_BATCH} changes in one batch: nothing was staged")
-        if rows:
-            await stage(ctx, repo, branch, list(rows.items()))
-    except OutcomeUnknownError:
-        raise
     except BaseException:
         await _discard(repo, [entry for _, entry in written])
         raise
+    if rows:
+        async with _discarding(repo, [entry for _, entry in written]):
+            await stage(ctx, repo, branch, list(rows.items()))
     return written
 
 

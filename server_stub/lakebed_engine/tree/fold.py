@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes
+from lakebed_format.split import MAX_BYTES, MIN_BYTES
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.rows import identities, live_rows, lower_bound, path_at, upper_bound
@@ -132,7 +132,7 @@ class _Fold:
     def _open_ended(self, info: RangeInfo) -> bool:
         """Whether rows after this range belong into it: the last range, when nothing closed it but the end."""
         last = self._index == len(self.base.ranges) - 1
-        return last and not closes(info.max_path, info.size_bytes)
+        return last and not self.writer.closes(info)
 
     async def _next(self, info: RangeInfo) -> None:
         if self._current is not None:

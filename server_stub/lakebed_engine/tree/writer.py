@@ -6,7 +6,7 @@ Above `trees`, used by `fold`. Memory: at most a few ranges of rows at a time.
 from __future__ import annotations
 
 import pyarrow as pa
-from lakebed_format.split import MAX_BYTES, MIN_BYTES, row_sizes, split_points
+from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, row_sizes, split_points
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
@@ -36,6 +36,10 @@ class TreeWriter:
         self._full: list[tuple[int, pa.Table, int]] = []
         self._done: list[RangeInfo | None] = []
         self.written = 0
+
+    def closes(self, info: RangeInfo) -> bool:
+        """Whether a range is complete as it stands, or would take more rows."""
+        return closes(info.max_path, info.size_bytes, min_bytes=self._min, max_bytes=self._max)
 
     async def add(self, rows: pa.Table) -> None:
         """Rows of RANGE_SCHEMA that follow all that came before."""

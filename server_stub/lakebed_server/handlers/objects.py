@@ -33,11 +33,8 @@ async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
 async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
     """statObject."""
     _no_presign(p.presign)
-    entry = await call.engine.stat(p.repository, p.ref, p.path)
-    stats = await views.object_stats(
-        call.engine, p.repository, p.path, entry, user_metadata=p.user_metadata is not False
-    )
-    return json(200, stats)
+    entry, address = await call.engine.locate(p.repository, p.ref, p.path)
+    return json(200, views.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False))
 
 
 async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
@@ -51,7 +48,8 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
         amount=views.amount(p.amount),
         delimiter=views.text(p.delimiter),
     )
-    results = await views.listed(call.engine, p.repository, page.items, user_metadata=p.user_metadata is not False)
+    address = await call.engine.addresses(p.repository)
+    results = views.listed(page.items, address, user_metadata=p.user_metadata is not False)
     pagination = views.pagination(page, lambda item: item.path)
     return json(200, models.ObjectStatsList(pagination=pagination, results=results))
 
@@ -60,13 +58,15 @@ async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
     entry = await call.engine.upload(p.repository, p.branch, request, chunks)
-    return json(201, await views.object_stats(call.engine, p.repository, p.path, entry))
+    address = await call.engine.addresses(p.repository)
+    return json(201, views.object_stats(p.path, entry, address(entry)))
 
 
 async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
     """uploadObjects."""
     made = await call.engine.upload_many(p.repository, p.branch, uploads.batch(call), force=bool(p.force))
-    results = [await views.object_stats(call.engine, p.repository, path, entry) for path, entry in made]
+    address = await call.engine.addresses(p.repository)
+    results = [views.object_stats(path, entry, address(entry)) for path, entry in made]
     return json(201, models.ObjectBatchResult(results=results))
 
 
@@ -94,7 +94,8 @@ async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCo
     entry = await call.engine.copy_object(
         p.repository, p.branch, p.dest_path, body.src_ref or p.branch, body.src_path, force=bool(body.force)
     )
-    return json(201, await views.object_stats(call.engine, p.repository, p.dest_path, entry))
+    address = await call.engine.addresses(p.repository)
+    return json(201, views.object_stats(p.dest_path, entry, address(entry)))
 
 
 def _no_presign(asked: object) -> None:

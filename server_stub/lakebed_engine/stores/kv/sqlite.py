@@ -31,7 +31,7 @@ _SCAN_TO: Final = "SELECT key, value, version FROM kv WHERE partition = ? AND ke
 _INLINE_ROWS = 2_000  # about a millisecond of the event loop's time
 
 # The named tuples' own constructors are Python functions; these stay in C. fetchall() and list() also run a
-# statement to its end: one that stopped at a row would keep its old view of the file.
+# statement to its end: one that stopped at a row would hold its view of the file, and the WAL could only grow.
 _to_versioned = partial(tuple.__new__, Versioned)
 _to_row = partial(tuple.__new__, Row)
 

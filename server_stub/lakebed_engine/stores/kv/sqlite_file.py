@@ -97,7 +97,7 @@ def open_store(path: Path, vfs: str | None = None) -> apsw.Connection:
     except OSError as error:
         raise StoreUnavailableError(f"cannot make the KV store's directory: {error}") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
-        if not os.access(path.parent, os.W_OK):
+        if not os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             raise StoreFullError(
                 f"the KV store's directory is read-only, and even reading needs a WAL file beside the database: {path}"
             ) from error
@@ -148,8 +148,8 @@ def _switch_to_wal(connection: apsw.Connection) -> object:
     return "busy"
 
 
-def store_error(error: apsw.Error, path: Path) -> StoreError:
-    """What an error of SQLite means to a caller."""
+def store_error(error: Exception, path: Path) -> StoreError:
+    """What an error of SQLite, or around it, means to a caller."""
     match error:
         case apsw.FullError() | apsw.ReadOnlyError():
             return StoreFullError(

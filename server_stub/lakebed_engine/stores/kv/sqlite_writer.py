@@ -101,7 +101,7 @@ class Writer:
                 jobs = [first]
                 try:
                     self._execute("BEGIN IMMEDIATE")
-                except apsw.Error as error:
+                except Exception as error:
                     more = self._drain(jobs)
                     answers: _Answers = [store_error(error, self._path) for _ in jobs]
                 else:
@@ -202,7 +202,7 @@ class Writer:
         for job in jobs:
             try:
                 self._execute("BEGIN IMMEDIATE")
-            except apsw.Error as refused:  # and it would refuse the rest, each after the same long wait
+            except Exception as refused:  # and it would refuse the rest, each after the same long wait
                 return answers + [store_error(refused, self._path) for _ in jobs[len(answers) :]]
             answers += self._group([job])
         return answers

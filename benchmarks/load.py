@@ -1,0 +1,136 @@
+"""A closed-loop HTTP load in one process: N connections, each sends its next request when the answer is there.
+
+Raw sockets under uvloop, a minimal reader of answers: about 15 us a request, so that the server is the limit and
+not the client. Prints JSON: requests a second, latencies in ms, and how many answers were not 2xx.
+
+    python -m benchmarks.load PORT CONNECTIONS SECONDS KIND [ARGUMENT]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import cast
+
+import uvloop
+
+
+def authorization() -> str:
+    pair = f"{os.environ['LAKEBED_ACCESS_KEY_ID']}:{os.environ['LAKEBED_SECRET_ACCESS_KEY']}"
+    return f"Authorization: Basic {base64.b64encode(pair.encode()).decode()}\r\n"
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{authorization()}\r\n".encode()
+
+
+def upload(path: str, body: bytes) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{authorization()}Content-Type: application/octet-stream\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def requests(kind: str, count: int) -> Iterator[bytes]:
+    """An endless series of requests of one kind over `count` paths."""
+    base = "/api/v1/repositories/bench"
+    if kind == "empty":
+        yield from itertools.repeat(b"GET /empty HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    numbers = itertools.count()
+    step = 7919  # a prime: paths are asked for in no order that a cache could guess
+    body = os.urandom(1024)
+    for number in numbers:
+        path = f"small/{number * step % count:06d}.bin"
+        if kind == "stat":
+            yield get(f"{base}/refs/main/objects/stat?path={path}")
+        elif kind == "read":
+            yield get(f"{base}/refs/main/objects?path={path}")
+        elif kind == "upload":
+            yield upload(f"{base}/branches/main/objects?path=up/{number:09d}.bin", body)
+        elif kind == "list":
+            yield get(f"{base}/refs/main/objects/ls?amount=1000&after={path}")
+        else:
+            raise SystemExit(f"unknown kind {kind}")
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, source: Iterator[bytes], deadline: float, done: Callable[[], None]) -> None:
+        self.source = source
+        self.deadline = deadline
+        self.done = done
+        self.latencies: list[float] = []
+        self.failed = 0
+        self.buffer = b""
+        self.sent = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but name
+        self.send()
+
+    def send(self) -> None:
+        self.sent = time.perf_counter()
+        self.transport.write(next(self.source))
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head = self.buffer.find(b"\r\n\r\n")
+        if head < 0:
+            return
+        lowered = self.buffer[:head].lower()
+        at = lowered.find(b"content-length: ")
+        size = int(lowered[at + 16 : at + 28].split(b"\r")[0]) if at >= 0 else 0
+        if len(self.buffer) < head + 4 + size:
+            return
+        now = time.perf_counter()
+        self.latencies.append(now - self.sent)
+        if self.buffer[9:10] != b"2":
+            self.failed += 1
+        self.buffer = b""
+        if now < self.deadline:
+            self.send()
+        else:
+            self.transport.close()
+            self.done()
+
+
+async def run(port: int, connections: int, seconds: float, kind: str, count: int) -> dict[str, float]:
+    loop = asyncio.get_running_loop()
+    left = connections
+    finished = asyncio.Event()
+
+    def done() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            finished.set()
+
+    source = requests(kind, count)
+    start = time.perf_counter()
+    made = [
+        await loop.create_connection(lambda: Connection(source, start + seconds, done), "127.0.0.1", port)
+        for _ in range(connections)
+    ]
+    await asyncio.wait_for(finished.wait(), seconds + 30)
+    elapsed = time.perf_counter() - start
+    latencies = sorted(one for _, connection in made for one in connection.latencies)
+    return {
+        "rate": len(latencies) / elapsed,
+        "p50_ms": latencies[len(latencies) // 2] * 1000,
+        "p99_ms": latencies[len(latencies) * 99 // 100] * 1000,
+        "count": len(latencies),
+        "failed": sum(connection.failed for _, connection in made),
+    }
+
+
+def main() -> None:
+    port, connections, seconds, kind = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+    count = int(sys.argv[5]) if len(sys.argv) > 5 else 10_000
+    print(json.dumps(uvloop.run(run(port, connections, seconds, kind, count))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""`make bench`: every figure that the project promises, measured in one run; a table, JSON, and a failure on a miss.
+
+    python -m benchmarks.run [--only http,transfer,scale,start] [--entries 1000000]
+
+Writes benchmarks/results.json, and the table into docs/benchmarks.md between its markers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks import servers, transfer
+
+ROOT = Path(__file__).resolve().parent.parent
+OBJECTS = 10_000
+SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table. `bound` is "at least" or "at most" `target`; without a bound it is information."""
+
+    name: str
+    value: float
+    unit: str
+    bound: str = ""
+    target: float = 0.0
+    note: str = ""
+
+    @property
+    def met(self) -> bool:
+        if not self.bound:
+            return True
+        return self.value >= self.target if self.bound == "at least" else self.value <= self.target
+
+
+def http(folder: Path, entries: int) -> Iterator[Figure]:
+    import lakebed
+
+    with servers.lakebed(folder / "http") as server:
+        lake = lakebed.connect(server.env["LAKEBED_ENDPOINT"], server.env["LAKEBED_ACCESS_KEY_ID"],
+                               server.env["LAKEBED_SECRET_ACCESS_KEY"])  # fmt: skip
+        main = lake.repository("bench").create("local://bench").branch("main")
+        for start in range(0, OBJECTS, 1000):
+            main.put_many({f"small/{n:06d}.bin": os.urandom(1024) for n in range(start, start + 1000)})
+        main.commit("small objects")
+        with servers.baseline(folder) as empty:
+            empty.load("empty", 16, 1)
+            server.load("stat", 16, 1)
+            pairs = [
+                (empty.load("empty", 16, SECONDS)["rate"], server.load("stat", 16, SECONDS)) for _ in range(3)
+            ]
+        base = statistics.median(pair[0] for pair in pairs)
+        stat = statistics.median(pair[1]["rate"] for pair in pairs)
+        p99 = statistics.median(pair[1]["p99_ms"] for pair in pairs)
+        yield Figure("empty Starlette route (baseline)", base, "requests/s", note="16 connections")
+        yield Figure("stat by path over HTTP", stat, "requests/s", "at least", 8000, f"16 connections, p99 {p99:.1f} ms")
+        yield Figure("stat / empty route", stat / base, "ratio", "at least", 0.3)
+        read = server.load("read", 16, SECONDS)
+        yield Figure("read 1 KiB", read["rate"], "requests/s", "at least", 4000, f"16 connections, p99 {read['p99_ms']:.1f} ms")
+        put = server.load("upload", 32, SECONDS)
+        yield Figure("upload 1 KiB, durable", put["rate"], "requests/s", "at least", 1500,
+                     f"32 connections, fsync on, p99 {put['p99_ms']:.1f} ms")  # fmt: skip
+        page = server.load("list", 1, SECONDS)
+        yield Figure("list page of 1,000 over HTTP", page["p50_ms"], "ms", "at most", 15, f"1 connection, p99 {page['p99_ms']:.1f} ms")
+
+
+def transfers(folder: Path, entries: int) -> Iterator[Figure]:
+    import lakebed
+
+    with servers.lakebed(folder / "transfer") as server:
+        lakebed.connect(server.env["LAKEBED_ENDPOINT"], server.env["LAKEBED_ACCESS_KEY_ID"],
+                        server.env["LAKEBED_SECRET_ACCESS_KEY"]).repository("bench").create("local://bench")  # fmt: skip
+        found = transfer.measure(server, folder)
+    yield Figure("plain copy of 256 MiB over loopback, synced", found["plain_up"], "MiB/s", note="the baseline of upload")
+    yield Figure("upload 256 MiB, durable, MD5", found["up"], "MiB/s")
+    yield Figure("upload / plain copy", found["up"] / found["plain_up"], "ratio", "at least", 0.6)
+    yield Figure("plain copy of 256 MiB over loopback", found["plain_down"], "MiB/s", note="the baseline of download")
+    yield Figure("download 256 MiB", found["down"], "MiB/s")
+    yield Figure("download / plain copy", found["down"] / found["plain_down"], "ratio", "at least", 0.6)
+
+
+def scale(folder: Path, entries: int) -> Iterator[Figure]:
+    command = [sys.executable, "-m", "benchmarks.scale", str(entries), str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr[-3000:])
+    found = json.loads(done.stdout)
+    size = f"{entries:,} entries"
+    yield Figure(f"commit of {size}", found["commit_all_s"], "s", "at most", 5, "SQLite, local store, fsync on")
+    yield Figure("resident memory at its peak", found["commit_all_peak_mib"], "MiB", "at most", 1024)
+    yield Figure(f"one-entry commit on {size}", found["commit_one_median_s"] * 1000, "ms", "at most", 30, "median of 10")
+    yield Figure(f"commit of 1 % of {size}, spread evenly", found["commit_1pct_s"], "s")
+    yield Figure(f"diff of 1 % of {size}, spread evenly", found["diff_1pct_cold_s"], "s", "at most", 0.5, "caches empty")
+    yield Figure("the same diff again", found["diff_1pct_warm_s"], "s")
+    yield Figure("list page of 1,000, caches empty", found["list_page_cold_max_s"] * 1000, "ms", "at most", 15,
+                 "worst of 20 places")  # fmt: skip
+    yield Figure("list 250 common prefixes over all of it", found["list_prefixes_page_s"] * 1000, "ms", "at most", 15)
+
+
+def starting(folder: Path, entries: int) -> Iterator[Figure]:
+    times = []
+    for _ in range(5):
+        code = "import time; s = time.perf_counter(); import lakebed; print(time.perf_counter() - s)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        times.append(float(done.stdout))
+    yield Figure("import lakebed", statistics.median(times), "s", "at most", 0.25, "median of 5")
+    ready = []
+    for number in range(3):
+        with servers.lakebed(folder / f"start-{number}") as server:
+            ready.append(server.ready_s)
+    yield Figure("server ready after start", statistics.median(ready), "s", "at most", 1.5, "first start, median of 3")
+
+
+GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
+    "start": starting,
+    "http": http,
+    "transfer": transfers,
+    "scale": scale,
+}
+
+
+def table(figures: list[Figure]) -> str:
+    """Markdown."""
+    lines = ["| what | measured | target | |", "|---|---:|---:|---|"]
+    for one in figures:
+        target = f"{one.bound} {one.target:g} {one.unit if one.unit != 'ratio' else ''}".strip() if one.bound else ""
+        mark = ("" if one.met else "**MISSED** ") + one.note
+        value = f"{one.value:,.0f}" if one.value >= 100 else f"{one.value:.3g}"
+        lines.append(f"| {one.name} | {value} {one.unit if one.unit != 'ratio' else ''} | {target} | {mark} |")
+    return "\n".join(lines)
+
+
+def write(figures: list[Figure], entries: int) -> None:
+    """benchmarks/results.json, and the table in docs/benchmarks.md."""
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    results = {"machine": machine, "entries": entries, "figures": [{**asdict(one), "met": one.met} for one in figures]}
+    (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    page = ROOT / "docs" / "benchmarks.md"
+    begin, end = "<!-- table: made by make bench -->", "<!-- end of table -->"
+    text = page.read_text()
+    head, tail = text.split(begin)[0], text.split(end)[1]
+    page.write_text(f"{head}{begin}\n\n{machine}; one server process, one client process.\n\n{table(figures)}\n\n{end}{tail}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure what the project promises.")
+    parser.add_argument("--only", default=",".join(GROUPS), help="groups, comma-separated")
+    parser.add_argument("--entries", type=int, default=1_000_000)
+    options = parser.parse_args()
+    figures: list[Figure] = []
+    chosen = options.only.split(",")
+    for name in chosen:
+        with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as folder:
+            for one in GROUPS[name](Path(folder), options.entries):
+                figures.append(one)
+                print(table([one]).splitlines()[-1], flush=True)
+    if chosen == list(GROUPS):
+        write(figures, options.entries)
+    missed = [one.name for one in figures if not one.met]
+    print(f"\n{table(figures)}\n")
+    if missed:
+        raise SystemExit(f"missed: {'; '.join(missed)}")
+
+
+if __name__ == "__main__":
+    main()

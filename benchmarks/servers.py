@@ -1,0 +1,99 @@
+"""Starts what is measured: a real `lakebed serve`, and the baseline, one empty Starlette route on the same stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BASELINE = """
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+async def empty(request): return Response(b"")
+app = Starlette(routes=[Route("/empty", empty)])
+uvicorn.run(app, host="127.0.0.1", port={port}, log_level="error", access_log=False, loop="uvloop", http="httptools")
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """A running server; `env` holds what a client needs."""
+
+    port: int
+    ready_s: float
+    pid: int
+    env: dict[str, str] = field(default_factory=dict)
+
+    def load(self, kind: str, connections: int, seconds: float, count: int = 10_000) -> dict[str, float]:
+        """One load run in a process of its own."""
+        command = [sys.executable, "-m", "benchmarks.load", str(self.port), str(connections), str(seconds), kind, str(count)]
+        done = subprocess.run(command, env={**os.environ, **self.env}, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"load {kind} failed: {done.stderr[-2000:]}")
+        found: dict[str, float] = json.loads(done.stdout)
+        if found["failed"]:
+            raise SystemExit(f"load {kind}: {found['failed']} of {found['count']} answers were not 2xx")
+        return found
+
+
+@contextmanager
+def started(command: list[str], port: int, path: str, env: dict[str, str], log: Path) -> Iterator[Server]:
+    """A server process, from start until it answers; stopped at the end."""
+    begin = time.perf_counter()
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env={**os.environ, **env}, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            while True:
+                try:
+                    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=1):
+                        break
+                except OSError:
+                    if process.poll() is not None or time.perf_counter() - begin > 30:
+                        raise SystemExit(f"{command[:4]} did not start:\n{log.read_text()[-3000:]}") from None
+                    time.sleep(0.005)
+            yield Server(port, time.perf_counter() - begin, process.pid, env)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@contextmanager
+def lakebed(data: Path) -> Iterator[Server]:
+    """`lakebed serve` on its embedded default (SQLite and a local object store, fsync on)."""
+    port = free_port()
+    env = {
+        "LAKEBED_ADMIN_ACCESS_KEY_ID": "AKIAJBENCHBENCHBENCQ",
+        "LAKEBED_ADMIN_SECRET_ACCESS_KEY": secrets.token_urlsafe(30),
+    }
+    env["LAKEBED_ACCESS_KEY_ID"] = env["LAKEBED_ADMIN_ACCESS_KEY_ID"]
+    env["LAKEBED_SECRET_ACCESS_KEY"] = env["LAKEBED_ADMIN_SECRET_ACCESS_KEY"]
+    env["LAKEBED_ENDPOINT"] = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "lakebed.cli.main", "serve", "--port", str(port), "--data-dir", str(data)]
+    with started(command, port, "/_health", env, data.parent / "server.log") as server:
+        yield server
+
+
+@contextmanager
+def baseline(folder: Path) -> Iterator[Server]:
+    """One empty Starlette route on uvicorn, uvloop and httptools."""
+    port = free_port()
+    command = [sys.executable, "-c", BASELINE.format(port=port)]
+    with started(command, port, "/empty", {}, folder / "baseline.log") as server:
+        yield server

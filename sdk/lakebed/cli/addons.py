@@ -1,0 +1,72 @@
+"""Verbs that other packages bring: the server's `serve` and `config`, through the entry point group `lakebed.cli`.
+
+Under `main`. The SDK never imports the server; when its dependencies are not installed, a verb says so in one sentence.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Any
+
+import click
+
+from lakebed.cli.app import Verb
+
+GROUP = "lakebed.cli"
+SERVER_VERBS = ("serve", "config")
+"""Known without looking, so that a missing extra is named and not called an unknown command."""
+
+_SERVER_MODULES = frozenset(
+    {
+        "apsw",
+        "cryptography",
+        "httptools",
+        "jwt",
+        "lakebed_engine",
+        "lakebed_server",
+        "msgspec",
+        "python_multipart",
+        "starlette",
+        "uvicorn",
+        "uvloop",
+    }
+)
+
+
+def load() -> dict[str, click.Command]:
+    """The commands of every entry point, by name."""
+    found: dict[str, click.Command] = {}
+    for point in entry_points(group=GROUP):
+        try:
+            commands: Any = point.load()
+        except ImportError as error:
+            if not is_server_module(error):
+                raise
+            continue
+        found.update({command.name: command for command in commands if command.name})
+    for name in SERVER_VERBS:
+        found.setdefault(name, _missing(name))
+    return found
+
+
+def is_server_module(error: ImportError) -> bool:
+    """Whether an import failed because the server's extra is not installed."""
+    return (error.name or "").partition(".")[0] in _SERVER_MODULES
+
+
+def missing_sentence(name: str) -> str:
+    """What is said when the server's extra is not installed."""
+    return f"`lakebed {name}` needs the server, which is not installed: pip install 'lakebed[server]'"
+
+
+def _missing(name: str) -> click.Command:
+    def complain(**_: Any) -> None:
+        raise click.ClickException(missing_sentence(name))
+
+    return Verb(
+        name,
+        callback=complain,
+        params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
+        context_settings={"ignore_unknown_options": True},
+        short_help="(needs the extra [server])",
+    )

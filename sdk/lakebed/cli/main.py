@@ -1,0 +1,146 @@
+"""The door of the `lakebed` command: finds the verb, runs it, and turns whatever goes wrong into a sentence and a code.
+
+The top of the SDK. Light on purpose: `lakebed --help` imports click and these modules only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from lakebed._version import __version__
+from lakebed.cli import addons
+from lakebed.cli.app import App, LazyNoun, shared_options
+
+if TYPE_CHECKING:
+    from lakebed.cli.exits import Failure
+
+_VERBS = {
+    "repo": "repositories",
+    "branch": "branches",
+    "tag": "tags",
+    "fs": "files",
+    "commit": "commits",
+    "log": "history",
+    "show": "history",
+    "diff": "changes",
+    "merge": "commits",
+    "doctor": "doctor",
+}
+
+_SHOWN_PATHS = 20
+
+
+class _Root(LazyNoun):
+    """Our verbs, then those that other packages bring."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *addons.load()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, cmd_name) or addons.load().get(cmd_name)
+
+
+@click.command(
+    cls=_Root,
+    homes=_VERBS,
+    params=shared_options(shown=True),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Things are named lakebed://REPO/REF/PATH, or REPO/REF/PATH for short.",
+)
+@click.version_option(__version__, prog_name="lakebed", message="%(prog)s %(version)s")
+def root() -> None:
+    """Git-like version control for data lakes.
+
+    \b
+    Example:
+      lakebed repo create sales local://sales
+      lakebed fs upload orders.csv sales/main/orders.csv
+      lakebed commit sales/main -m "load the orders"
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line of this process, and end the process."""
+    code = run(sys.argv[1:])
+    if threading.active_count() > 1 and code == 130:
+        os._exit(code)  # a worker hangs in the network: a second Ctrl-C should not be needed
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line. Returns the exit code; raises nothing."""
+    app = App(as_json="--json" in arguments, debug="--debug" in arguments)  # also for a command line that is not one
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # paths are any Unicode, terminals are not
+    try:
+        result = root.main(arguments, prog_name="lakebed", standalone_mode=False, obj=app)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_pipe()
+        return 141
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("interrupted\n")
+        return 130
+    except Exception as error:
+        if app.debug:
+            traceback.print_exc()
+        return _report(app, error)
+    return result if isinstance(result, int) else 0
+
+
+def _report(app: App, error: Exception) -> int:
+    from lakebed.cli.exits import ExitCode, Failure, explain
+
+    if isinstance(error, click.ClickException):
+        code = ExitCode.USAGE if error.exit_code == 2 else ExitCode.FAILED
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f"See `{error.ctx.command_path} --help`."
+        failure = Failure(code, error.format_message(), hint, "usage" if code is ExitCode.USAGE else "failed")
+    elif isinstance(error, ImportError) and addons.is_server_module(error):
+        failure = Failure(ExitCode.FAILED, addons.missing_sentence("serve"), kind="not_installed")
+    else:
+        failure = explain(error)
+    sys.stderr.write(_json(failure) if app.as_json else _text(failure))
+    return int(failure.code)
+
+
+def _text(failure: Failure) -> str:
+    from lakebed.cli.output import shown
+
+    lines = ["lakebed: " + "\n".join(map(shown, failure.message.splitlines()))]
+    lines += [f"    {shown(path)}" for path in failure.paths[:_SHOWN_PATHS]]
+    hidden = len(failure.paths) - _SHOWN_PATHS
+    if hidden > 0 or failure.more:
+        lines.append("    ... and more" if failure.more else f"    ... and {hidden} more")
+    if failure.hint:
+        lines.append(f"  {failure.hint}")
+    return "\n".join(lines) + "\n"
+
+
+def _json(failure: Failure) -> str:
+    from lakebed.cli.output import dumps
+
+    body: dict[str, Any] = {
+        "exit_code": int(failure.code),
+        "kind": failure.kind,
+        "message": failure.message,
+        "hint": failure.hint,
+        **failure.extra,
+    }
+    if failure.paths:
+        body |= {"paths": list(failure.paths), "has_more": failure.more}
+    return dumps({"error": body}) + "\n"
+
+
+def _close_pipe() -> None:
+    """The reader has gone (`| head`): whatever is left must not be written when Python ends."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())

@@ -1,0 +1,103 @@
+"""`lakebed repo`: the life of repositories. Over the SDK's `Lake` and `Repository`."""
+
+from __future__ import annotations
+
+import click
+
+from lakebed import Location, RepositoryInfo
+from lakebed.cli import output
+from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+from lakebed.cli.targets import REPOSITORY
+
+
+@click.group(cls=Noun)
+def repo() -> None:
+    """Create, list, show and delete repositories."""
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY)
+@click.argument("namespace", metavar="STORAGE_NAMESPACE")
+@click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
+@click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
+@pass_app
+def create(app: App, repository: Location, namespace: str, default_branch: str, exist_ok: bool) -> None:
+    """Create a repository over a prefix of an object store.
+
+    `local://NAME` lies in the data directory of the server.
+
+    \b
+    Example: lakebed repo create sales local://sales
+    """
+    with app.lake() as lake:
+        made = lake.repository(repository.repository).create(namespace, default_branch, exist_ok=exist_ok)
+        info = made.info()
+    output.say(
+        app,
+        f"Repository {info.id} over {output.shown(info.storage_namespace)} is ready, on branch {info.default_branch}.",
+        output.record(info),
+    )
+
+
+@repo.command("list")
+@click.option("--prefix", default="", help="Only names that begin with this.")
+@click.option("--search", default="", help="Only names that hold this.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@pass_app
+def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
+    """List repositories in the order of their names.
+
+    \b
+    Example: lakebed repo list --prefix team-a
+    """
+    with app.lake() as lake:
+        found = output.rows(app, lake.repositories(prefix, search, limit), _line)
+    if not found and not app.as_json:
+        output.note(app, "No repositories. `lakebed repo create NAME local://NAME` makes one.")
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY)
+@pass_app
+def show(app: App, repository: Location) -> None:
+    """Show a repository: where its data lies, and its metadata.
+
+    \b
+    Example: lakebed repo show sales
+    """
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        info, metadata = handle.info(), handle.metadata()
+    text = output.table(
+        [
+            ("repository", info.id),
+            ("storage namespace", output.shown(info.storage_namespace)),
+            ("default branch", info.default_branch),
+            ("created", output.when(info.created)),
+            ("read-only", "yes" if info.read_only else "no"),
+            *((f"metadata {output.shown(key)}", output.shown(value)) for key, value in metadata.items()),
+        ]
+    )
+    output.show(app, text, {**output.record(info), "metadata": metadata})
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY)
+@click.option("--force", is_flag=True, help="Also a read-only one.")
+@yes_option
+@pass_app
+def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
+    """Delete a repository with its history. The objects in its storage namespace stay.
+
+    \b
+    Example: lakebed repo delete scratch --yes
+    """
+    name = repository.repository
+    confirm(f"Delete repository {name}, with its branches, tags and history?", yes=yes)
+    with app.lake() as lake:
+        lake.repository(name).delete(force=force)
+    output.say(app, f"Repository {name} is deleted; its objects stay in the object store.", {"deleted": name})
+
+
+def _line(info: RepositoryInfo) -> str:
+    return f"{info.id:<24}  {output.when(info.created)}  {output.shown(info.storage_namespace)}"

@@ -1,0 +1,209 @@
+"""What the engine tests share: an engine over memory stores, a hand-driven clock, stores that count and fail."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.base import Batch, KVStore, Row, Versioned
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.base import ObjectStores
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, Entry, MergeRequest, UploadRequest
+
+T = TypeVar("T")
+REPO = "lake"
+
+
+def run(job: Coroutine[Any, Any, T]) -> T:
+    """Run one coroutine on a fresh event loop."""
+    return asyncio.run(job)
+
+
+class FakeClock:
+    """Both clocks stand still until `forward` is called."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self.time = now
+        self.ticks = 0.0
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.ticks
+
+    def forward(self, seconds: float) -> None:
+        self.time += seconds
+        self.ticks += seconds
+
+
+class CountingIds:
+    """Ids in order: failures can be replayed."""
+
+    def __init__(self) -> None:
+        self._next = itertools.count(1)
+
+    def new(self) -> str:
+        return f"{next(self._next):032x}"
+
+
+class HookedKV:
+    """A KVStore that calls `before(name, calls)` ahead of each call, and counts the calls."""
+
+    def __init__(self, inner: KVStore) -> None:
+        self.inner = inner
+        self.calls = 0
+        self.before: Callable[[str, Any], Awaitable[None]] | None = None
+
+    async def _call(self, name: str, what: Any) -> None:
+        self.calls += 1
+        hook, self.before = self.before, None  # what the hook itself does is not hooked
+        if hook is not None:
+            try:
+                await hook(name, what)
+            finally:
+                if self.before is None:
+                    self.before = hook
+
+    async def get(self, partition: str, key: bytes) -> Versioned | None:
+        await self._call("get", (partition, key))
+        return await self.inner.get(partition, key)
+
+    async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
+        await self._call("get_many", (partition, keys))
+        return await self.inner.get_many(partition, keys)
+
+    async def scan(self, partition: str, start: bytes = b"", end: bytes | None = None, limit: int = 1000) -> list[Row]:
+        await self._call("scan", (partition, start, end, limit))
+        return await self.inner.scan(partition, start, end, limit)
+
+    async def apply(self, batch: Batch) -> int:
+        await self._call("apply", batch)
+        return await self.inner.apply(batch)
+
+    async def drop_partition(self, partition: str) -> None:
+        await self._call("drop_partition", partition)
+        await self.inner.drop_partition(partition)
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+
+class LossyKV(HookedKV):
+    """Loses answers to `apply`: sometimes after applying, sometimes instead. `lose` decides: "", "after", "before"."""
+
+    def __init__(self, inner: KVStore, lose: Callable[[Batch], str]) -> None:
+        super().__init__(inner)
+        self.lose = lose
+        self.lost = 0
+
+    async def apply(self, batch: Batch) -> int:
+        how = self.lose(batch)
+        if how == "before":
+            self.lost += 1
+            raise OutcomeUnknownError("the answer was lost, nothing was applied")
+        version = await super().apply(batch)
+        if how == "after":
+            self.lost += 1
+            raise OutcomeUnknownError("the answer was lost, the batch was applied")
+        return version
+
+
+def losing(random_source: random.Random, rate: float) -> Callable[[Batch], str]:
+    """Loses this share of answers, half of them after applying."""
+
+    def lose(_: Batch) -> str:
+        return random_source.choice(["before", "after"]) if random_source.random() < rate else ""
+
+    return lose
+
+
+async def make_engine(
+    kv: KVStore | None = None, stores: ObjectStores | None = None, *, namespace: str = "mem://lake", **options: Any
+) -> Engine:
+    """An engine with one repository, REPO, whose default branch is `main`."""
+    engine = Engine(kv or MemoryKV(), stores or Stores(None), **options)
+    await engine.create_repository(REPO, namespace)
+    return engine
+
+
+async def once(data: bytes) -> AsyncIterator[bytes]:
+    """One chunk."""
+    yield data
+
+
+async def put(engine: Engine, path: str, data: str, branch: str = "main", **options: Any) -> Entry:
+    """Upload text."""
+    return await engine.upload(REPO, branch, UploadRequest(path=path, **options), once(data.encode()))
+
+
+async def commit(engine: Engine, message: str = "c", branch: str = "main", **options: Any) -> Commit:
+    """Commit what is staged."""
+    return await engine.commit(REPO, branch, CommitRequest(message=message, committer="ann", **options))
+
+
+async def put_commit(engine: Engine, rows: dict[str, str | None], branch: str = "main", **options: Any) -> Commit:
+    """Upload or delete (None), then commit."""
+    for path, data in rows.items():
+        if data is None:
+            await engine.delete_object(REPO, branch, path)
+        else:
+            await put(engine, path, data, branch)
+    return await commit(engine, branch=branch, **options)
+
+
+async def merge(engine: Engine, source: str, destination: str = "main", **options: Any) -> Commit:
+    """Merge a ref into a branch."""
+    return await engine.merge(REPO, source, destination, MergeRequest(committer="ann", **options))
+
+
+async def paths(engine: Engine, ref: str = "main") -> list[str]:
+    """Every path of a ref."""
+    found: list[str] = []
+    while True:
+        page = await engine.list_objects(REPO, ref, after=found[-1] if found else "", amount=1000)
+        found += [row.path for row in page.items]
+        if not page.has_more:
+            return found
+
+
+async def content(engine: Engine, ref: str = "main") -> dict[str, str]:
+    """Every path of a ref with its text, read from the object store."""
+    found = {}
+    for path in await paths(engine, ref):
+        entry = await engine.stat(REPO, ref, path)
+        async with engine.open_entry(REPO, entry) as chunks:
+            found[path] = b"".join([chunk async for chunk in chunks]).decode()
+    return found
+
+
+async def history(engine: Engine, ref: str = "main") -> list[Commit]:
+    """The first-parent history, newest first."""
+    at = await engine.get_commit(REPO, ref)
+    found = [at]
+    while at.parents:
+        at = await engine.get_commit(REPO, at.parents[0])
+        found.append(at)
+    return found
+
+
+async def fails(job: Awaitable[Any], *kinds: type[BaseException]) -> BaseException:
+    """The error of a job, which must be one of `kinds` exactly."""
+    try:
+        result = await job
+    except BaseException as error:
+        assert type(error) in kinds, repr(error)
+        return error
+    raise AssertionError(f"no error, but {result!r}")
+
+
+async def chunked(items: Iterable[T]) -> AsyncIterator[T]:
+    """Items as an asynchronous stream."""
+    for item in items:
+        yield item

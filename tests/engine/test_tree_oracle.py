@@ -1,0 +1,212 @@
+"""Trees with tiny ranges against dictionaries: fold and diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lakebed_engine.tree.rows import prefix_end
+from lakebed_engine.tree.trees import EMPTY_TREE
+
+from tests.engine.support import run
+from tests.engine.trees import (
+    ODD,
+    Delta,
+    Lake,
+    State,
+    applied,
+    changed,
+    cuts,
+    deltas,
+    entry,
+    ids,
+    order,
+    paths,
+    states,
+    table,
+    touched,
+)
+
+FEW = settings(max_examples=60, deadline=None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tiny() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lakebed_format.split.RAGGEDNESS", 3)
+        yield
+
+
+@FEW
+@given(states, st.lists(deltas, max_size=3))
+def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> None:
+    async def job() -> None:
+        lake = Lake()
+        tree = await lake.tree(state)
+        here = state
+        for delta in more:
+            after = applied(here, delta)
+            folded = await lake.fold(tree, table(delta))
+            await lake.check(folded.tree)
+            assert await lake.state(folded.tree) == after
+            assert folded.changed == len(changed(here, after))
+            tree, here = folded.tree, after
+        assert list(await lake.state(tree)) == order(dict(here))
+        lake.close()
+
+    run(job())
+
+
+@FEW
+@given(states, deltas, st.lists(st.integers(0, 40), max_size=8), st.sampled_from([1, 3, 50_000]))
+def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[int], piece: int) -> None:
+    async def job() -> None:
+        lake = Lake()
+        tree = await lake.tree(state)
+        at_once = await lake.fold(tree, table(delta))
+        streamed = await lake.fold(tree, *cuts(table(delta), at))
+        assert streamed == at_once
+        lake.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lakebed_engine.tree.fold._PIECE", piece)
+        run(job())
+
+
+@FEW
+@given(states, deltas)
+def test_untouched_ranges_are_kept_and_few_are_written(state: State, delta: Delta) -> None:
+    async def job() -> None:
+        lake = Lake()
+        tree = await lake.tree(state)
+        before = await lake.stored()
+        real = changed(state, applied(state, delta))
+        folded = await lake.fold(tree, table(delta))
+        if not real:
+            assert folded.tree is tree
+            assert (folded.written, await lake.stored()) == (0, before)
+        fresh = sum(info.rows for info in folded.tree.ranges if info.id not in ids(tree))
+        bound = touched(tree, real)
+        grown = sum(len(path.encode()) + 140 for path in real) // lake.low + 1
+        assert folded.written <= bound + 2 + grown
+        assert len(ids(tree) - ids(folded.tree)) <= 2 * bound, "each touched range joins one neighbour at most"
+        assert fresh <= sum(info.rows for info in tree.ranges if info.id not in ids(folded.tree)) + len(real)
+        lake.close()
+
+    run(job())
+
+
+@FEW
+@given(states, paths, st.sampled_from([None, "one", "new"]))
+def test_one_key_writes_three_ranges_at_most(state: State, path: str, text: str | None) -> None:
+    async def job() -> None:
+        lake = Lake()
+        tree = await lake.tree(state)
+        folded = await lake.fold(tree, table({path: text}))
+        assert folded.written <= 3
+        assert await lake.state(folded.tree) == applied(state, {path: text})
+        lake.close()
+
+    run(job())
+
+
+def test_ids_do_not_depend_on_the_lake_that_made_them() -> None:
+    async def job() -> None:
+        state = {f"p/{n:04}": "one" for n in range(300)} | dict.fromkeys(ODD, "two")
+        one, other = Lake(), Lake()
+        first = await one.tree(state)
+        assert len(first.ranges) > 20
+        assert first == await other.tree(dict(reversed(state.items())))
+        back = await other.fold((await other.fold(first, table({"p/0100": "x"}))).tree, table({"p/0100": "one"}))
+        assert await other.state(back.tree) == state
+        assert len(ids(back.tree) ^ ids(first)) <= 6
+        assert (await other.fold(first, table(dict.fromkeys(state)))).tree == EMPTY_TREE
+        one.close()
+        other.close()
+
+    run(job())
+
+
+def test_no_op_rows_and_tombstones_for_nothing_change_nothing() -> None:
+    async def job() -> None:
+        lake = Lake()
+        state = {f"p/{n:04}": "" for n in range(100)}
+        tree = await lake.tree(state)
+        before = await lake.stored()
+        nothing: Delta = {"a": None, "p/00500": None, "z": None, "\U0010ffff": None, "p/0050": "", "p/0099": ""}
+        assert await lake.fold(tree, table(nothing)) == (tree, 0, 0)
+        assert (await lake.fold(tree)).tree is tree
+        assert (await lake.fold(EMPTY_TREE, table({"a": None}))).tree is EMPTY_TREE
+        assert await lake.stored() == before
+        lake.close()
+
+    run(job())
+
+
+@FEW
+@given(states, deltas, st.sampled_from(["", "p/", "p/1", "a", "a/", "\U0010ffff", "/"]), paths | st.just(""))
+def test_diffs_are_dictionary_differences(state: State, delta: Delta, prefix: str, start: str) -> None:
+    async def job() -> None:
+        lake = Lake()
+        left = await lake.tree(state)
+        after = applied(state, delta)
+        right = (await lake.fold(left, table(delta))).tree
+        other = await lake.tree(after)  # the same content, perhaps in other ranges
+        wanted = {
+            path: tuple(None if text is None else entry(text).checksum for text in (state.get(path), after.get(path)))
+            for path in order(changed(state, after))
+            if path.startswith(prefix) and path.encode() >= start.encode()
+        }
+        for one in (right, other):
+            found = await lake.diff(left, one, prefix=prefix, start=start)
+            assert list(found) == list(wanted)
+            assert found == wanted
+            assert len(await lake.diff(one, left, prefix=prefix, start=start)) == len(wanted)
+        assert await lake.diff(right, other) == {}
+        lake.close()
+
+    run(job())
+
+
+@FEW
+@given(states, deltas)
+def test_a_diff_applied_as_a_delta_gives_the_other_tree(state: State, delta: Delta) -> None:
+    async def job() -> None:
+        from lakebed_engine.tree.diff import diff
+
+        lake = Lake()
+        left = await lake.tree(state)
+        right = await lake.tree(applied(state, delta))
+        pieces = [part.as_delta() async for part in diff(lake.trees, lake.store, lake.runtime, left, right)]
+        assert await lake.state((await lake.fold(left, *pieces)).tree) == applied(state, delta)
+        lake.close()
+
+    run(job())
+
+
+@FEW
+@given(states, st.lists(paths, min_size=1, max_size=8))
+def test_lookups_and_pieces_with_and_without_a_cache(state: State, wanted: list[str]) -> None:
+    async def job() -> None:
+        lake = Lake(low=10_000, high=100_000)
+        tree = await lake.tree(state)
+        for trees in (lake.trees, lake.cold()):
+            for path in [*wanted, *state]:
+                found = await trees.find(lake.store, tree, path)
+                assert (found and found.physical_address) == (f"data/{state[path]}" if path in state else None)
+        lake.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 3)
+        run(job())
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=3), st.text(st.characters(codec="utf-8"), max_size=4))
+def test_prefix_end(prefix: str, text: str) -> None:
+    end = prefix_end(prefix)
+    assert end is None or (end.encode() > (prefix + text).encode())
+    assert (end is None or text < end) == (text < prefix or text.startswith(prefix))
+    assert prefix_end("\U0010ffff") is None
+    assert prefix_end("a\ud7ff") == "a\ue000"

@@ -1,0 +1,44 @@
+"""Wrote the golden files of format 1 once: `python -m tests.format.data.make`. Later versions get their own files.
+
+Never run again over files that were released: what was written once must be readable for ever.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lakebed_format import CommitRecord, commit_id, encode_commit, encode_metarange, encode_range
+from lakebed_format.digest import metarange_id, range_id
+from lakebed_format.split import row_sizes
+
+from tests.format.support import metarange_table, sample, table
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Write range-1.parquet, metarange-1.parquet and commit-1.json."""
+    rows = table(sample(12))
+    paths = rows.column("path").to_pylist()
+    found = range_id(rows)
+    (HERE / "range-1.parquet").write_bytes(encode_range(rows, found))
+    meta = metarange_table(
+        [
+            {
+                "range_id": found,
+                "min_path": paths[0],
+                "max_path": paths[-1],
+                "count": len(paths),
+                "size_bytes": int(row_sizes(rows).sum()),
+            }
+        ]
+    )
+    tree = metarange_id(meta)
+    (HERE / "metarange-1.parquet").write_bytes(encode_metarange(meta, tree))
+    record = CommitRecord(("0" * 64,), "ann", "golden é\n", 1_700_000_000, tree, {"b": "2", "a": "1"}, generation=2)
+    (HERE / "commit-1.json").write_bytes(encode_commit(record))
+    print(found, tree, commit_id(record))
+
+
+if __name__ == "__main__":
+    main()

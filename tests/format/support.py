@@ -1,0 +1,46 @@
+"""Rows for the format tests, made without the engine."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pyarrow as pa
+from lakebed_format import METARANGE_SCHEMA, RANGE_SCHEMA, identity
+
+Row = dict[str, Any]
+
+
+def entry(path: str, number: int = 0, **values: Any) -> Row:
+    """One row of a range."""
+    row: Row = {
+        "path": path,
+        "physical_address": f"data/2026010100/{number:032x}",
+        "checksum": hashlib.md5(str(number).encode()).hexdigest(),
+        "parts": number % 3,
+        "size_bytes": number * 1000,
+        "mtime": 1_700_000_000 + number,
+        "content_type": "text/plain",
+        "metadata": [(f"k{i}", f"v{number}") for i in range(number % 3)],
+        **values,
+    }
+    row["identity"] = identity(row["size_bytes"], row["checksum"], row["content_type"], dict(row["metadata"]))
+    return row
+
+
+def table(rows: list[Row]) -> pa.Table:
+    """Rows of RANGE_SCHEMA."""
+    return pa.Table.from_pylist(rows, schema=RANGE_SCHEMA)
+
+
+def sample(count: int = 40) -> list[Row]:
+    """Rows with odd texts in them, sorted."""
+    odd = ["a//b", "/x", "..", "é/\U0001f600", "\U0010ffff", "\0", "z" * 300]
+    rows = [entry(f"p/{number:05}", number) for number in range(count - len(odd))]
+    rows += [entry(path, number, content_type="") for number, path in enumerate(odd)]
+    return sorted(rows, key=lambda row: row["path"].encode())
+
+
+def metarange_table(rows: list[Row]) -> pa.Table:
+    """Rows of METARANGE_SCHEMA."""
+    return pa.Table.from_pylist(rows, schema=METARANGE_SCHEMA)

@@ -1,0 +1,54 @@
+"""Files of format 1, written once and committed, read for ever: by others' readers, and by ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+from lakebed_format import decode_commit, decode_metarange, decode_range
+from lakebed_format.digest import metarange_id, range_id
+
+from tests.format.support import sample
+
+HERE = Path(__file__).parent / "data"
+RANGE_ID = "2acc1821bb9a8ef92743780cf35cdbecc287ef7f15eeb3ec1301fb582f5e90fa"
+METARANGE_ID = "4a5fe05c63aed8df677b4418277449232bbc04b961923f3d6c3823fa93cd7f85"
+COMMIT_ID = "5f660925a769ae3853188e5183b19aa6327337f577a34e59bea57469243edd74"
+
+
+def test_another_reader_finds_every_value() -> None:
+    rows = sample(12)
+    frame = pd.read_parquet(HERE / "range-1.parquet")
+    assert list(frame.columns) == list(rows[0])
+    for name in rows[0]:
+        found = frame[name].tolist()
+        if name == "metadata":
+            found = [list(map(tuple, one)) for one in found]
+        assert found == [row[name] for row in rows]
+    file = pq.ParquetFile(HERE / "range-1.parquet")
+    assert file.metadata.metadata[b"lakebed.format"] == b"range/1"
+    assert file.metadata.metadata[b"lakebed.id"] == RANGE_ID.encode()
+    meta = pq.read_table(HERE / "metarange-1.parquet").to_pylist()
+    assert meta == [
+        {
+            "range_id": RANGE_ID,
+            "min_path": "\0",
+            "max_path": "\U0010ffff",
+            "count": 12,
+            "size_bytes": meta[0]["size_bytes"],
+        }
+    ]
+
+
+def test_our_reader_finds_the_same_ids() -> None:
+    rows = decode_range((HERE / "range-1.parquet").read_bytes(), RANGE_ID)
+    assert range_id(rows) == RANGE_ID
+    assert rows.column("path").to_pylist() == [row["path"] for row in sample(12)]
+    meta = decode_metarange((HERE / "metarange-1.parquet").read_bytes(), METARANGE_ID)
+    assert metarange_id(meta) == METARANGE_ID
+    found, record = decode_commit((HERE / "commit-1.json").read_bytes())
+    assert (found, record.metarange_id, record.generation) == (COMMIT_ID, METARANGE_ID, 2)
+    plain = json.loads((HERE / "commit-1.json").read_text("utf-8"))
+    assert (plain["message"], plain["metadata"]) == ("golden é\n", {"a": "1", "b": "2"})

@@ -1,0 +1,129 @@
+"""Where settings come from, what wins, and what a message says about it."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import lakebed
+import pytest
+from lakebed._config import normalise_endpoint
+
+OURS = {"LAKEBED_ENDPOINT": "http://ours", "LAKEBED_ACCESS_KEY_ID": "ok", "LAKEBED_SECRET_ACCESS_KEY": "os"}
+THEIRS = {
+    "LAKECTL_SERVER_ENDPOINT_URL": "http://theirs/api/v1",
+    "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": "tk",
+    "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": "ts",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def shown(lake: lakebed.Lake) -> tuple[str, str, str]:
+    settings = lake.settings
+    return settings.endpoint, settings.access_key_id, settings.secret_access_key
+
+
+def test_arguments_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in OURS.items():
+        monkeypatch.setenv(name, value)
+    lake = lakebed.connect("http://given", "k", "s")
+    assert shown(lake) == ("http://given", "k", "s")
+    assert set(lake.settings.sources.values()) == {"argument"}
+    assert shown(lakebed.connect("http://given")) == ("http://given", "ok", "os")
+
+
+def test_sources_in_their_order(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".lakectl.yaml").write_text(
+        "server:\n  endpoint_url: http://theirs-file\ncredentials:\n  access_key_id: tfk\n  secret_access_key: tfs\n"
+    )
+    assert shown(lakebed.connect()) == ("http://theirs-file", "tfk", "tfs")
+    for name, value in THEIRS.items():
+        monkeypatch.setenv(name, value)
+    assert shown(lakebed.connect()) == ("http://theirs", "tk", "ts")
+    (home / ".lakebed.yaml").write_text("endpoint: ours-file:8000\naccess_key_id: ofk\nsecret_access_key: ofs\n")
+    lake = lakebed.connect()
+    assert shown(lake) == ("http://ours-file:8000", "ofk", "ofs")
+    assert lake.settings.sources["endpoint"] == f"file {home / '.lakebed.yaml'}"
+    for name, value in OURS.items():
+        monkeypatch.setenv(name, value)
+    lake = lakebed.connect()
+    assert shown(lake) == ("http://ours", "ok", "os")
+    assert lake.settings.sources["endpoint"] == "environment LAKEBED_ENDPOINT"
+    assert lake.settings.sources["access_key_id"] == "environment LAKEBED_ACCESS_KEY_ID"
+    other = home / "other.yaml"
+    other.write_text("secret_access_key: x2\naccess_key_id: k2\n")
+    for name in list(OURS)[1:]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("LAKEBED_CONFIG_FILE", str(other))
+    assert shown(lakebed.connect()) == ("http://ours", "k2", "x2")
+
+
+def test_a_key_is_not_sent_to_a_server_of_the_other_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in THEIRS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("LAKEBED_ENDPOINT", "http://ours")
+    with pytest.raises(lakebed.ConfigurationError, match=r"no credentials .* environment LAKEBED_ENDPOINT"):
+        lakebed.connect()
+
+
+def test_missing_and_half_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(lakebed.ConfigurationError, match="LAKEBED_ENDPOINT"):
+        lakebed.connect()
+    with pytest.raises(lakebed.ConfigurationError, match="LAKEBED_ACCESS_KEY_ID"):
+        lakebed.connect("http://x")
+    with pytest.raises(lakebed.ConfigurationError, match="secret_access_key= is missing"):
+        lakebed.connect("http://x", "key")
+    monkeypatch.setenv("LAKEBED_ENDPOINT", " ")
+    monkeypatch.setenv("LAKEBED_ACCESS_KEY_ID", "key")
+    with pytest.raises(lakebed.ConfigurationError, match="half of the credentials: secret_access_key"):
+        lakebed.connect("http://x")
+    with pytest.raises(lakebed.ConfigurationError):
+        lakebed.connect("http://x", "k", "s", timeout=0)
+
+
+@pytest.mark.parametrize("text", ["a: [", "- 1", "endpoint: 7", "\x00"])
+def test_a_file_that_cannot_be_used_is_named(home: Path, text: str) -> None:
+    (home / ".lakebed.yaml").write_text(text)
+    with pytest.raises(lakebed.ConfigurationError, match=r"\.lakebed\.yaml"):
+        lakebed.connect()
+
+
+def test_a_named_file_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKEBED_CONFIG_FILE", "/nowhere.yaml")
+    with pytest.raises(lakebed.ConfigurationError, match=r"/nowhere\.yaml.*LAKEBED_CONFIG_FILE"):
+        lakebed.connect("http://x", "k", "s")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("localhost:8000", "http://localhost:8000"),
+        ("HTTP://Host", "http://host"),
+        ("https://h/", "https://h"),
+        ("https://h/api/v1", "https://h"),
+        ("https://h/api/v1/", "https://h"),
+        ("http://h:80/lake/api/v1", "http://h:80/lake"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_endpoints(text: str, address: str) -> None:
+    assert normalise_endpoint(text) == address
+    assert normalise_endpoint(address) == address
+
+
+@pytest.mark.parametrize("text", ["", "ftp://h", "http://", "http://u:p@h", "http://h?x=1", "http://h:x", "http://h#f"])
+def test_endpoints_that_cannot_be(text: str) -> None:
+    with pytest.raises(lakebed.ConfigurationError, match="file f"):
+        normalise_endpoint(text, "file f")
+
+
+def test_secrets_are_not_shown() -> None:
+    lake = lakebed.connect("http://h", "key", "topsecret")
+    for text in (repr(lake), repr(lake.settings), str(lake.settings.masked())):
+        assert "topsecret" not in text
+    assert pickle.loads(pickle.dumps(lake.settings)) == lake.settings

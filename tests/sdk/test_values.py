@@ -1,0 +1,134 @@
+"""Small pure things: checks before sending, URIs, and the drawn graph."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import lakebed
+import pytest
+from lakebed import _checks, _graph
+from lakebed.model import Commit, RefInfo
+
+REPO = lakebed.connect("http://h", "k", "s").repository("repo")
+
+
+@pytest.mark.parametrize("path", ["", "x" * 1025, "é" * 513, "a\ud800"])
+def test_paths_that_cannot_be(path: str) -> None:
+    with pytest.raises(lakebed.InvalidRequestError):
+        REPO.branch("main").put(path, b"")
+    with pytest.raises(lakebed.InvalidRequestError):
+        REPO.branch("main").get(path)
+
+
+@pytest.mark.parametrize("path", ["a//b", "/a", "..", ".", "😀", "x" * 1024, " ", "a\nb", "\x00"])
+def test_paths_that_can(path: str) -> None:
+    assert _checks.check_path(path) == path
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "\udc00"])
+def test_names_that_must_not_reach_a_url(name: str) -> None:
+    for make in (lambda: REPO._lake.repository(name), lambda: REPO.branch(name), lambda: REPO.tag(name)):
+        with pytest.raises(lakebed.InvalidRequestError):
+            make()
+    with pytest.raises(lakebed.InvalidRequestError):
+        REPO.branch("main").diff(name)
+    with pytest.raises(lakebed.InvalidRequestError):
+        REPO.commit(name)
+
+
+def test_times_get_a_zone() -> None:
+    assert _checks.aware(datetime(2026, 1, 2)).tzinfo is UTC
+    assert _checks.unix_seconds(datetime(1970, 1, 1, 0, 1, tzinfo=UTC)) == 60
+    assert _checks.unix_seconds(7) == 7
+
+
+@pytest.mark.parametrize(
+    ("uri", "location"),
+    [
+        ("lakebed://repo", ("repo", "", "")),
+        ("lakebed://repo/main", ("repo", "main", "")),
+        ("lakebed://repo/main~1/a//b/c", ("repo", "main~1", "a//b/c")),
+        ("lakefs://repo/main/", ("repo", "main", "")),
+        ("lakebed://repo/main//a", ("repo", "main", "/a")),
+        ("lakebed://repo/main/a%2Fb", ("repo", "main", "a%2Fb")),
+    ],
+)
+def test_uris(uri: str, location: tuple[str, str, str]) -> None:
+    found = lakebed.parse_uri(uri)
+    assert (found.repository, found.ref, found.path) == location
+    assert lakebed.parse_uri(str(found)) == found
+
+
+@pytest.mark.parametrize("uri", ["repo/main", "s3://repo/main", "lakebed://", "lakebed:///main/x", "lakebed://repo//x"])
+def test_uris_that_cannot_be(uri: str) -> None:
+    with pytest.raises(lakebed.InvalidRequestError):
+        lakebed.parse_uri(uri)
+
+
+def commit(id: str, *parents: str, at: int = 0) -> Commit:
+    return Commit(id * 12, tuple(p * 12 for p in parents), f"message {id}", "me", datetime.fromtimestamp(at, UTC))
+
+
+def drawn(*commits: Commit, branches: dict[str, str] | None = None) -> list[str]:
+    heads = [RefInfo(name, id * 12) for name, id in (branches or {}).items()]
+    return [line.replace("message ", "") for line in _graph.draw(commits, heads, [], 50).splitlines()]
+
+
+def test_a_straight_line() -> None:
+    assert drawn(commit("b", "a", at=2), commit("a", at=1), branches={"main": "b"}) == [
+        "* bbbbbbbbbbbb  (main) b",
+        "* aaaaaaaaaaaa  a",
+    ]
+
+
+def test_a_merge() -> None:
+    commits = [commit("d", "b", "c", at=4), commit("c", "a", at=3), commit("b", "a", at=2), commit("a", at=1)]
+    assert drawn(*commits, branches={"main": "d", "dev": "c"}) == [
+        "* dddddddddddd  (main) d",
+        "|\\",
+        "| * cccccccccccc  (dev) c",
+        "* | bbbbbbbbbbbb  b",
+        "|/",
+        "* aaaaaaaaaaaa  a",
+    ]
+
+
+def test_three_children_of_one_commit() -> None:
+    commits = [commit("d", "a", at=4), commit("c", "a", at=3), commit("b", "a", at=2), commit("a", at=1)]
+    assert drawn(*commits) == [
+        "* dddddddddddd  d",
+        "| * cccccccccccc  c",
+        "|/",
+        "| * bbbbbbbbbbbb  b",
+        "|/",
+        "* aaaaaaaaaaaa  a",
+    ]
+
+
+def test_lines_that_pass_by() -> None:
+    commits = [
+        commit("f", "d", "e", at=6),
+        commit("e", "b", at=5),
+        commit("d", "c", at=4),
+        commit("c", "a", at=3),
+        commit("b", "a", at=2),
+        commit("a", at=1),
+        commit("z", "c", at=7),
+    ]
+    assert drawn(*commits) == [
+        "* zzzzzzzzzzzz  z",
+        "| * ffffffffffff  f",
+        "| |\\",
+        "| | * eeeeeeeeeeee  e",
+        "| * | dddddddddddd  d",
+        "|/ /",
+        "* | cccccccccccc  c",
+        "| * bbbbbbbbbbbb  b",
+        "|/",
+        "* aaaaaaaaaaaa  a",
+    ]
+
+
+def test_children_come_first_whatever_the_clocks_say() -> None:
+    order = _graph.in_order([commit("a", at=9), commit("b", "a", at=1), commit("c", "b", at=5), commit("b", "a", at=1)])
+    assert [c.id[0] for c in order] == ["c", "b", "a"]

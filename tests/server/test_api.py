@@ -1,0 +1,248 @@
+"""Every operation once over the true engine, with the fields and codes that existing clients read."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_server.app import create_app
+
+from tests.server.support import Answer, ask, services
+
+REPO = "/repositories/lake"
+MAIN = REPO + "/branches/main"
+
+
+class Lake:
+    """A server over an engine in memory, with a repository `lake`; one event loop for all of its requests."""
+
+    def __init__(self) -> None:
+        kv = MemoryKV()
+        self.engine = Engine(kv, Stores(None, memory=True))
+        self.app = create_app(services(self.engine, kv))
+        self.runner = asyncio.Runner()
+
+    def __call__(self, method: str, target: str, body: Any = None, expect: int = 200, **headers: Any) -> Any:
+        raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
+        answer = ask(self.app, "/api/v1" + target, method, raw, runner=self.runner, **headers)
+        assert answer.status == expect, answer.body
+        if answer.headers.get("content-type") == "application/json":
+            return answer.json
+        return answer
+
+    def put(self, path: str, data: bytes, branch: str = "main") -> Any:
+        return self("POST", f"{REPO}/branches/{branch}/objects?path={path}", data, 201, content_type="text/csv")
+
+    def commit(self, message: str, branch: str = "main") -> Any:
+        return self("POST", f"{REPO}/branches/{branch}/commits", {"message": message}, 201)
+
+    def close(self) -> None:
+        self.runner.run(self.engine.close())
+        self.runner.close()
+
+
+@pytest.fixture
+def lake() -> Any:
+    lake = Lake()
+    lake("POST", "/repositories", {"name": "lake", "storage_namespace": "mem://lake"}, 201)
+    yield lake
+    lake.close()
+
+
+def test_repositories(lake: Lake) -> None:
+    repo = lake("GET", REPO)
+    assert repo.pop("creation_date") > 1_700_000_000
+    assert repo == {
+        "id": "lake",
+        "default_branch": "main",
+        "storage_id": "",
+        "storage_namespace": "mem://lake",
+        "read_only": False,
+    }
+    for name in ("pond", "sea"):
+        lake("POST", "/repositories", {"name": name, "storage_namespace": f"mem://{name}", "default_branch": ""}, 201)
+    page = lake("GET", "/repositories?amount=2")
+    assert [row["id"] for row in page["results"]] == ["lake", "pond"]
+    assert page["pagination"] == {"has_more": True, "next_offset": "pond", "results": 2, "max_per_page": 1000}
+    page = lake("GET", "/repositories?after=pond&amount=-1")
+    assert page["pagination"] == {"has_more": False, "next_offset": "", "results": 1, "max_per_page": 1000}
+    assert [row["id"] for row in lake("GET", "/repositories?search=on")["results"]] == ["pond"]
+    for body, status, kind in (
+        ({"name": "lake", "storage_namespace": "mem://other"}, 409, "repository_exists"),
+        ({"name": "other", "storage_namespace": "mem://lake"}, 400, "namespace_in_use"),
+        ({"name": "Other", "storage_namespace": "mem://other"}, 400, "invalid_name"),
+        ({"name": "other", "storage_namespace": "mem://../x"}, 400, "invalid_namespace"),
+    ):
+        assert lake("POST", "/repositories", body, status)["kind"] == kind
+    lake("DELETE", "/repositories/sea", expect=204)
+    assert lake("GET", "/repositories/sea", expect=404)["kind"] == "repository_not_found"
+
+
+def test_repository_metadata(lake: Lake) -> None:
+    assert lake("GET", REPO + "/metadata") == {}
+    lake("POST", REPO + "/metadata", {"metadata": {"a": "1", "b": "2"}}, 204)
+    lake("POST", REPO + "/metadata", {"metadata": {"b": "3"}}, 204)
+    lake("DELETE", REPO + "/metadata", {"keys": ["a", "nope"]}, 204)
+    assert lake("GET", REPO + "/metadata") == {"b": "3"}
+
+
+def test_branches(lake: Lake) -> None:
+    answer: Answer = lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    head = answer.body.decode()
+    assert lake("GET", REPO + "/branches/dev") == {"id": "dev", "commit_id": head}
+    lake("POST", REPO + "/branches", {"name": "tx", "source": "main", "hidden": True}, 201)
+    assert [row["id"] for row in lake("GET", REPO + "/branches")["results"]] == ["dev", "main"]
+    assert len(lake("GET", REPO + "/branches?show_hidden=True")["results"]) == 3
+    for body, status, kind in (
+        ({"name": "dev", "source": "main"}, 409, "branch_exists"),
+        ({"name": "a.b", "source": "main"}, 400, "invalid_name"),
+        ({"name": "", "source": "main"}, 400, "invalid_name"),
+        ({"name": "x", "source": "nope"}, 404, "ref_not_found"),
+    ):
+        assert lake("POST", REPO + "/branches", body, status)["kind"] == kind
+    assert lake("DELETE", MAIN, expect=403)["kind"] == "default_branch"
+    lake("DELETE", REPO + "/branches/dev", expect=204)
+    assert lake("DELETE", REPO + "/branches/dev", expect=404)["kind"] == "branch_not_found"
+
+
+def test_objects(lake: Lake) -> None:
+    made = lake.put("a/1.csv", b"one")
+    assert made["physical_address"].startswith("mem://lake/data/")
+    lake.put("a/2.csv", b"two")
+    lake.put("b.csv", b"three")
+    stat = lake("GET", REPO + "/refs/main/objects/stat?path=a/1.csv")
+    assert stat == made
+    assert (stat["path_type"], stat["size_bytes"], stat["metadata"]) == ("object", 3, {})
+    page = lake("GET", REPO + "/refs/main/objects/ls?delimiter=/")
+    prefix, row = page["results"]
+    assert prefix == {"path": "a/", "path_type": "common_prefix", "physical_address": "", "checksum": "", "mtime": 0}
+    assert row["path"] == "b.csv"
+    assert "metadata" not in row
+    page = lake("GET", REPO + "/refs/main/objects/ls?prefix=a/&amount=1")
+    assert page["pagination"]["next_offset"] == "a/1.csv"
+    assert [r["path"] for r in lake("GET", REPO + "/refs/main/objects/ls?after=a/1.csv")["results"]] == [
+        "a/2.csv",
+        "b.csv",
+    ]
+    assert lake("GET", REPO + "/refs/main@/objects/ls")["results"] == []
+    copied = lake("POST", MAIN + "/objects/copy?dest_path=c", {"src_path": "b.csv"}, 201)
+    assert (copied["path"], copied["checksum"]) == ("c", row["checksum"])
+    assert lake("GET", REPO + "/refs/main/objects?path=c").body == b"three"
+    lake("HEAD", REPO + "/refs/main/objects?path=c")
+    lake("DELETE", MAIN + "/objects?path=c", expect=204)
+    lake("DELETE", MAIN + "/objects?path=c", expect=204)
+    lake("HEAD", REPO + "/refs/main/objects?path=c", expect=404)
+    failed = lake("POST", MAIN + "/objects/delete", {"paths": ["a/1.csv", "", "nope"]})["errors"]
+    assert [(row["status_code"], row["path"]) for row in failed] == [(400, "")]
+    assert [r["path"] for r in lake("GET", REPO + "/refs/main/objects/ls")["results"]] == ["a/2.csv", "b.csv"]
+    assert lake("GET", REPO + "/refs/main/objects/stat?path=" + "x" * 1025, expect=400)["kind"] == "invalid_path"
+
+
+def test_conditional_writes(lake: Lake) -> None:
+    made = lake.put("a", b"one")
+    target = MAIN + "/objects?path=a"
+    refused = lake("POST", target, b"two", 412, if_none_match="*")
+    assert refused["kind"] == "precondition_failed"
+    lake("POST", target, b"two", 412, if_match='"wrong"')
+    lake("POST", target, b"two", 201, if_match=f'"{made["checksum"]}"')
+
+
+def test_a_batch(lake: Lake) -> None:
+    lake.put("old", b"x")
+    body = (
+        b'--B\r\nContent-Disposition: form-data; name="content"; filename="t/1"\r\n\r\none\r\n'
+        b'--B\r\nContent-Disposition: form-data; name="delete"\r\n\r\nold\r\n--B--\r\n'
+    )
+    form = "multipart/form-data; boundary=B"
+    made = lake("POST", MAIN + "/objects/batch", body, 201, content_type=form)
+    assert [row["path"] for row in made["results"]] == ["t/1"]
+    lake("POST", MAIN + "/objects/batch", body[:-20], 400, content_type=form)
+    assert [r["path"] for r in lake("GET", REPO + "/refs/main/objects/ls")["results"]] == ["t/1"]
+
+
+def test_commits_and_log(lake: Lake) -> None:
+    assert lake("POST", MAIN + "/commits", {"message": "x"}, 400)["kind"] == "no_changes"
+    lake.put("a", b"1")
+    body = {"message": "first", "metadata": {"k": "v"}, "date": 1_750_000_000}
+    made = lake("POST", MAIN + "/commits", body, 201)
+    assert made["committer"] == "admin"
+    assert (made["message"], made["metadata"], made["creation_date"]) == ("first", {"k": "v"}, 1_750_000_000)
+    assert len(made["id"]) == 64
+    assert lake("GET", REPO + "/commits/main") == made
+    assert lake("GET", REPO + "/commits/main~1")["message"] == "Repository created"
+    lake.put("b", b"2")
+    second = lake.commit("second")
+    assert second["parents"] == [made["id"]]
+    assert lake("GET", REPO + "/refs/main/commits?first_parent=t&amount=1")["pagination"]["next_offset"] == second["id"]
+    page = lake("GET", REPO + "/refs/main/commits?objects=a")
+    assert [row["id"] for row in page["results"]] == [made["id"]]
+    since = lake("GET", REPO + "/refs/main/commits?since=2100-01-01T00:00:00Z")
+    assert since["results"] == []
+    assert lake("GET", REPO + "/commits/nope", expect=404)["kind"] in ("ref_not_found", "commit_not_found")
+    assert lake("GET", REPO + "/commits/main%24", expect=400)["kind"] == "invalid_ref"
+    assert lake("GET", REPO + "/commits/main~99", expect=404)
+
+
+def test_tags(lake: Lake) -> None:
+    made = lake("POST", REPO + "/tags", {"id": "v1.0", "ref": "main"}, 201)
+    assert lake("GET", REPO + "/tags/v1.0") == made
+    assert lake("GET", REPO + "/tags")["results"] == [made]
+    assert lake("POST", REPO + "/tags", {"id": "v1.0", "ref": "main"}, 409)["kind"] == "tag_exists"
+    assert lake("POST", REPO + "/tags", {"id": "main", "ref": "main"}, 409)["kind"] == "name_taken"
+    assert lake("POST", REPO + "/tags", {"id": "a b", "ref": "main"}, 400)["kind"] == "invalid_name"
+    lake("DELETE", REPO + "/tags/v1.0", expect=204)
+    assert lake("GET", REPO + "/tags/v1.0", expect=404)["kind"] == "tag_not_found"
+
+
+def test_diff_merge_and_conflict(lake: Lake) -> None:
+    lake.put("a", b"1")
+    lake.put("b", b"1")
+    base = lake.commit("base")
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    lake.put("a", b"22", "dev")
+    lake("DELETE", REPO + "/branches/dev/objects?path=b", expect=204)
+    rows = lake("GET", REPO + "/branches/dev/diff")["results"]
+    assert [(r["type"], r["path"], r["path_type"]) for r in rows] == [
+        ("changed", "a", "object"),
+        ("removed", "b", "object"),
+    ]
+    dev = lake.commit("dev", "dev")
+    rows = lake("GET", REPO + "/refs/main/diff/dev?include_right_stats=true")["results"]
+    assert rows[0]["size_bytes"] == 2
+    assert rows[0]["right"]["content_type"] == "text/csv"
+    assert "right" not in rows[1]
+    found = lake("GET", REPO + "/refs/dev/merge/main")
+    assert found == {
+        "source_commit_id": dev["id"],
+        "destination_commit_id": base["id"],
+        "base_commit_id": base["id"],
+    }
+    lake.put("a", b"333")
+    assert lake("POST", REPO + "/refs/dev/merge/main", expect=400)["kind"] == "dirty_branch"
+    ours = lake.commit("main")
+    conflict = lake("POST", REPO + "/refs/dev/merge/main", expect=409)
+    assert (conflict["kind"], conflict["reference"], conflict["conflicts_has_more"]) == ("merge_conflict", "", False)
+    (row,) = conflict["conflicts"]
+    assert set(row) == {"path", "base", "ours", "theirs"}
+    rows = lake("GET", REPO + "/refs/main/diff/dev")["results"]
+    assert [(r["type"], r["path"]) for r in rows] == [("conflict", "a"), ("removed", "b")]
+    lake("POST", REPO + "/refs/dev/merge/main", {"strategy": "nonsense"}, 400)
+    merged = lake("POST", REPO + "/refs/dev/merge/main", {"strategy": "source-wins", "message": ""})
+    commit = lake("GET", f"{REPO}/commits/{merged['reference']}")
+    assert commit["parents"] == [ours["id"], dev["id"]]
+    assert commit["message"] == "Merge 'dev' into 'main'"
+
+
+def test_reset(lake: Lake) -> None:
+    lake.put("a", b"1")
+    lake.put("b", b"1")
+    lake("PUT", MAIN, {"type": "object", "path": "a"}, 204)
+    assert [r["path"] for r in lake("GET", MAIN + "/diff")["results"]] == ["b"]
+    lake("PUT", MAIN, {"type": "reset"}, 204)
+    assert lake("GET", MAIN + "/diff")["results"] == []
