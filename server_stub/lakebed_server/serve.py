@@ -18,6 +18,7 @@ import uvicorn
 
 from lakebed_server import components, logs
 from lakebed_server.app import create_app
+from lakebed_server.protocol import Protocol
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import StartError
 
@@ -47,7 +48,7 @@ async def _serve(settings: Settings, listener: socket.socket, request_log: logs.
     )
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=Protocol,
         ws="none",
         lifespan="on",
         log_config=None,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,3 +39,40 @@ def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
             return found[1]
         time.sleep(0.02)
     raise AssertionError(f"the server did not start:\n{log.read_text()}")
+
+
+class Proxy:
+    """A proxy in front of a server that can swallow answers: the request is carried out, and nobody hears of it."""
+
+    def __init__(self, endpoint: str) -> None:
+        host, _, port = endpoint.removeprefix("http://").partition(":")
+        self._server = (host, int(port))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.swallow: Callable[[str], bool] = lambda line: False
+        self.swallowed: list[str] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        """One connection: each request is sent on over a connection of its own."""
+        with client, socket.create_connection(self._server) as server:
+            while request := client.recv(1 << 20):
+                line = request.split(b"\r\n", 1)[0].decode()
+                server.sendall(request)
+                answer = server.recv(1 << 20)
+                if self.swallow(line):
+                    self.swallowed.append(line)
+                    return
+                client.sendall(answer)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 from tests.sdk.doors import Door
-from tests.sdk.live import KEY, SECRET, serving
+from tests.sdk.live import KEY, SECRET, Proxy, serving
 
 
 @pytest.fixture(scope="module")
@@ -331,6 +331,38 @@ def test_many_committers_of_one_branch_all_succeed_or_had_nothing_to_do(main: la
     assert len(main.list().all()) == 32
 
 
+def test_a_commit_whose_answer_is_lost_is_made_once(door: Door, endpoint: str, main: lakebed.Branch) -> None:
+    """The answer is dropped between server and client, after the server did its work."""
+    proxy = Proxy(endpoint)
+
+    async def body(lake: Any) -> None:
+        branch = lake.repository(main.repository.id).branch("main")
+        await branch.put("a", b"1")
+        proxy.swallow = lambda line: line.startswith("POST") and "/commits " in line
+        commit = await branch.commit("lost and found")
+        assert len(proxy.swallowed) == 1
+        await branch.put("a", b"2")
+        dev = await lake.repository(main.repository.id).branch("dev").create("main~1")
+        await dev.put("b", b"1")
+        proxy.swallow = lambda line: False
+        await dev.commit("on dev")
+        await branch.commit("on main")
+        proxy.swallow = lambda line: line.startswith("POST") and "/merge/" in line
+        merged = await dev.merge_into("main")
+        assert len(proxy.swallowed) == 2
+        proxy.swallow = lambda line: line.startswith("POST") and "/tags" in line
+        with pytest.raises(lakebed.OutcomeUnknownError):
+            await lake.repository(main.repository.id).tag("v1").create("main")
+        log = await branch.log(first_parent=True).all()
+        assert [row.message for row in log][1:] == ["on main", "lost and found", "Repository created"]
+        assert (log[0].id, log[2]) == (merged.commit_id, commit)
+
+    try:
+        door.run(body, endpoint=proxy.endpoint, key=KEY, secret=SECRET, quick=False)
+    finally:
+        proxy.close()
+
+
 def _elsewhere(main: lakebed.Branch) -> bytes:
     return main.get("a")
 
@@ -378,7 +410,7 @@ def test_a_closed_lake_says_so(endpoint: str) -> None:
 
 def test_nobody_there(door: Door) -> None:
     async def body(lake: Any) -> None:
-        with pytest.raises(ConnectionError, match="cannot connect to http://127.0.0.1:9"):
+        with pytest.raises(ConnectionError, match=r"cannot connect to http://127\.0\.0\.1:9"):
             await lake.user()
         assert not await lake.healthy()
 

@@ -52,7 +52,7 @@ pass_app = click.make_pass_decorator(App, ensure=True)
 
 def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
     app = ctx.find_root().ensure_object(App)
-    if value not in (None, False) and option.name:
+    if value is not None and value is not False and option.name:
         setattr(app, option.name, value)
 
 

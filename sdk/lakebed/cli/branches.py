@@ -35,7 +35,7 @@ def create(app: App, target: Location, source: str | None, exist_ok: bool, hidde
 
 
 @branch.command("list")
-@click.argument("repository", type=REPOSITORY)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--prefix", default="", help="Only names that begin with this.")
 @click.option("--hidden", is_flag=True, help="Hidden ones too.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")

@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import Any
 
 from lakebed import errors
+from lakebed._wire import Subject
 
 
 class ExitCode(IntEnum):
@@ -50,8 +51,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     (
         errors.MergeConflictError,
         ExitCode.CONFLICT,
-        "Nothing was changed. Make the sides agree, or take one of them for all these paths with "
-        "--strategy source-wins or --strategy dest-wins.",
+        "Nothing was changed. --strategy source-wins, or dest-wins, takes one side for all of these.",
     ),
     (errors.ConflictError, ExitCode.CONFLICT, "Nothing was changed."),
     (
@@ -117,4 +117,12 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
     if isinstance(error, errors.PartialFailureError):
         paths = tuple(one.path for one in error.failures)
     more = isinstance(error, errors.ConflictError) and error.has_more
-    return Failure(code, error.message, hint, error.kind, paths, more, extra)
+    return Failure(code, _plain(error), hint, error.kind, paths, more, extra)
+
+
+def _plain(error: errors.LakebedError) -> str:
+    """What the server said, without the name of the request and its status: whoever types a verb knows what it was."""
+    subject = Subject(error.repository, error.ref, error.path)
+    return error.message.removeprefix(f"{error.operation} on {subject} failed: ").removesuffix(
+        f" (HTTP {error.status})"
+    )

@@ -105,7 +105,7 @@ def commit_text(commit: Commit) -> str:
     head = [("commit", commit.id), ("committer", output.shown(commit.committer)), ("date", output.when(commit.created))]
     if len(commit.parents) > 1:
         head.append(("merge of", " ".join(parent[:12] for parent in commit.parents)))
-    body = "\n".join(f"    {output.shown(line)}" for line in commit.message.splitlines())
+    body = "\n".join(f"    {output.shown(line)}".rstrip() for line in commit.message.splitlines())
     words = [f"    {output.shown(key)} = {output.shown(value)}" for key, value in sorted(commit.metadata.items())]
     return "\n".join([output.table(head), "", body, *(["", *words] if words else [])])
 

@@ -16,7 +16,7 @@ def repo() -> None:
 
 
 @repo.command()
-@click.argument("repository", type=REPOSITORY)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.argument("namespace", metavar="STORAGE_NAMESPACE")
 @click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
 @click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
@@ -57,7 +57,7 @@ def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
 
 
 @repo.command()
-@click.argument("repository", type=REPOSITORY)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
 @pass_app
 def show(app: App, repository: Location) -> None:
     """Show a repository: where its data lies, and its metadata.
@@ -82,7 +82,7 @@ def show(app: App, repository: Location) -> None:
 
 
 @repo.command()
-@click.argument("repository", type=REPOSITORY)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--force", is_flag=True, help="Also a read-only one.")
 @yes_option
 @pass_app

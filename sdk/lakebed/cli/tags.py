@@ -34,7 +34,7 @@ def create(app: App, target: Location, ref: str, exist_ok: bool) -> None:
 
 
 @tag.command("list")
-@click.argument("repository", type=REPOSITORY)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--prefix", default="", help="Only names that begin with this.")
 @click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
 @pass_app

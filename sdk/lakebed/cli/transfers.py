@@ -12,7 +12,15 @@ from pathlib import Path
 
 import click
 
-from lakebed import CorruptTransferError, LakebedError, Location, ObjectExistsError, ObjectInfo, Ref
+from lakebed import (
+    CorruptTransferError,
+    LakebedError,
+    Location,
+    ObjectExistsError,
+    ObjectInfo,
+    ObjectNotFoundError,
+    Ref,
+)
 from lakebed.cli import localfiles, output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.exits import explain
@@ -76,7 +84,7 @@ def upload(
         def send(item: Item, moved: Callable[[int], None]) -> ObjectInfo:
             return put(item.path, item.local, progress=moved)
 
-        _many(app, "Uploaded", localfiles.walk(local, target.path), send, meter, jobs, str(target))
+        _many(app, "Uploaded", localfiles.walk(local, target.path), send, meter, jobs, source)
 
 
 @click.command(cls=Verb)
@@ -164,7 +172,7 @@ def _many(
         sys.stderr.write(f"lakebed: {len(failures)} failed, {count} done; run the same command again to retry.\n")
         raise click.exceptions.Exit(codes.pop() if len(codes) == 1 else 1)
     if not count:
-        raise click.ClickException(f"there is nothing to move at {where}: it holds no files")
+        raise ObjectNotFoundError(f"there is nothing to move: {where} holds no files")
     if not app.as_json:
         size = output.size_text(meter.bytes)
         output.say(app, f"{verb} {output.count_text(count, 'object')}, {size}: {output.shown(where)}", {})

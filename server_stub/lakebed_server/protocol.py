@@ -1,0 +1,66 @@
+"""uvicorn's HTTP protocol, with the head and the body of an answer in one write.
+
+Under `serve`. uvicorn writes them one after the other and uvloop sends each at once: two system calls, and a client
+that wakes up twice for one answer. Measured on two cores: a stat goes from 0.30 to 0.40 of an empty route's rate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+_HOLD_MOST = 64 << 10
+"""Bytes that wait for the end of the loop's turn; more goes out at once, so that back-pressure still works."""
+
+
+class CoalescingTransport:
+    """A transport that gathers small writes until the end of the loop's turn. Everything else is passed on."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send soon, together with what else is written in this turn."""
+        if not data:
+            return
+        if not self._held:
+            self._loop.call_soon(self._flush)
+        self._held.append(data)
+        self._size += len(data)
+        if self._size > _HOLD_MOST:
+            self._flush()
+
+    def close(self) -> None:
+        """Send what is held, then close."""
+        self._flush()
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once; what is held is lost with the rest."""
+        self._held, self._size = [], 0
+        self._transport.abort()
+
+    def _flush(self) -> None:
+        held, self._held, self._size = self._held, [], 0
+        if not held or self._transport.is_closing():
+            return
+        if len(held) == 1:
+            self._transport.write(held[0])
+        else:
+            self._transport.writelines(held)
+
+
+class Protocol(HttpToolsProtocol):
+    """uvicorn's, over a gathering transport."""
+
+    def connection_made(self, transport: Any) -> None:
+        """A client is there."""
+        super().connection_made(CoalescingTransport(transport, asyncio.get_running_loop()))  # type: ignore[arg-type]

@@ -1,0 +1,205 @@
+"""The command as a process: streams, signals, start-up, and what it says when there is no server."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lakebed
+from lakebed.cli import addons, main
+from tests.cli.conftest import Run
+from tests.cli.support import Command
+from tests.support.server import RunningServer, clean_environment
+
+NOBODY = {
+    "LAKEBED_ENDPOINT": "http://127.0.0.1:9",
+    "LAKEBED_ACCESS_KEY_ID": "AKIDOFMINE",
+    "LAKEBED_SECRET_ACCESS_KEY": "the-secret-of-mine",
+}
+
+
+def test_version() -> None:
+    assert Command({})("--version").text == f"lakebed {lakebed.__version__}\n"
+
+
+def test_help_is_light() -> None:
+    code = (
+        "import sys; from lakebed.cli.main import run; code = run(['--help']);"
+        "heavy = {'pandas', 'pyarrow', 'numpy', 'httpx', 'rich', 'starlette', 'fsspec'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=clean_environment())
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"serve" in done.stdout
+
+
+def test_a_verb_imports_no_pandas(server: RunningServer) -> None:
+    code = (
+        "import sys; from lakebed.cli.main import run; code = run(['repo', 'list']);"
+        "heavy = {'pandas', 'pyarrow', 'numpy'} & set(sys.modules); sys.exit(f'imported {heavy}' if heavy else code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, env=clean_environment(**server.environment)
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_no_server_is_7() -> None:
+    result = Command(NOBODY)("repo", "list", "--retries", "0", code=7)
+    assert "127.0.0.1:9" in result.err
+    assert "lakebed serve" in result.err
+    told = Command(NOBODY)("--json", "--retries", "0", "repo", "list", code=7).error
+    assert told["kind"] == "store_unavailable"
+
+
+def test_no_settings_is_2(tmp_path: Path) -> None:
+    result = Command({"HOME": str(tmp_path)})("repo", "list", code=2)
+    assert "LAKEBED_ENDPOINT" in result.err
+    assert "doctor" in result.err
+
+
+def test_wrong_credentials_are_6(command: Command) -> None:
+    result = command("repo", "list", "--access-key-id", "nobody", "--secret-access-key", "wrong-secret", code=6)
+    assert "doctor" in result.err
+    assert "wrong-secret" not in result.err
+
+
+def test_global_options_stand_anywhere(command: Command) -> None:
+    assert isinstance(command("--json", "repo", "list").json, list)
+    assert isinstance(command("repo", "list", "--json").json, list)
+    assert command("repo", "list", "--endpoint", "http://127.0.0.1:9", "--retries", "0", code=7)
+
+
+def test_errors_of_the_command_line_are_json_too(command: Command) -> None:
+    assert command("repo", "list", "--nonsense", "--json", code=2).error["kind"] == "usage"
+
+
+def test_debug_shows_the_traceback() -> None:
+    process = Command(NOBODY).start("repo", "list", "--retries", "0", "--debug")
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 7
+    assert b"Traceback" in err
+
+
+def test_doctor_of_a_good_connection(command: Command, server: RunningServer) -> None:
+    result = command("doctor")
+    assert result.text.count("[ok]") == 3
+    assert server.secret_access_key not in result.text
+    assert server.access_key_id not in result.text
+    report = command("doctor", "--json").json
+    assert report["ok"] is True
+    assert {one["check"] for one in report["checks"]} == {"connection", "credentials", "version"}
+    assert report["versions"]["server"] == "installed"
+
+
+def test_doctor_of_a_bad_one(command: Command, tmp_path: Path) -> None:
+    text = Command(NOBODY)("doctor", "--retries", "0", code=7).text
+    assert "[FAILED] connection" in text
+    assert "the-secret-of-mine" not in text
+    assert "[FAILED] credentials" in command("doctor", "--access-key-id", "x", "--secret-access-key", "y", code=6).text
+    nothing = Command({"HOME": str(tmp_path)})("doctor", "--json", code=2).json
+    assert nothing["ok"] is False
+    assert str(tmp_path) not in json.dumps(nothing)
+
+
+def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.Repository) -> None:
+    repo.branch("main").put("big", b"x" * (8 << 20))
+    process = command.start("fs", "cat", f"{repo.id}/main/big")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.read(10) == b"x" * 10
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=30) == 141
+
+
+def test_progress_only_on_a_terminal_and_only_when_it_takes_a_while(
+    command: Command, repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"x" * (1 << 20))
+    assert command("fs", "upload", str(file), f"{repo.id}/main/a").err == ""
+    assert "uploading" in _on_a_terminal(command, f"{repo.id}/main/slow", file, slow=True)
+    assert "uploading" not in _on_a_terminal(command, f"{repo.id}/main/quick", file, slow=False)
+
+
+def _on_a_terminal(command: Command, target: str, file: Path, *, slow: bool) -> str:
+    """What an upload shows on a terminal. A slow one waits for its standard input."""
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lakebed.cli", "fs", "upload", "-" if slow else str(file), target],
+        env=clean_environment(**command.environment, TERM="xterm"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    assert process.stdin is not None
+    process.stdin.write(b"begin")
+    process.stdin.flush()
+    if slow:
+        time.sleep(2.5)
+    process.stdin.close()
+    seen = b""
+    try:
+        while chunk := os.read(screen, 65536):
+            seen += chunk
+    except OSError:
+        pass  # the other side is closed
+    os.close(screen)
+    assert process.wait(timeout=30) == 0
+    return seen.decode(errors="replace")
+
+
+def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repository) -> None:
+    process = command.start("fs", "upload", "-", f"{repo.id}/main/never", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write(b"x" * 100_000)
+    process.stdin.flush()
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    assert process.stderr.read() == b"interrupted\n"
+    process.stdin.close()
+    assert not repo.ref("main").exists("never")
+
+
+def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository, tmp_path: Path) -> None:
+    repo.branch("main").put_many({f"f/{number}": b"x" * (4 << 20) for number in range(12)})
+    process = command.start("fs", "download", "-r", f"{repo.id}/main/f", str(tmp_path / "out"))
+    out = tmp_path / "out"
+    deadline = time.monotonic() + 20
+    while not out.exists() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) in (0, 130)
+    for file in out.iterdir():
+        assert not file.name.endswith(".part")
+        assert file.stat().st_size == 4 << 20
+
+
+def test_the_servers_verbs_are_there() -> None:
+    assert "--data-dir" in Command({})("serve", "--help").text
+    assert "show" in Command({})("config", "--help").text
+
+
+def test_a_missing_server_is_said_in_one_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Broken:
+        def load(self) -> None:
+            raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")
+
+    monkeypatch.setattr(addons, "entry_points", lambda group: [Broken()])
+    error = run("serve", "--port", "1", code=1).err
+    assert error == "lakebed: `lakebed serve` needs the server, which is not installed: pip install 'lakebed[server]'\n"
+    assert main.run(["--help"]) == 0

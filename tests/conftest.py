@@ -1,0 +1,32 @@
+"""Fixtures that every test may use: one real server for the whole run, a client, and a fresh repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+import lakebed
+from tests.support.server import RunningServer, running_server
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A real server in a process of its own, shared by all tests: each uses its own repositories."""
+    with running_server(tmp_path_factory) as started:
+        yield started
+
+
+@pytest.fixture
+def lake(server: RunningServer) -> Iterator[lakebed.Lake]:
+    """A client of that server."""
+    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=30.0) as connected:
+        yield connected
+
+
+@pytest.fixture
+def repo(lake: lakebed.Lake) -> lakebed.Repository:
+    """A fresh, empty repository."""
+    name = f"test-{uuid4().hex[:16]}"
+    return lake.repository(name).create(f"local://{name}")

@@ -1,0 +1,240 @@
+"""Naming rules and ref expressions, through the engine's own verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.refs import parse
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.records import CommitRequest, Deletion, LogRequest, MergeRequest, UploadRequest
+
+from tests.engine.support import REPO, chunked, commit, content, fails, make_engine, merge, once, put, put_commit, run
+
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize("name", ["", "ab", "-abc", "Abc", "a_b", "a.b", "a" * 64, "abc\n", "abç", LONE])
+def test_bad_repository_names(name: str) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await fails(engine.create_repository(name, "mem://other"), errors.InvalidNameError)
+        await fails(engine.get_repository(name), errors.RepositoryNotFoundError)
+
+    run(job())
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a.b", "a/b", "a b", "a\n", "é", "a~1", "a@", "x" * 257, LONE])
+def test_bad_branch_names(name: str) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await fails(engine.create_branch(REPO, name, "main"), errors.InvalidNameError)
+        await fails(engine.create_repository("other", "mem://other", default_branch=name), errors.InvalidNameError)
+        await fails(engine.get_branch(REPO, name), errors.BranchNotFoundError)
+        await engine.create_repository("other", "mem://other")
+
+    run(job())
+
+
+@pytest.mark.parametrize(
+    "name", ["", "@", "a.", "a.lock", "a..b", "a/b", "a@{b", "^", "a:b", "a?", "a*", "[", "a\\b", "a b", "\x7f", "\t"]
+)
+def test_bad_tag_names(name: str) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await fails(engine.create_tag(REPO, name, "main"), errors.InvalidNameError)
+
+    run(job())
+
+
+@pytest.mark.parametrize("name", ["v1.0", "é", "a~b", "\U0001f600", "a\u3000b", "a@b", "-x", "x" * 256])
+def test_good_tag_names(name: str) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        tag = await engine.create_tag(REPO, name, "main")
+        assert await engine.get_tag(REPO, name) == tag
+        if not set(name) & set("~@"):  # those are modifiers in an expression
+            assert (await engine.get_commit(REPO, name)).id == tag.commit_id
+        await fails(engine.create_tag(REPO, name, "main"), errors.TagExistsError)
+        await engine.delete_tag(REPO, name)
+        await fails(engine.get_tag(REPO, name), errors.TagNotFoundError)
+        await fails(engine.delete_tag(REPO, name), errors.TagNotFoundError)
+
+    run(job())
+
+
+def test_paths_of_1024_bytes_and_no_more() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        longest = "é" * 512
+        odd = ["a//b", "/x", "..", "a/../b", "\0", "\U0010ffff", "\n", longest]
+        for path in odd:
+            await put(engine, path, path)
+        await commit(engine)
+        assert await content(engine) == dict(sorted((path, path) for path in odd))
+        for path in ("", longest + "a", LONE):
+            await fails(put(engine, path, "x"), errors.InvalidPathError)
+            await fails(engine.stat(REPO, "main", path), errors.InvalidPathError)
+            await fails(engine.delete_object(REPO, "main", path), errors.InvalidPathError)
+            await fails(engine.reset_object(REPO, "main", path), errors.InvalidPathError)
+            await fails(engine.copy_object(REPO, "main", path, "", "..", force=False), errors.InvalidPathError)
+        failures = await engine.delete_objects(REPO, "main", ["", "..", LONE, "\n"])
+        assert [(one.path, one.kind) for one in failures] == [("", "invalid_path"), (LONE, "invalid_path")]
+        assert ".." not in await content(engine)
+
+    run(job())
+
+
+VERBS: list[Callable[[Engine, str], Awaitable[object]]] = [
+    lambda e, t: e.create_branch(REPO, "new", t),
+    lambda e, t: e.create_tag(REPO, "new", t),
+    lambda e, t: e.create_tag(REPO, t, "main"),
+    lambda e, t: e.get_tag(REPO, t),
+    lambda e, t: e.delete_tag(REPO, t),
+    lambda e, t: e.delete_branch(REPO, t),
+    lambda e, t: e.reset_branch(REPO, t),
+    lambda e, t: e.reset_object(REPO, t, "a"),
+    lambda e, t: e.get_commit(REPO, t),
+    lambda e, t: e.log(REPO, t, LogRequest()),
+    lambda e, t: e.log(REPO, "main", LogRequest(stop_at=t)),
+    lambda e, t: e.log(REPO, "main", LogRequest(objects=[t])),
+    lambda e, t: e.log(REPO, "main", LogRequest(prefixes=[t])),
+    lambda e, t: e.log(REPO, "main", LogRequest(after=t)),
+    lambda e, t: e.merge_base(REPO, t, "main"),
+    lambda e, t: e.merge(REPO, t, "main", MergeRequest(committer="a")),
+    lambda e, t: e.merge(REPO, "main~1", t, MergeRequest(committer="a")),
+    lambda e, t: e.merge(REPO, "main", "main", MergeRequest(committer=t)),
+    lambda e, t: e.diff_branch(REPO, t),
+    lambda e, t: e.diff_branch(REPO, "main", prefix=t),
+    lambda e, t: e.diff_branch(REPO, "main", after=t),
+    lambda e, t: e.diff_branch(REPO, "main", delimiter=t),
+    lambda e, t: e.diff_refs(REPO, t, "main"),
+    lambda e, t: e.diff_refs(REPO, "main~1", "main", prefix=t),
+    lambda e, t: e.diff_refs(REPO, "main", "main$", mode="two_dot", after=t),
+    lambda e, t: e.stat(REPO, t, "a"),
+    lambda e, t: e.list_objects(REPO, t),
+    lambda e, t: e.list_objects(REPO, "main", prefix=t),
+    lambda e, t: e.list_objects(REPO, "main", after=t),
+    lambda e, t: e.list_objects(REPO, "main", delimiter=t),
+    lambda e, t: e.upload(REPO, t, UploadRequest(path="a"), once(b"")),
+    lambda e, t: e.upload(REPO, "main", UploadRequest(path="a", content_type=t), once(b"")),
+    lambda e, t: e.upload(REPO, "main", UploadRequest(path="a", metadata={t: "x"}), once(b"")),
+    lambda e, t: e.upload(REPO, "main", UploadRequest(path="a", metadata={"x": t}), once(b"")),
+    lambda e, t: e.upload_many(REPO, t, chunked([Deletion("a")])),
+    lambda e, t: e.delete_objects(REPO, t, ["a"]),
+    lambda e, t: e.copy_object(REPO, "main", "b", t, "a"),
+    lambda e, t: e.commit(REPO, t, CommitRequest(message="m", committer="a")),
+    lambda e, t: e.commit(REPO, "main", CommitRequest(message=t, committer="a")),
+    lambda e, t: e.commit(REPO, "main", CommitRequest(message="m", committer="a", metadata={t: ""})),
+    lambda e, t: e.set_metadata(REPO, {t: "x"}),
+    lambda e, t: e.set_metadata(REPO, {"x": t}),
+    lambda e, t: e.get_repository(t),
+    lambda e, t: e.create_repository("other", t),
+    lambda e, t: e.create_repository("other", "mem://" + t),
+]
+
+
+@pytest.mark.parametrize("verb", range(len(VERBS)))
+def test_a_lone_surrogate_is_a_client_error_everywhere(verb: int) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await put_commit(engine, {"a": "1"})
+        await put(engine, "b", "staged")
+        with pytest.raises(EngineError):
+            await VERBS[verb](engine, LONE)
+
+    run(job())
+
+
+def test_lists_of_names_bear_any_text() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await engine.create_tag(REPO, "t1", "main")
+        for text in (LONE, "\U0010ffff"):
+            assert not (await engine.list_branches(REPO, prefix=text)).items
+            assert not (await engine.list_tags(REPO, after=text)).items
+            assert not (await engine.list_repositories(prefix=text, search=text)).items
+
+    run(job())
+
+
+@pytest.mark.parametrize("text", [
+    "", " ", "~1", "^", "@", "$", "main@1", "main$1", "main@~1", "main~1@", "main~1$", "main@$", "main$$", "main~x",
+    "main^-1", "main~1 ", "ma in", "main~" + "9" * 10, "main^" + "9" * 5000, "main~1main", "main\n",
+])  # fmt: skip
+def test_bad_expressions(text: str) -> None:
+    with pytest.raises(errors.InvalidRefError):
+        parse(text)
+
+
+def test_expressions() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        one = await put_commit(engine, {"a": "1"})
+        await engine.create_branch(REPO, "dev", "main")
+        dev = await put_commit(engine, {"b": "1"}, "dev")
+        two = await put_commit(engine, {"a": "2"})
+        top = await merge(engine, "dev")
+        root = one.parents[0]
+        await engine.create_tag(REPO, "v1", "main")
+        await put(engine, "c", "staged")
+
+        async def named(text: str) -> str:
+            return (await engine.get_commit(REPO, text)).id
+
+        for base in ("main", "v1", top.id, top.id[:20]):
+            for rest, wanted in {
+                "": top.id, "~0": top.id, "^0": top.id, "~": two.id, "^": two.id, "^1": two.id, "^2": dev.id, "~1~1": one.id,
+                "^2^": one.id, "^2~1": one.id, "~3": root, "~~~": root, "^^2^0": None, "~1^1~": root, "^0~0^2": dev.id,
+            }.items():  # fmt: skip
+                if wanted is None:
+                    await fails(named(base + rest), errors.InvalidRefError)
+                else:
+                    assert await named(base + rest) == wanted, base + rest
+            await fails(named(base + "~4"), errors.RefNotFoundError)
+            await fails(named(base + "~999999999"), errors.RefNotFoundError)
+            await fails(named(base + "^3"), errors.InvalidRefError)
+            if base != "main":
+                await fails(named(base + "@"), errors.InvalidRefError)
+                await fails(engine.stat(REPO, base + "$", "c"), errors.InvalidRefError)
+        assert await named("main@") == top.id
+        await fails(named("main$"), errors.InvalidRefError)
+        assert await content(engine, "main") == await content(engine, "main$") == {"a": "2", "b": "1", "c": "staged"}
+        assert await content(engine, "main@") == await content(engine, "main~0") == {"a": "2", "b": "1"}
+        await fails(engine.create_branch(REPO, "x", "main$"), errors.InvalidRefError)
+        assert (await engine.create_branch(REPO, "x", "main@")).commit_id == top.id
+
+    run(job())
+
+
+def test_prefixes_and_names_that_look_like_hex() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        ids = [(await engine.get_commit(REPO, "main")).id]
+        for number in range(40):
+            ids.append((await put_commit(engine, {"a": str(number)})).id)
+        firsts = [one[0] for one in ids]
+        for digit in "0123456789abcdef":
+            if firsts.count(digit) == 1:
+                assert (await engine.get_commit(REPO, digit)).id == ids[firsts.index(digit)]
+            else:
+                await fails(engine.get_commit(REPO, digit), errors.RefNotFoundError)
+        target = ids[5]
+        assert (await engine.get_commit(REPO, target[:63])).id == target
+        await fails(engine.get_commit(REPO, target.upper()), errors.RefNotFoundError)
+        await engine.create_branch(REPO, target[:12], "main~1")
+        assert (await engine.get_commit(REPO, target[:12])).id == ids[-2]
+        await engine.create_tag(REPO, target[:13], "main~2")
+        assert (await engine.get_commit(REPO, target[:13])).id == ids[-3]
+        await fails(engine.create_branch(REPO, target, "main"), errors.NameTakenError)
+        await fails(engine.create_tag(REPO, target, "main"), errors.NameTakenError)
+        await fails(engine.create_tag(REPO, target[:12], "main"), errors.NameTakenError)
+        await fails(engine.create_branch(REPO, target[:13], "main"), errors.NameTakenError)
+        like = "a" * 64  # no commit has this id: a branch may, and can be read
+        await engine.create_branch(REPO, like, "main")
+        await put(engine, "new", "x", like)
+        assert (await engine.stat(REPO, like, "new")).size == 1
+
+    run(job())

@@ -1,0 +1,109 @@
+"""A real `lakebed serve` in a process of its own, on a free port, over an empty directory.
+
+    with running_server(tmp_path_factory) as server:
+        lake = lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key)
+
+Most tests want the fixtures `server`, `lake` and `repo` of `tests/conftest.py` instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+ADMIN_ID = "LBADMINTESTKEY000000"
+ADMIN_SECRET = "test-secret-of-the-admin-0123456789abcdef"
+_READY = re.compile(r"is ready at (http://\S+)")
+_PATIENCE = 60.0
+
+
+class RunningServer(NamedTuple):
+    """Where it listens, who may come in, and where it keeps everything."""
+
+    endpoint: str
+    access_key_id: str
+    secret_access_key: str
+    data_dir: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which `lakebed.connect()` and the command find it."""
+        return {
+            "LAKEBED_ENDPOINT": self.endpoint,
+            "LAKEBED_ACCESS_KEY_ID": self.access_key_id,
+            "LAKEBED_SECRET_ACCESS_KEY": self.secret_access_key,
+        }
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """This process's environment without any setting of a lake, so that no test depends on the machine's own."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LAKEBED_", "LAKECTL_"))}
+    return {**kept, **more}
+
+
+@contextmanager
+def running_server(
+    directories: pytest.TempPathFactory | Path,
+    *,
+    flags: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[RunningServer]:
+    """Start a server, wait until it is healthy, and stop it at the end. Fails with its output when it does not come up.
+
+    `directories` is pytest's `tmp_path_factory`, or the data directory itself (to start again over the same data).
+    """
+    data_dir = directories if isinstance(directories, Path) else directories.mktemp("server") / "data"
+    data_dir.mkdir(parents=True, exist_ok=True)
+    log = data_dir.parent / f"{data_dir.name}.log"
+    command = [sys.executable, "-m", "lakebed.cli", "serve", "--port", "0", "--data-dir", str(data_dir), *flags]
+    variables = clean_environment(
+        LAKEBED_ADMIN_ACCESS_KEY_ID=ADMIN_ID, LAKEBED_ADMIN_SECRET_ACCESS_KEY=ADMIN_SECRET, **(environment or {})
+    )
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
+    try:
+        yield RunningServer(_wait(process, log), ADMIN_ID, ADMIN_SECRET, data_dir, process)
+    finally:
+        _stop(process, log)
+
+
+def _wait(process: subprocess.Popen[bytes], log: Path) -> str:
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        found = _READY.search(log.read_text(errors="replace"))
+        if found and _healthy(found[1]):
+            return found[1]
+        time.sleep(0.02)
+    said = log.read_text(errors="replace")
+    raise AssertionError(f"the server did not come up (exit code {process.poll()}); it said:\n{said}")
+
+
+def _healthy(endpoint: str) -> bool:
+    try:
+        return httpx.get(f"{endpoint}/_health", timeout=5.0).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes], log: Path) -> None:
+    was_running = process.poll() is None
+    process.terminate()
+    try:
+        code = process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise AssertionError(f"the server did not stop; it said:\n{log.read_text(errors='replace')}") from None
+    if was_running and code != 0:
+        raise AssertionError(f"the server stopped with {code}; it said:\n{log.read_text(errors='replace')}")
