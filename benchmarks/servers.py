@@ -1,4 +1,4 @@
-"""Starts what is measured: a real `lakebed serve`, and the baseline, one empty Starlette route on the same stack."""
+"""Starts what is measured: a real `lakebed serve`, and the baselines on the same stack."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BASELINE = """
-import uvicorn
+import os, uvicorn
 from starlette.applications import Starlette
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
+class Big(FileResponse): chunk_size = 1 << 20
 async def empty(request): return Response(b"")
-app = Starlette(routes=[Route("/empty", empty)])
+async def put(request):
+    with open({folder!r} + "/plain.bin", "wb", buffering=0) as file:
+        async for chunk in request.stream(): file.write(chunk)
+        os.fsync(file.fileno())
+    return Response(b"", 201)
+async def get(request): return Big({folder!r} + "/plain.bin")
+app = Starlette(routes=[Route("/empty", empty), Route("/plain", put, methods=["POST"]), Route("/plain", get)])
 uvicorn.run(app, host="127.0.0.1", port={port}, log_level="error", access_log=False, loop="uvloop", http="httptools")
 """
 
@@ -92,8 +99,8 @@ def lakebed(data: Path) -> Iterator[Server]:
 
 @contextmanager
 def baseline(folder: Path) -> Iterator[Server]:
-    """One empty Starlette route on uvicorn, uvloop and httptools."""
+    """The same stack (Starlette, uvicorn, uvloop, httptools) doing nothing: an empty route, and a file copied plainly."""
     port = free_port()
-    command = [sys.executable, "-c", BASELINE.format(port=port)]
+    command = [sys.executable, "-c", BASELINE.format(port=port, folder=str(folder))]
     with started(command, port, "/empty", {}, folder / "baseline.log") as server:
         yield server

@@ -1,7 +1,8 @@
-"""256 MiB up and down over loopback: through Lakebed, and as a plain file copy over a socket, in one run.
+"""256 MiB up and down over loopback: through Lakebed, and as a plain file copy, in one run.
 
-The plain copy does what any copy that is to last must do: one process sends the file, the other receives it in
-1 MiB pieces, writes it and syncs it. Up counts until the data is durable; down until the last byte is in a file.
+Two plain copies. One goes over the same HTTP stack and the same client: a route that streams the body into a file and
+syncs it, without hash or version (the baseline). The other is a bare socket between two threads, for information: how
+fast this machine's loopback and disk are. Up counts until the data is durable; down until the last byte is in a file.
 """
 
 from __future__ import annotations
@@ -21,13 +22,12 @@ SIZE = 256 << 20
 CHUNK = 1 << 20
 
 
-def _receive(listener: socket.socket, target: Path, *, sync: bool) -> None:
+def _receive(listener: socket.socket, target: Path) -> None:
     connection, _ = listener.accept()
     with connection, target.open("wb", buffering=0) as file:
         while data := connection.recv(CHUNK):
             file.write(data)
-        if sync:
-            os.fsync(file.fileno())
+        os.fsync(file.fileno())
         connection.sendall(b"!")
 
 
@@ -39,10 +39,10 @@ def _send(port: int, source: Path) -> None:
         connection.recv(1)
 
 
-def plain_copy(source: Path, target: Path, *, sync: bool) -> float:
-    """Seconds to send a file over loopback into another file. The two ends are threads; sockets let go of the GIL."""
+def socket_copy(source: Path, target: Path) -> float:
+    """Seconds to send a file over a loopback socket into another file and sync it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=_receive, args=(listener, target), kwargs={"sync": sync})
+        thread = threading.Thread(target=_receive, args=(listener, target))
         thread.start()
         start = time.perf_counter()
         _send(listener.getsockname()[1], source)
@@ -51,31 +51,31 @@ def plain_copy(source: Path, target: Path, *, sync: bool) -> float:
 
 
 def _headers(server: Server) -> dict[str, str]:
-    pair = f"{server.env['LAKEBED_ACCESS_KEY_ID']}:{server.env['LAKEBED_SECRET_ACCESS_KEY']}"
+    pair = f"{server.env.get('LAKEBED_ACCESS_KEY_ID')}:{server.env.get('LAKEBED_SECRET_ACCESS_KEY')}"
     return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}", "Content-Type": "application/octet-stream"}
 
 
-def upload(server: Server, source: Path, name: str) -> float:
-    """Seconds to upload a file, until it is durable and staged."""
+def upload(server: Server, source: Path, path: str) -> float:
+    """Seconds to upload a file, until the server says that it is durable."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, blocksize=CHUNK)
     start = time.perf_counter()
     with source.open("rb") as file:
         headers = {**_headers(server), "Content-Length": str(SIZE)}
-        connection.request("POST", f"/api/v1/repositories/bench/branches/main/objects?path={name}", file, headers)
+        connection.request("POST", path, file, headers)
         answer = connection.getresponse()
         answer.read()
     seconds = time.perf_counter() - start
     if answer.status != 201:
-        raise SystemExit(f"upload of {name}: {answer.status}")
+        raise SystemExit(f"upload to {path}: {answer.status}")
     return seconds
 
 
-def download(server: Server, name: str, target: Path) -> float:
+def download(server: Server, path: str, target: Path) -> float:
     """Seconds to download an object into a file."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
     buffer = memoryview(bytearray(CHUNK))
     start = time.perf_counter()
-    connection.request("GET", f"/api/v1/repositories/bench/refs/main/objects?path={name}", headers=_headers(server))
+    connection.request("GET", path, headers=_headers(server))
     answer = connection.getresponse()
     total = 0
     with target.open("wb", buffering=0) as file:
@@ -83,23 +83,24 @@ def download(server: Server, name: str, target: Path) -> float:
             file.write(buffer[:count])
             total += count
     if total != SIZE:
-        raise SystemExit(f"download of {name}: {total} bytes")
+        raise SystemExit(f"download of {path}: {total} bytes")
     return time.perf_counter() - start
 
 
-def measure(server: Server, folder: Path, rounds: int = 5) -> dict[str, float]:
-    """MiB/s of both ways, and of the plain copy before each; medians, alternating so that noise hits both alike."""
-    source = folder / "source.bin"
+def measure(server: Server, plain: Server, folder: Path, rounds: int = 5) -> dict[str, float]:
+    """MiB/s of both ways, and of the plain copies beside them; medians, alternating so that noise hits all alike."""
+    source, target = folder / "source.bin", folder / "copy.bin"
     with source.open("wb") as file:
         for _ in range(SIZE // CHUNK):
             file.write(os.urandom(CHUNK))
-    times: dict[str, list[float]] = {"plain_up": [], "up": [], "plain_down": [], "down": []}
+    base = "/api/v1/repositories/bench"
+    times: dict[str, list[float]] = {"socket": [], "plain_up": [], "up": [], "plain_down": [], "down": []}
     for number in range(rounds):
-        times["plain_up"].append(plain_copy(source, folder / "copy.bin", sync=True))
-        (folder / "copy.bin").unlink()
-        times["up"].append(upload(server, source, f"big/{number}.bin"))
-        times["plain_down"].append(plain_copy(source, folder / "copy.bin", sync=False))
-        (folder / "copy.bin").unlink()
-        times["down"].append(download(server, f"big/{number}.bin", folder / "copy.bin"))
-        (folder / "copy.bin").unlink()
+        times["socket"].append(socket_copy(source, target))
+        times["plain_up"].append(upload(plain, source, "/plain"))
+        times["up"].append(upload(server, source, f"{base}/branches/main/objects?path=big/{number}.bin"))
+        times["plain_down"].append(download(plain, "/plain", target))
+        times["down"].append(download(server, f"{base}/refs/main/objects?path=big/{number}.bin", target))
+        target.unlink()
+        (folder / "plain.bin").unlink()
     return {name: SIZE / (1 << 20) / statistics.median(seconds) for name, seconds in times.items()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import uuid4
 
+import lakebed
 import pytest
 
-import lakebed
 from tests.support.server import RunningServer, running_server
 
 

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from lakebed.cli import main
+
 from tests.cli.support import Command, Result
 from tests.support.server import RunningServer
 
@@ -49,8 +48,3 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "orders.csv"
     path.write_text("id,price\n1,10\n")
     return path
-
-
-def document(result: Result) -> object:
-    """The one JSON document on standard output."""
-    return json.loads(result.out)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import lakebed
 import pytest
 
-import lakebed
 from tests.cli.conftest import Run
 
 
@@ -67,7 +67,10 @@ def test_log_of_a_path_and_of_a_folder(run: Run, repo: lakebed.Repository) -> No
     for path in ("a", "f/b", "f/c"):
         main.put(path, b"1")
         main.commit(f"add {path}")
-    titles = lambda place: [one["message"] for one in run("log", f"{repo.id}/{place}", "--json").json]  # noqa: E731
+
+    def titles(place: str) -> list[str]:
+        return [one["message"] for one in run("log", f"{repo.id}/{place}", "--json").json]
+
     assert titles("main/a") == ["add a"]
     assert titles("main/f/") == ["add f/c", "add f/b"]
 

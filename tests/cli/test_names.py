@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import lakebed
 import pytest
 
-import lakebed
 from tests.cli.conftest import Run
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import lakebed
 import pytest
 
-import lakebed
 from tests.cli.conftest import Run
 
 WEIRD = ["a//b", "/lead", "tail/", "..", "../up", "./x", "sp ace", "é/ü", "🙂", "q?x=1&y#z", "%2F", "new\nline", "a+b"]

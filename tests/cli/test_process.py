@@ -11,10 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 import lakebed
+import pytest
 from lakebed.cli import addons, main
+
 from tests.cli.conftest import Run
 from tests.cli.support import Command
 from tests.support.server import RunningServer, clean_environment
@@ -115,10 +115,11 @@ def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.
     process = command.start("fs", "cat", f"{repo.id}/main/big")
     assert process.stdout is not None
     assert process.stderr is not None
-    assert process.stdout.read(10) == b"x" * 10
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait(timeout=30) == 141
+    with process, process.stderr:
+        assert process.stdout.read(10) == b"x" * 10
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=30) == 141
 
 
 def test_progress_only_on_a_terminal_and_only_when_it_takes_a_while(
@@ -163,13 +164,13 @@ def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repo
     process = command.start("fs", "upload", "-", f"{repo.id}/main/never", stdin=subprocess.PIPE)
     assert process.stdin is not None
     assert process.stderr is not None
-    process.stdin.write(b"x" * 100_000)
-    process.stdin.flush()
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
-    assert process.stderr.read() == b"interrupted\n"
-    process.stdin.close()
+    with process:
+        process.stdin.write(b"x" * 100_000)
+        process.stdin.flush()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stderr.read() == b"\ninterrupted\n"
     assert not repo.ref("main").exists("never")
 
 
@@ -180,8 +181,10 @@ def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository
     deadline = time.monotonic() + 20
     while not out.exists() and time.monotonic() < deadline:
         time.sleep(0.002)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) in (0, 130)
+    with process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode in (0, 130)
     for file in out.iterdir():
         assert not file.name.endswith(".part")
         assert file.stat().st_size == 4 << 20
@@ -192,9 +195,7 @@ def test_the_servers_verbs_are_there() -> None:
     assert "show" in Command({})("config", "--help").text
 
 
-def test_a_missing_server_is_said_in_one_sentence(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         def load(self) -> None:
             raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")

@@ -763,7 +763,7 @@ def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
         root,
         """
         async def chunks():
-            for _ in range(3):
+            for _ in range(12):  # more than may wait for the disk
                 yield bytes(1 << 20)
             print("ready", flush=True)
             await asyncio.sleep(60)

@@ -8,14 +8,17 @@ from collections.abc import Callable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed import Lake, LakebedError
+from lakebed import LakebedError
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.exits import ExitCode, explain
+
+if TYPE_CHECKING:
+    from lakebed import Lake
 
 _PACKAGES = ("click", "httpx", "attrs", "tenacity", "rich", "pandas", "pyarrow", "fsspec", "numpy")
 _SERVER_PACKAGES = ("apsw", "msgspec", "starlette", "uvicorn")

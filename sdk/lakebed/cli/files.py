@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import CommonPrefix, Lake, Location, ObjectInfo, ObjectNotFoundError
+from lakebed import CommonPrefix, Location, ObjectInfo, ObjectNotFoundError
 from lakebed.cli import output
 from lakebed.cli.app import App, LazyNoun, Verb, confirm, pass_app, yes_option
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, OBJECT
+
+if TYPE_CHECKING:
+    from lakebed import Lake
 
 _DELETED_AT_ONCE = 1000
 

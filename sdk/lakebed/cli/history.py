@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import Commit, Location, Repository
+from lakebed import Commit, Location
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.changes import change_line
 from lakebed.cli.targets import HISTORY, REF
+
+if TYPE_CHECKING:
+    from lakebed import Repository
 
 _GRAPH_LIMIT = 50
 

@@ -36,8 +36,18 @@ _VERBS = {
 _SHOWN_PATHS = 20
 
 
+class _ReaderGone(Exception):
+    """Standard output is a pipe that nobody reads any more."""
+
+
 class _Root(LazyNoun):
     """Our verbs, then those that other packages bring."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None  # click would end with 1
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), *addons.load()]
@@ -82,7 +92,7 @@ def run(arguments: list[str]) -> int:
     try:
         result = root.main(arguments, prog_name="lakebed", standalone_mode=False, obj=app)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, _ReaderGone):
         _close_pipe()
         return 141
     except (click.Abort, KeyboardInterrupt):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +20,6 @@ from lakebed import (
     ObjectExistsError,
     ObjectInfo,
     ObjectNotFoundError,
-    Ref,
 )
 from lakebed.cli import localfiles, output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
@@ -28,6 +28,9 @@ from lakebed.cli.localfiles import Item
 from lakebed.cli.pool import Pool
 from lakebed.cli.progress import Meter
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER
+
+if TYPE_CHECKING:
+    from lakebed import Ref
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.EROFS)
 
@@ -148,12 +151,14 @@ def _many(
 ) -> None:
     """Move all items. One that fails is told and the others go on, unless all would fail alike."""
 
-    def moved(size: int) -> None:
-        pool.check()
-        meter.moved(size)
-
-    pool: Pool[Item, ObjectInfo] = Pool(lambda item: move(item, moved), jobs)
     failures: list[Exception] = []
+
+    def move_one(item: Item) -> ObjectInfo:
+        def moved(size: int) -> None:
+            pool.check()
+            meter.moved(size)
+
+        return move(item, moved)
 
     def results() -> Iterator[ObjectInfo]:
         for item, result in pool.run(_announced(items, meter)):
@@ -166,7 +171,8 @@ def _many(
                 meter.finished()
                 yield result
 
-    count = output.rows(app, results(), str) if app.as_json else sum(1 for _ in results())
+    with Pool(move_one, jobs) as pool:
+        count = output.rows(app, results(), str) if app.as_json else sum(1 for _ in results())
     if failures:
         codes = {explain(error).code for error in failures}
         sys.stderr.write(f"lakebed: {len(failures)} failed, {count} done; run the same command again to retry.\n")

@@ -14,6 +14,7 @@ import pyarrow as pa
 from lakebed_engine.operations.commits import check_commit_texts, commit_row, write_commit
 from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, open_repo, read_branch
 from lakebed_engine.operations.history import require_base
+from lakebed_engine.operations.names import check_amount
 from lakebed_engine.operations.reading import uncommitted
 from lakebed_engine.operations.refs import Resolved, resolve_commit
 from lakebed_engine.operations.swap import is_staged, nothing_staged, seal, swap
@@ -47,6 +48,7 @@ async def merge(ctx: Context, repo_name: str, source: str, destination: str, req
             f"strategy {request.strategy[:40]!r}: must be empty (conflicts are refused), 'dest-wins' or 'source-wins'"
         )
     check_commit_texts(request.message, request.metadata, request.committer)
+    check_amount(request.conflicts_amount)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     for _ in range(ATTEMPTS):
         theirs = await resolve_commit(ctx, repo, source)

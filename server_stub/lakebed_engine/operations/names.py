@@ -51,6 +51,7 @@ def check_tag(name: str) -> None:
         )
     if any(char <= " " or char == "\x7f" for char in name):
         raise InvalidNameError(f"tag name {name[:80]!r}: must not contain spaces or control characters")
+    check_text("tag name", name)
 
 
 def check_path(path: str) -> None:

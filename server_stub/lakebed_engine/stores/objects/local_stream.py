@@ -1,8 +1,8 @@
 """Streams into `local://` of 1 MiB and more.
 
-Above the queue of puts, which gives the finished file its name. One batch is written and hashed by two threads at the
-same time while the next one arrives; a third thread syncs what is written so far. MD5 is slower than the disk, so
-the pace is the hash's. In memory are two batches of CHUNK bytes, and whatever one chunk has on top.
+Above the queue of puts, which gives the finished file its name. Two lanes take the batches, one writes and one hashes,
+while the next ones arrive; a third thread syncs what is written so far. MD5 is slower than the disk, so the pace is
+the hash's. In memory are at most _WAITING + 2 batches of CHUNK bytes, and whatever one chunk has on top.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from contextlib import contextmanager
 
 from lakebed_engine.stores.objects.base import CHUNK, PutResult
 from lakebed_engine.stores.objects.local_calls import store_error, write_all
+from lakebed_engine.stores.objects.local_lane import Lane
 from lakebed_engine.stores.objects.local_threads import Threads, finished, settled
 from lakebed_engine.stores.objects.local_write import Put, Writer
 
 _SYNC_EVERY = 32 << 20
 """Bytes between early syncs: the last one stays short, and memory does not fill with unwritten pages."""
+
+_WAITING = 4
+"""Batches that may wait in each lane."""
 
 _PIECES = 256
 """Chunks kept apart in a batch before they are joined; one writev takes 1,024."""
@@ -121,25 +125,28 @@ async def put_stream(
 
 
 async def _fill(spool: Spool, batch: list[bytes], batches: Batches, threads: Threads) -> PutResult:
-    jobs: list[asyncio.Future[None]] = []
+    lanes = [Lane(threads, job, _WAITING) for job in (spool.write, spool.digest)]
     syncs: list[asyncio.Future[None]] = []
     unsynced = 0
     try:
         await threads.run(spool.start)
         while batch:
-            for job in jobs:
-                await finished(job)
+            for lane in lanes:
+                await lane.put(batch)
+            unsynced += sum(map(len, batch))
             if unsynced >= _SYNC_EVERY:
                 for sync in syncs:
                     await finished(sync)
                 syncs, unsynced = [asyncio.wrap_future(threads.move(spool.sync))], 0
-            jobs = [asyncio.wrap_future(threads.move(job, batch)) for job in (spool.write, spool.digest)]
-            unsynced += sum(map(len, batch))
             batch = await batches.next()
-        for job in (*jobs, *syncs):
-            await finished(job)
+        for lane in lanes:
+            await lane.drain()
+        for sync in syncs:
+            await finished(sync)
         return await threads.run(spool.finish)
     except BaseException:
-        await settled(*jobs, *syncs)
+        for lane in lanes:
+            await lane.stop()
+        await settled(*syncs)
         await settled(asyncio.wrap_future(threads.move(spool.discard)))
         raise

@@ -1,0 +1,215 @@
+"""Repositories: creation interrupted anywhere, names and namespaces, deletion, metadata."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary import errors
+
+from tests.engine.support import HookedKV, LossyKV, commit, content, fails, make_engine, put, run
+
+Step = Callable[[], Awaitable[None]]
+
+
+class FailingObjects(MemoryObjects):
+    """Fails before or after one put."""
+
+    step: Step | None = None
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+        if self.step is not None:
+            await self.step()
+        await super().put(key, data, if_absent=if_absent)
+        if self.step is not None:
+            await self.step()
+
+
+class OneStore:
+    """Opens namespaces whose puts take a step."""
+
+    def __init__(self, step: Step | None = None) -> None:
+        self.stores: dict[str, FailingObjects] = {}
+        self.step = step
+
+    def open(self, uri: str) -> ObjectStore:
+        store = self.stores.setdefault(uri, FailingObjects(uri))
+        store.step = self.step
+        return store
+
+
+class Crash(Exception):
+    """The process died here."""
+
+
+def crashes(at: int) -> tuple[Engine, HookedKV, OneStore, list[int]]:
+    """An engine whose `at`-th step (KV call, before or after an object put) crashes."""
+    steps = [0]
+
+    async def step(*_: Any) -> None:
+        steps[0] += 1
+        if steps[0] == at:
+            raise Crash
+
+    kv, stores = HookedKV(MemoryKV()), OneStore(step)
+    kv.before = step
+    return Engine(kv, stores), kv, stores, steps
+
+
+@pytest.mark.parametrize(
+    "again", [{}, {"read_only": True}, {"default_branch": "trunk"}, {"storage_namespace": "mem://elsewhere"}]
+)
+def test_an_interrupted_creation_can_be_repeated(again: dict[str, Any]) -> None:
+    async def job(at: int) -> bool:
+        engine, kv, stores, steps = crashes(at)
+        wanted = {"storage_namespace": "mem://lake", "default_branch": "main", "read_only": False} | again
+        try:
+            await engine.create_repository("lake", "mem://lake")
+        except Crash:
+            pass
+        else:
+            return False
+        kv.before, stores.step = None, None
+        await fails(engine.get_repository("lake"), errors.RepositoryNotFoundError)
+        assert not (await engine.list_repositories()).items
+        made = await engine.create_repository("lake", **wanted)
+        assert {name: getattr(made, name) for name in wanted} == wanted
+        assert await engine.get_repository("lake") == made
+        await put(engine, "a", "1", made.default_branch, force=True)
+        await commit(engine, branch=made.default_branch, force=True)
+        assert await content(engine, made.default_branch) == {"a": "1"}
+        if made.storage_namespace != "mem://lake":  # the first namespace is free again
+            await engine.create_repository("other", "mem://lake")
+        else:
+            await fails(engine.create_repository("other", "mem://lake"), errors.NamespaceInUseError)
+        return True
+
+    at = 1
+    while run(job(at)):
+        at += 1
+    assert at > 6
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+def test_a_lost_answer_while_creating(how: str) -> None:
+    async def job(at: int) -> bool:
+        count = 0
+
+        def lose(_: Batch) -> str:
+            nonlocal count
+            count += 1
+            return how if count == at else ""
+
+        engine = Engine(LossyKV(MemoryKV(), lose), Stores(None))
+        try:
+            await engine.create_repository("lake", "mem://lake")
+        except errors.OutcomeUnknownError:
+            await engine.create_repository("lake", "mem://lake")
+        await put(engine, "a", "1")
+        return count >= at
+
+    assert run(job(1))
+    assert run(job(2))
+
+
+def test_names_and_namespaces_are_unique_and_do_not_overlap() -> None:
+    async def job() -> None:
+        engine = await make_engine(namespace="mem://a/b")
+        await fails(engine.create_repository("lake", "mem://other"), errors.RepositoryExistsError)
+        for taken in ("mem://a/b", "mem://a/b/", "mem://a", "mem://a/b/c", "mem://a/b/c/d"):
+            await fails(engine.create_repository("other", taken), errors.NamespaceInUseError)
+        for bad in ("", "mem", "mem:/a", "mem://", "ftp://x", "mem://a/../c", "mem:///a", "s3://later", "mem://a\nb"):
+            await fails(engine.create_repository("other", bad), errors.InvalidNamespaceError)
+        await engine.create_repository("other", "mem://a/bb")
+        await engine.create_repository("more", "mem://a/c")
+        await fails(engine.get_repository("nope"), errors.RepositoryNotFoundError)
+
+    run(job())
+
+
+@pytest.mark.parametrize("pair", [("mem://x", "mem://x/y"), ("mem://x/y", "mem://x"), ("mem://x", "mem://x")])
+def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> None:
+    async def job(at: int) -> bool:
+        kv = HookedKV(MemoryKV())
+        engine = Engine(kv, Stores(None))
+        second: list[bool] = []
+
+        async def hook(*_: Any) -> None:
+            if kv.calls == at:
+                try:
+                    await engine.create_repository("two", pair[1])
+                    second.append(True)
+                except errors.NamespaceInUseError:
+                    second.append(False)
+
+        kv.before = hook
+        try:
+            await engine.create_repository("one", pair[0])
+            first = True
+        except errors.NamespaceInUseError:
+            first = False
+        if not second:
+            return False
+        assert not (first and second[0])
+        kv.before = None
+        assert len((await engine.list_repositories()).items) == first + second[0]
+        return True
+
+    at = 1
+    while run(job(at)):
+        at += 1
+    assert at > 4
+
+
+def test_many_creations_of_one_name_at_once() -> None:
+    async def job() -> None:
+        engine = Engine(MemoryKV(), Stores(None))
+        results = await asyncio.gather(
+            *(engine.create_repository("lake", "mem://lake") for _ in range(10)), return_exceptions=True
+        )
+        won = [one for one in results if not isinstance(one, BaseException)]
+        assert len(won) == 1
+        assert all(type(one) is errors.RepositoryExistsError for one in results if isinstance(one, BaseException))
+        await put(engine, "a", "1")
+
+    run(job())
+
+
+def test_delete_and_create_again() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        old = await engine.get_repository("lake")
+        await put(engine, "a", "1")
+        await engine.delete_repository("lake")
+        await fails(engine.delete_repository("lake"), errors.RepositoryNotFoundError)
+        await fails(engine.stat("lake", "main", "a"), errors.RepositoryNotFoundError)
+        # the data stays, and says whose it is
+        await fails(engine.create_repository("lake", "mem://lake"), errors.NamespaceInUseError)
+        await fails(engine.get_repository("lake"), errors.RepositoryNotFoundError)
+        new = await engine.create_repository("lake", "mem://new")
+        assert new.uid != old.uid
+        assert await content(engine) == {}
+
+    run(job())
+
+
+def test_metadata() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        assert await engine.get_metadata("lake") == {}
+        await asyncio.gather(*(engine.set_metadata("lake", {f"k{n}": str(n)}) for n in range(5)))
+        await engine.set_metadata("lake", {"k0": "é"})
+        await engine.delete_metadata("lake", ["k1", "nothing"])
+        assert await engine.get_metadata("lake") == {"k0": "é", "k2": "2", "k3": "3", "k4": "4"}
+        await fails(engine.set_metadata("lake", {"": "x"}), errors.InvalidRequestError)
+        await fails(engine.get_metadata("nope"), errors.RepositoryNotFoundError)
+
+    run(job())

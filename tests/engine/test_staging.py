@@ -1,0 +1,292 @@
+"""Upload, delete, copy, reset: what is visible, and what a failure leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.context import open_repo, read_branch
+from lakebed_engine.operations.swap import seal
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import Deletion, UploadRequest
+
+from tests.engine.support import (
+    REPO,
+    FakeClock,
+    HookedKV,
+    MemoryKV,
+    chunked,
+    commit,
+    content,
+    fails,
+    make_engine,
+    once,
+    put,
+    put_commit,
+    run,
+)
+
+
+async def crash_after_seal(engine: Engine, branch: str = "main") -> None:
+    """A commit that died between its seal and its swap."""
+    repo = await open_repo(engine._ctx, REPO)
+    found = await seal(engine._ctx, repo, await read_branch(engine._ctx, repo, branch))
+    assert found is not None
+    assert found.record.layers
+
+
+async def data_keys(stores: Stores, uri: str = "mem://lake") -> set[str]:
+    return {blob.key async for blob in stores.open(uri).list("data/")}
+
+
+def test_staged_rows_show_over_layers_over_the_head() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await put_commit(engine, {"a": "head", "b": "head", "c": "head", "d": "head"})
+        await put(engine, "b", "layer")
+        await engine.delete_object(REPO, "main", "c")
+        await put(engine, "d", "layer")
+        await crash_after_seal(engine)
+        await put(engine, "c", "token")
+        await engine.delete_object(REPO, "main", "d")
+        await crash_after_seal(engine)
+        await put(engine, "e", "token")
+        assert await content(engine) == {"a": "head", "b": "layer", "c": "token", "e": "token"}
+        assert await content(engine, "main@") == dict.fromkeys("abcd", "head")
+        for path in ("d", "f"):
+            await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
+        assert (await engine.stat(REPO, "main@", "d")).size == 4
+        page = await engine.diff_branch(REPO, "main")
+        assert [(row.type, row.path) for row in page.items] == [
+            ("changed", "b"), ("changed", "c"), ("removed", "d"), ("added", "e"),
+        ]  # fmt: skip
+        await commit(engine)
+        assert await content(engine, "main@") == {"a": "head", "b": "layer", "c": "token", "e": "token"}
+        assert not (await engine.diff_branch(REPO, "main")).items
+
+    run(job())
+
+
+@pytest.mark.parametrize("where", ["token", "layer", "both", "two layers", "tombstone", "tombstone in layer", "nowhere"])
+@pytest.mark.parametrize("committed", [True, False])
+def test_reset_of_one_object_wherever_it_is_staged(where: str, committed: bool) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await put_commit(engine, {"x": "head", "p": "head"} if committed else {"x": "head"})
+        if where in ("layer", "both", "two layers"):
+            await put(engine, "p", "layer")
+            await crash_after_seal(engine)
+        if where == "two layers":
+            await put(engine, "p", "second")
+            await crash_after_seal(engine)
+        if where in ("token", "both"):
+            await put(engine, "p", "token")
+        if where.startswith("tombstone"):
+            await engine.delete_object(REPO, "main", "p")
+        if where.endswith("in layer"):
+            await crash_after_seal(engine)
+        await engine.reset_object(REPO, "main", "p")
+        wanted = {"p": "head", "x": "head"} if committed else {"x": "head"}
+        assert await content(engine) == wanted
+        assert not (await engine.diff_branch(REPO, "main")).items
+        await engine.reset_object(REPO, "main", "p")
+        await fails(commit(engine), errors.NoChangesError)
+        assert await content(engine, "main@") == wanted
+        await put_commit(engine, {"y": "1"})
+        assert await content(engine) == wanted | {"y": "1"}
+
+    run(job())
+
+
+def test_reset_of_everything_layers_included() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await put_commit(engine, {"a": "1"})
+        await put(engine, "a", "2")
+        await crash_after_seal(engine)
+        await put(engine, "b", "2")
+        await engine.reset_branch(REPO, "main")
+        assert await content(engine) == {"a": "1"}
+        await fails(commit(engine), errors.NoChangesError)
+        await engine.reset_branch(REPO, "main")
+        await fails(engine.reset_branch(REPO, "nope"), errors.BranchNotFoundError)
+        await fails(engine.reset_object(REPO, "nope", "a"), errors.BranchNotFoundError)
+
+    run(job())
+
+
+def test_copies_share_data_and_keep_everything_but_the_time() -> None:
+    async def job() -> None:
+        clock = FakeClock()
+        engine = await make_engine(clock=clock)
+        one = await put(engine, "a", "text", content_type="t/t", metadata={"k": "v"})
+        await commit(engine)
+        await engine.delete_object(REPO, "main", "a")
+        clock.forward(10)
+        await fails(engine.copy_object(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
+        two = await engine.copy_object(REPO, "main", "b", "main@", "a")
+        assert (two.identity, two.checksum, two.content_type, two.metadata) == (one.identity, one.checksum, "t/t", {"k": "v"})
+        assert two.mtime == one.mtime + 10
+        assert await content(engine) == {"b": "text"}
+        await fails(engine.copy_object(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)
+        await fails(engine.copy_object(REPO, "main", "b", "nope", "a"), errors.RefNotFoundError)
+
+    run(job())
+
+
+def test_conditions_of_uploads() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        one = await put(engine, "a", "1", if_none_match=True)
+        await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
+        await commit(engine)
+        await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
+        await fails(put(engine, "a", "2", if_match="nope"), errors.PreconditionFailedError)
+        await fails(put(engine, "b", "2", if_match=one.checksum), errors.PreconditionFailedError)
+        two = await put(engine, "a", "2", if_match=one.checksum)
+        await fails(put(engine, "a", "3", if_match=one.checksum), errors.PreconditionFailedError)
+        await crash_after_seal(engine)
+        await put(engine, "a", "3", if_match=two.checksum)
+        await engine.delete_object(REPO, "main", "a")
+        await fails(put(engine, "a", "4", if_match=two.checksum), errors.PreconditionFailedError)
+        await put(engine, "a", "4", if_none_match=True)
+        assert await content(engine) == {"a": "4"}
+
+    run(job())
+
+
+@pytest.mark.parametrize("condition", [{"if_none_match": True}, {"if_match": "c4ca4238a0b923820dcc509a6f75849b"}])
+def test_a_condition_holds_at_the_moment_of_staging(condition: dict[str, object]) -> None:
+    """M11: something else lands between the look and the write, by way of the token, a layer or the head."""
+
+    async def between(how: str) -> None:
+        stores = Stores(None)
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv, stores)
+        if "if_match" in condition:
+            await put_commit(engine, {"a": "1"})
+        done = False
+
+        async def hook(name: str, what: object) -> None:
+            nonlocal done
+            if name != "apply" or done:
+                return
+            done = True
+            await put(engine, "a", "other")
+            if how != "token":
+                await crash_after_seal(engine)
+            if how == "head":
+                await commit(engine)
+
+        kv.before = hook
+        before = await data_keys(stores)
+        await fails(put(engine, "a", "mine", **condition), errors.PreconditionFailedError)
+        assert done
+        assert await content(engine) == {"a": "other"}
+        assert len(await data_keys(stores)) == len(before) + 1, "the refused data was removed"
+
+    for how in ("token", "layer", "head"):
+        run(between(how))
+
+
+def test_a_refused_upload_takes_no_chunk() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await put(engine, "a", "1")
+
+        async def body() -> AsyncIterator[bytes]:
+            raise AssertionError("was read")
+            yield b""
+
+        for repo, branch, request, kind in [
+            ("nope", "main", UploadRequest(path="x"), errors.RepositoryNotFoundError),
+            (REPO, "nope", UploadRequest(path="x"), errors.BranchNotFoundError),
+            (REPO, "main", UploadRequest(path=""), errors.InvalidPathError),
+            (REPO, "main", UploadRequest(path="a", if_none_match=True), errors.PreconditionFailedError),
+        ]:
+            await fails(engine.upload(repo, branch, request, body()), kind)
+
+    run(job())
+
+
+@pytest.mark.parametrize("scheme", ["mem", "local"])
+def test_an_upload_that_breaks_off_leaves_nothing(scheme: str, tmp_path: Path) -> None:
+    async def job() -> None:
+        stores = Stores(tmp_path)
+        uri = f"{scheme}://lake"
+        engine = await make_engine(stores=stores, namespace=uri)
+
+        async def broken() -> AsyncIterator[bytes]:
+            yield b"x" * 3_000_000
+            raise ConnectionResetError("gone")
+
+        await fails(engine.upload(REPO, "main", UploadRequest(path="a"), broken()), ConnectionResetError)
+
+        async def changes() -> AsyncIterator[tuple[UploadRequest, AsyncIterator[bytes]]]:
+            yield UploadRequest(path="b"), once(b"whole")
+            yield UploadRequest(path="c"), broken()
+
+        await fails(engine.upload_many(REPO, "main", changes()), ConnectionResetError)
+
+        async def hangs() -> AsyncIterator[bytes]:
+            yield b"x"
+            await asyncio.sleep(60)
+
+        task = asyncio.create_task(engine.upload(REPO, "main", UploadRequest(path="d"), hangs()))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await fails(task, asyncio.CancelledError)
+        assert await content(engine) == {}
+        assert await data_keys(stores, uri) == set()
+        assert [left async for left in stores.open(uri).list_partial()] == []
+        await engine.close()
+        stores.close()
+
+    run(job())
+
+
+def test_upload_many_is_all_or_nothing() -> None:
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        await put_commit(engine, {"old": "1"})
+
+        def change(path: str) -> tuple[UploadRequest, AsyncIterator[bytes]]:
+            return UploadRequest(path=path), once(path.encode())
+
+        written = await engine.upload_many(REPO, "main", chunked([change("a"), Deletion("old"), change("b")]))
+        assert [path for path, _ in written] == ["a", "b"]
+        assert await content(engine) == {"a": "a", "b": "b"}
+        before = await data_keys(stores)
+        await fails(engine.upload_many(REPO, "main", chunked([change("c"), change("c")])), errors.InvalidRequestError)
+        await fails(engine.upload_many(REPO, "main", chunked([change("c"), Deletion("")])), errors.InvalidPathError)
+        many = [Deletion(str(number)) for number in range(10_001)]
+        await fails(engine.upload_many(REPO, "main", chunked(many)), errors.InvalidRequestError)
+        assert await engine.upload_many(REPO, "main", chunked([])) == []
+        assert await content(engine) == {"a": "a", "b": "b"}
+        assert await data_keys(stores) == before
+
+    run(job())
+
+
+def test_read_only_repositories_refuse_but_for_force() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await engine.create_repository("frozen", "mem://frozen", read_only=True)
+        upload = UploadRequest(path="a")
+        await fails(engine.upload("frozen", "main", upload, once(b"")), errors.ReadOnlyRepositoryError)
+        await fails(engine.delete_object("frozen", "main", "a"), errors.ReadOnlyRepositoryError)
+        await fails(engine.reset_branch("frozen", "main"), errors.ReadOnlyRepositoryError)
+        await fails(engine.create_tag("frozen", "t", "main"), errors.ReadOnlyRepositoryError)
+        await fails(engine.create_branch("frozen", "b", "main"), errors.ReadOnlyRepositoryError)
+        await fails(engine.set_metadata("frozen", {"a": "b"}), errors.ReadOnlyRepositoryError)
+        await fails(engine.delete_repository("frozen"), errors.ReadOnlyRepositoryError)
+        await engine.upload("frozen", "main", UploadRequest(path="a", force=True), once(b""))
+        await engine.create_tag("frozen", "t", "main", force=True)
+        await engine.delete_repository("frozen", force=True)
+
+    run(job())

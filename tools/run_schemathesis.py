@@ -1,0 +1,105 @@
+"""Run schemathesis over the whole of openapi.yaml against a real `lakebed serve`; fail on any 5xx it finds.
+
+    python tools/run_schemathesis.py --python .venv-schemathesis/bin/python [--max-examples 20] [--seed 1] [-- ...]
+
+Started with the project's Python; schemathesis itself runs in its own environment (`--python`), because its pins pull
+other packages back to old versions. What follows `--` goes to `schemathesis run` as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import http.client
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # started as a script: `tests` is not on the path
+
+from tests.support.server import RunningServer, running_server  # noqa: E402
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "response_headers_conformance",
+    "ignored_auth",
+    "unsupported_method",
+    "allow_header_conformance",
+    "missing_required_header",
+)
+
+
+class Seeder:
+    """Makes the things that `tests/schemathesis/hooks.py` names."""
+
+    def __init__(self, server: RunningServer) -> None:
+        pair = f"{server.access_key_id}:{server.secret_access_key}"
+        self.authorization = "Basic " + base64.b64encode(pair.encode()).decode()
+        self._host = server.endpoint.removeprefix("http://")
+
+    def make(self) -> None:
+        """A repository with commits, branches, a tag, a merge, and uncommitted changes."""
+        self._post("/repositories", '{"name":"lake","storage_namespace":"local://lake"}')
+        lake = "/repositories/lake"
+        for path in ("a.csv", "dir/b.csv", "dir/%C3%BC%20%F0%9F%98%80.csv"):
+            self._post(f"{lake}/branches/main/objects?path={path}", "a,b\n1,2\n")
+        self._post(f"{lake}/branches/main/commits", '{"message":"first"}')
+        for name in ("dev", "tx"):
+            self._post(f"{lake}/branches", f'{{"name":"{name}","source":"main"}}')
+            self._post(f"{lake}/branches/{name}/objects?path=a.csv", f"{name}\n")
+            self._post(f"{lake}/branches/{name}/commits", f'{{"message":"{name}"}}')
+        self._post(f"{lake}/tags", '{"id":"v1","ref":"main"}')
+        self._post(f"{lake}/refs/dev/merge/main", "{}")
+        self._post(f"{lake}/branches/dev/objects?path=uncommitted", "x")
+
+    def _post(self, path: str, body: str) -> None:
+        connection = http.client.HTTPConnection(self._host, timeout=30)
+        headers = {"Authorization": self.authorization, "Content-Type": "application/json"}
+        connection.request("POST", "/api/v1" + path, body.encode(), headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        connection.close()
+        if response.status >= 300:
+            raise SystemExit(f"cannot prepare the run: {path}: {response.status} {text}")
+
+
+def command(python: str, server: RunningServer, authorization: str, options: argparse.Namespace) -> list[str]:
+    """The command line of schemathesis."""
+    return [
+        *(python, "-m", "schemathesis.cli", "--config-file", str(ROOT / "tests/schemathesis/schemathesis.toml")),
+        *("run", str(ROOT / "openapi.yaml"), "--url", f"{server.endpoint}/api/v1"),
+        *("--header", f"Authorization: {authorization}"),
+        *("--checks", ",".join(CHECKS), "--phases", "examples,coverage,fuzzing,stateful"),
+        *("--max-examples", str(options.max_examples), "--seed", str(options.seed)),
+        *("--no-shrink", "--continue-on-failure", "--request-timeout", "30"),
+        *options.more,
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Start a server, fill it, run, and give schemathesis's exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", default=str(ROOT / ".venv-schemathesis/bin/python"))
+    parser.add_argument("--max-examples", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("more", nargs="*", help="for `schemathesis run`, after --")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as directory, running_server(Path(directory) / "data") as server:
+        seeder = Seeder(server)
+        seeder.make()
+        environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(ROOT / "tests/schemathesis")}
+        done = subprocess.run(
+            command(options.python, server, seeder.authorization, options), env=environment, cwd=directory, check=False
+        )
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
