@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "a8e2ab0142ad53e88595274a7dfedb7fe5221a49e6ffd8b81e8e39982f461fc3"
+SPEC_DIGEST: Final = "2f0434871e064e0c99f5e7d9f42a497e37193eae78f54a2433a9f61c407fbb9a"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -75,18 +75,6 @@ def create_app(
     """The application over its services. `on_shutdown` runs last, after the last request."""
     request_log = request_log or RequestLog()
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        cleaner = asyncio.create_task(_clean_for_ever(services.engine, cleanup_interval))
-        try:
-            yield
-        finally:
-            cleaner.cancel()
-            await asyncio.gather(cleaner, return_exceptions=True)
-            if on_shutdown is not None:
-                await on_shutdown()
-            request_log.flush()
-
     async def page(request: Request) -> Response:
         endpoint = str(request.base_url).rstrip("/")
         return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
@@ -104,16 +92,36 @@ def create_app(
             Route("/openapi.json", _spec),
         ],
         exception_handlers={404: unknown},
-        lifespan=lifespan,
+        lifespan=lambda _: _life(services.engine, cleanup_interval, on_shutdown, request_log),
     )
     return App(Api(services, json_limit=json_limit, request_log=request_log), site)
+
+
+@contextlib.asynccontextmanager
+async def _life(
+    engine: Engine,
+    cleanup_interval: float,
+    on_shutdown: Callable[[], Awaitable[None]] | None,
+    request_log: RequestLog,
+) -> AsyncIterator[None]:
+    cleaner = asyncio.create_task(_clean_for_ever(engine, cleanup_interval))
+    try:
+        yield
+    finally:
+        cleaner.cancel()
+        await asyncio.gather(cleaner, return_exceptions=True)
+        if on_shutdown is not None:
+            await on_shutdown()
+        request_log.flush()
 
 
 async def _clean_for_ever(engine: Engine, interval: float) -> None:
     while True:
         await asyncio.sleep(interval)
         try:
-            await engine.run_cleaner()
+            removed = await engine.run_cleaner()
+            if removed:
+                log.debug("the cleaner removed %d dropped parts of staging", removed)
         except Exception:
             log.exception("the cleaner failed; it tries again in %g s", interval)
 

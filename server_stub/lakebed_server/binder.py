@@ -45,8 +45,9 @@ class Binder:
         if query and self._query:
             self._read_query(query, got)
         for name, key in self._headers:
-            if key in headers:
-                got[name] = decoded(headers[key], f"parameter {name}")
+            value = headers.get(key)
+            if value:  # an empty header is no header
+                got[name] = decoded(value, f"parameter {name}")
         try:
             return msgspec.convert(got, self._params, strict=False)
         except msgspec.ValidationError as error:

@@ -54,22 +54,27 @@ class CountingIds:
 
 
 class HookedKV:
-    """A KVStore that calls `before(name, calls)` ahead of each call, and counts the calls."""
+    """A KVStore that calls `before(name, calls)` ahead of each call, and counts the calls.
+
+    Take the hook off (`before = None`) before looking at what came out.
+    """
 
     def __init__(self, inner: KVStore) -> None:
         self.inner = inner
         self.calls = 0
+        self._inside = False
         self.before: Callable[[str, Any], Awaitable[None]] | None = None
 
     async def _call(self, name: str, what: Any) -> None:
+        if self._inside:  # what the hook itself does is neither hooked nor counted
+            return
         self.calls += 1
-        hook, self.before = self.before, None  # what the hook itself does is not hooked
-        if hook is not None:
+        if self.before is not None:
+            self._inside = True
             try:
-                await hook(name, what)
+                await self.before(name, what)
             finally:
-                if self.before is None:
-                    self.before = hook
+                self._inside = False
 
     async def get(self, partition: str, key: bytes) -> Versioned | None:
         await self._call("get", (partition, key))

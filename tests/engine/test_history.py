@@ -154,7 +154,7 @@ def test_merge_base_of_a_criss_cross_and_of_a_long_history() -> None:
         await merge(engine, one.id, "dev")
         found = await engine.merge_base(REPO, "main", "dev")
         assert found.base_id in (one.id, other.id)
-        await put_commit(engine, {"m": "2"})
+        await put_commit(engine, {"more": "2"})
         await merge(engine, "main", "dev")
         assert (await engine.merge_base(REPO, "main", "dev")).base_id == (await engine.get_commit(REPO, "main")).id
         assert (await engine.merge_base(REPO, "main", "main~1")).base_id == (await engine.get_commit(REPO, "main~1")).id

@@ -183,20 +183,20 @@ def test_a_row_staged_just_before_the_swap_is_not_overtaken() -> None:
             nonlocal reached
             if kv.calls == at:
                 reached = True
-                kv.before = None
                 await put(engine, "a", "mine")
 
         kv.before = hook
         try:
             await merge(engine, "dev")
-            assert reached is False or kv.calls > at
+            kv.before = None
         except errors.DirtyBranchError:
+            kv.before = None
             assert await content(engine, "main@") == {"a": "1"}
         if reached:
             # staged before the merge: refused; staged after it: it stands over the merge. Never in between
             assert await content(engine) == {"a": "mine"}
             merged = (await content(engine, "main@"))["a"] == "2"
-            assert not merged or at >= last_apply
+            assert not merged or at > last_apply
         return reached
 
     async def applies() -> int:
@@ -216,7 +216,7 @@ def test_a_row_staged_just_before_the_swap_is_not_overtaken() -> None:
         await merge(engine, "dev")
         return found
 
-    last_apply = run(applies()) + 1
+    last_apply = run(applies())
     at = 1
     while run(job(at)):
         at += 1

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 KEY, SECRET = "AKIAJSDKTESTSDKTESTQ", "sdk-test-secret"
@@ -29,7 +29,11 @@ def serving(folder: Path) -> Iterator[str]:
         yield _endpoint(process, log)
     finally:
         process.terminate()
-        process.wait(20)
+        try:
+            process.wait(10)
+        finally:
+            process.kill()
+            process.wait()
 
 
 def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
@@ -66,13 +70,34 @@ class Proxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        """One connection: each request is sent on over a connection of its own."""
+        """One connection, both ways at once; when a request is to be lost, both ends close before its answer."""
         with client, socket.create_connection(self._server) as server:
-            while request := client.recv(1 << 20):
-                line = request.split(b"\r\n", 1)[0].decode()
-                server.sendall(request)
-                answer = server.recv(1 << 20)
-                if self.swallow(line):
-                    self.swallowed.append(line)
-                    return
+            lost: list[str] = []
+            back = threading.Thread(target=self._answers, args=(client, server, lost), daemon=True)
+            back.start()
+            try:
+                while sent := client.recv(1 << 20):
+                    line = sent.split(b"\r\n", 1)[0].decode("latin-1")
+                    if self.swallow(line):
+                        lost.append(line)
+                    server.sendall(sent)
+            except OSError:
+                pass
+            _shut(server)
+            back.join()
+
+    def _answers(self, client: socket.socket, server: socket.socket, lost: list[str]) -> None:
+        try:
+            while answer := server.recv(1 << 20):
+                if lost:
+                    self.swallowed += lost
+                    break
                 client.sendall(answer)
+        except OSError:
+            pass
+        _shut(client)
+
+
+def _shut(end: socket.socket) -> None:
+    with suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)

@@ -122,6 +122,10 @@ def test_closed_words() -> None:
     assert refused(params, "diffRefs", "type=four_dot", raw=("r", "a", "b")).message.startswith("parameter type: ")
 
 
+def test_an_empty_header_is_no_header() -> None:
+    assert params("getObject", "path=a", {b"range": b""}).range is UNSET
+
+
 def test_control_characters_in_headers_are_refused() -> None:
     assert refused(params, "getObject", "path=a", {b"if-none-match": b"a\x01"}).kind == "invalid_request"
 

@@ -133,13 +133,17 @@ def test_conditions_that_are_not_supported(wire: Wire, engine: FakeEngine, heade
 
 
 @pytest.mark.parametrize("length", [10, 3 * MIB])
-def test_a_truncated_upload_leaves_nothing(server: tuple[FakeEngine, int], engine: FakeEngine, length: int) -> None:
+def test_a_truncated_upload_leaves_nothing(
+    server: tuple[FakeEngine, int], engine: FakeEngine, length: int, caplog: pytest.LogCaptureFixture
+) -> None:
     with Wire(server[1]) as wire:
         wire.head(f"POST {UPLOAD}?path=a", f"Content-Length: {length}")
         wire.send(b"x" * (length - 1))
     wait_until(lambda: engine.interrupted)
     assert isinstance(engine.interrupted[0], ClientGoneError)
     assert not engine.objects
+    time.sleep(0.05)
+    assert not caplog.records, "a client that leaves is no event"
 
 
 def test_a_truncated_chunked_upload_leaves_nothing(server: tuple[FakeEngine, int], engine: FakeEngine) -> None:

@@ -1,0 +1,145 @@
+"""SIGKILL of a real server under load: nothing that it acknowledged is lost (`PROTOCOL.md` 7.5).
+
+Writers and committers keep a server busy over plain HTTP, without retries, and note what was acknowledged. It is
+killed at a random moment, started again over the same data, and every acknowledged upload, delete and commit must be
+there. The seed is printed; issue B extends this to PostgreSQL and many more kills.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import lakebed
+import pytest
+
+from tests.support.server import RunningServer, running_server
+
+KILLS = 6
+WRITERS = 6
+COMMITTERS = 2
+
+
+class Load:
+    """What was asked for and what was acknowledged. Each writer has its own paths, so each path has one history."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.acknowledged: dict[str, str | None] = {}
+        self.maybe: dict[str, set[str | None]] = {}
+        self.commits: list[str] = []
+        self.operations = 0
+        self.unexpected: list[str] = []
+
+    def write(self, client: httpx.Client, writer: int, number: int) -> None:
+        """Upload or delete one path; what was asked without an answer may or may not be there."""
+        path = f"w{writer}/{number % 40:02d}"
+        value = None if number % 7 == 6 else f"{writer}:{number}"
+        with self.lock:
+            self.maybe.setdefault(path, set()).add(value)
+        url = "/branches/main/objects"
+        if value is None:
+            answer = client.delete(url, params={"path": path})
+        else:
+            answer = client.post(url, params={"path": path}, content=value.encode())
+        with self.lock:
+            if answer.status_code not in (201, 204):
+                self.unexpected.append(f"{answer.status_code} {answer.text[:200]}")
+                return
+            self.acknowledged[path] = value
+            self.maybe[path] = set()
+            self.operations += 1
+
+    def commit(self, client: httpx.Client, number: int) -> None:
+        """Commit; having nothing to commit is fine."""
+        answer = client.post("/branches/main/commits", json={"message": f"commit {number}"})
+        with self.lock:
+            if answer.status_code == 201:
+                self.commits.append(answer.json()["id"])
+                self.operations += 1
+            elif answer.status_code not in (400, 429):
+                self.unexpected.append(f"{answer.status_code} {answer.text[:200]}")
+
+
+def client_of(server: RunningServer) -> httpx.Client:
+    return httpx.Client(
+        base_url=f"{server.endpoint}/api/v1/repositories/lake",
+        auth=(server.access_key_id, server.secret_access_key),
+        timeout=30,
+    )
+
+
+def run_until_dead(server: RunningServer, job: Callable[[httpx.Client, int], None], numbers: range) -> threading.Thread:
+    """A thread that works until the server is gone."""
+
+    def work() -> None:
+        with client_of(server) as client:
+            for number in numbers:
+                try:
+                    job(client, number)
+                except httpx.TransportError:
+                    return
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def kill_under_load(server: RunningServer, load: Load, round_number: int, seconds: float) -> None:
+    begin = round_number * 1_000_000
+    before = load.operations
+    threads = [
+        run_until_dead(server, lambda client, n, w=writer: load.write(client, w, n), range(begin, begin + 1_000_000))  # type: ignore[misc]
+        for writer in range(WRITERS)
+    ]
+    threads += [run_until_dead(server, load.commit, range(begin, begin + 1_000_000)) for _ in range(COMMITTERS)]
+    deadline = time.monotonic() + 30
+    while load.operations < before + 50 and time.monotonic() < deadline:
+        time.sleep(0.01)  # the kill must meet a server that is busy
+    time.sleep(seconds)
+    server.process.kill()
+    server.process.wait()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def check(server: RunningServer, load: Load) -> None:
+    """Everything acknowledged is there, nothing else is, and the branch still works."""
+    main = lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key).repository("lake").branch("main")
+    assert load.unexpected == []
+    history = [commit.id for commit in main.log()]
+    assert len(history) == len(set(history))
+    assert set(load.commits) <= set(history), "an acknowledged commit is not in history"
+    found = {item.path: main.get(item.path).decode() for item in main.list()}
+    for path in load.maybe.keys() | load.acknowledged.keys():
+        possible = {load.acknowledged.get(path), *load.maybe.get(path, ())}
+        assert found.get(path) in possible, f"{path}: {found.get(path)!r}, not one of {possible}"
+    assert found.keys() <= load.maybe.keys()
+    for path in load.maybe:  # what is there now is what later rounds start from
+        load.acknowledged[path] = found.get(path)
+        load.maybe[path] = set()
+
+
+@pytest.mark.slow
+def test_killed_under_load(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    load = Load()
+    data = tmp_path / "data"
+    with running_server(data) as server:
+        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key).repository("lake").create("local://lake")
+        kill_under_load(server, load, 0, chance.uniform(0, 0.5))
+    for round_number in range(1, KILLS):
+        with running_server(data) as server:
+            check(server, load)
+            kill_under_load(server, load, round_number, chance.uniform(0, 0.5))
+    with running_server(data) as server:
+        check(server, load)
+        assert load.operations > 50 * KILLS
+        assert load.commits

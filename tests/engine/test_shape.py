@@ -1,0 +1,107 @@
+"""Shape, not seconds: how many calls an operation makes must not grow with the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pyarrow as pa
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.commits import commit_row, write_commit
+from lakebed_engine.operations.context import open_repo, read_branch
+from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.operations.swap import swap
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.tree.fold import fold
+from lakebed_engine.tree.rows import delta_table
+from lakebed_engine.tree.trees import EMPTY_TREE
+from lakebed_engine.vocabulary.records import Branch
+
+import msgspec
+
+from tests.engine.support import REPO, HookedKV, MemoryKV, chunked, commit, make_engine, put, run
+
+
+class CountingObjects(MemoryObjects):
+    """Counts whole reads and writes."""
+
+    calls = 0
+
+    async def get(self, key: str) -> bytes:
+        self.calls += 1
+        return await super().get(key)
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+        self.calls += 1
+        await super().put(key, data, if_absent=if_absent)
+
+
+class OneStore:
+    def __init__(self) -> None:
+        self.store = CountingObjects("mem://lake")
+
+    def open(self, uri: str) -> ObjectStore:
+        return self.store
+
+
+def rows(count: int) -> pa.Table:
+    return delta_table(
+        [(f"p/{n:06}", new_entry(f"data/{n:032x}", f"{n:032x}", n, 1, "text/plain", {})) for n in range(count)]
+    )
+
+
+async def filled(kv: HookedKV, stores: OneStore, count: int) -> Engine:
+    """A lake of `count` committed entries, made below the operations: quickly."""
+    engine = await make_engine(kv, stores)
+    ctx = engine._ctx
+    repo = await open_repo(ctx, REPO)
+    seen = await read_branch(ctx, repo, "main")
+    tree = (await fold(ctx.trees, stores.store, ctx.runtime, EMPTY_TREE, chunked([rows(count)]))).tree
+    parent = await engine.get_commit(REPO, "main")
+    made = await write_commit(ctx, repo, [parent], tree.id, committer="", message="", metadata={})
+    new: Branch = msgspec.structs.replace(seen.record, gen=2, commit_id=made.id)
+    assert await swap(ctx, repo, seen, new, puts=[commit_row(repo, made)])
+    return engine
+
+
+VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
+    "stat": lambda e: e.stat(REPO, "main", "p/000777"),
+    "miss": lambda e: e.list_objects(REPO, "main", prefix="q"),
+    "list": lambda e: e.list_objects(REPO, "main", after="p/000500", amount=100),
+    "list grouped": lambda e: e.list_objects(REPO, "main", delimiter="/"),
+    "stage": lambda e: put(e, "p/000778x", "new"),
+    "stat staged": lambda e: e.stat(REPO, "main", "p/000778x"),
+    "diff": lambda e: e.diff_branch(REPO, "main"),
+    "commit": lambda e: commit(e),
+    "diff refs": lambda e: e.diff_refs(REPO, "main~1", "main", mode="two_dot"),
+    "delete": lambda e: e.delete_object(REPO, "main", "p/000778x"),
+    "commit again": lambda e: commit(e),
+}
+
+
+def counted(count: int, cold: bool) -> dict[str, tuple[int, int]]:
+    async def job() -> dict[str, tuple[int, int]]:
+        kv, stores = HookedKV(MemoryKV()), OneStore()
+        engine = await filled(kv, stores, count)
+        found = {}
+        for name, verb in VERBS.items():
+            if cold:
+                engine._ctx.trees._cache.clear()
+            kv.calls = stores.store.calls = 0
+            await verb(engine)
+            found[name] = kv.calls, stores.store.calls
+        await engine.close()
+        return found
+
+    return run(job())
+
+
+def test_calls_do_not_grow_with_the_lake() -> None:
+    for cold in (False, True):
+        small, large = counted(1_000, cold), counted(20_000, cold)
+        assert small == large
+    warm = counted(1_000, cold=False)
+    assert warm["stat"][0] <= 4
+    assert warm["stage"][0] <= 4
+    assert warm["commit"] <= (9, 3)
