@@ -48,8 +48,7 @@ def http(folder: Path, entries: int) -> Iterator[Figure]:
     import lakebed
 
     with servers.lakebed(folder / "http") as server:
-        lake = lakebed.connect(server.env["LAKEBED_ENDPOINT"], server.env["LAKEBED_ACCESS_KEY_ID"],
-                               server.env["LAKEBED_SECRET_ACCESS_KEY"])  # fmt: skip
+        lake = lakebed.connect(*server.credentials)
         main = lake.repository("bench").create("local://bench").branch("main")
         for start in range(0, OBJECTS, 1000):
             main.put_many({f"small/{n:06d}.bin": os.urandom(1024) for n in range(start, start + 1000)})
@@ -57,33 +56,43 @@ def http(folder: Path, entries: int) -> Iterator[Figure]:
         with servers.baseline(folder) as empty:
             empty.load("empty", 16, 1)
             server.load("stat", 16, 1)
-            pairs = [
-                (empty.load("empty", 16, SECONDS)["rate"], server.load("stat", 16, SECONDS)) for _ in range(3)
-            ]
+            pairs = [(empty.load("empty", 16, SECONDS)["rate"], server.load("stat", 16, SECONDS)) for _ in range(3)]
         base = statistics.median(pair[0] for pair in pairs)
         stat = statistics.median(pair[1]["rate"] for pair in pairs)
         p99 = statistics.median(pair[1]["p99_ms"] for pair in pairs)
         yield Figure("empty Starlette route (baseline)", base, "requests/s", note="16 connections")
-        yield Figure("stat by path over HTTP", stat, "requests/s", "at least", 8000, f"16 connections, p99 {p99:.1f} ms")
+        yield Figure(
+            "stat by path over HTTP", stat, "requests/s", "at least", 8000, f"16 connections, p99 {p99:.1f} ms"
+        )
         yield Figure("stat / empty route", stat / base, "ratio", "at least", 0.3)
         read = server.load("read", 16, SECONDS)
-        yield Figure("read 1 KiB", read["rate"], "requests/s", "at least", 4000, f"16 connections, p99 {read['p99_ms']:.1f} ms")
+        yield Figure(
+            "read 1 KiB", read["rate"], "requests/s", "at least", 4000, f"16 connections, p99 {read['p99_ms']:.1f} ms"
+        )
         put = server.load("upload", 32, SECONDS)
         yield Figure("upload 1 KiB, durable", put["rate"], "requests/s", "at least", 1500,
                      f"32 connections, fsync on, p99 {put['p99_ms']:.1f} ms")  # fmt: skip
         page = server.load("list", 1, SECONDS)
-        yield Figure("list page of 1,000 over HTTP", page["p50_ms"], "ms", "at most", 15, f"1 connection, p99 {page['p99_ms']:.1f} ms")
+        yield Figure(
+            "list page of 1,000 over HTTP",
+            page["p50_ms"],
+            "ms",
+            "at most",
+            15,
+            f"1 connection, p99 {page['p99_ms']:.1f} ms",
+        )
 
 
 def transfers(folder: Path, entries: int) -> Iterator[Figure]:
     import lakebed
 
     with servers.lakebed(folder / "transfer") as server:
-        lakebed.connect(server.env["LAKEBED_ENDPOINT"], server.env["LAKEBED_ACCESS_KEY_ID"],
-                        server.env["LAKEBED_SECRET_ACCESS_KEY"]).repository("bench").create("local://bench")  # fmt: skip
+        lakebed.connect(*server.credentials).repository("bench").create("local://bench")
         with servers.baseline(folder) as plain:
             found = transfer.measure(server, plain, folder)
-    yield Figure("bare socket copy of 256 MiB, synced", found["socket"], "MiB/s", note="this machine's loopback and disk")
+    yield Figure(
+        "bare socket copy of 256 MiB, synced", found["socket"], "MiB/s", note="this machine's loopback and disk"
+    )
     yield Figure("plain HTTP copy up, synced (baseline)", found["plain_up"], "MiB/s", note="no hash, no version")
     yield Figure("upload 256 MiB, durable, MD5", found["up"], "MiB/s")
     yield Figure("upload / plain HTTP copy", found["up"] / found["plain_up"], "ratio", "at least", 0.6)
@@ -101,9 +110,13 @@ def scale(folder: Path, entries: int) -> Iterator[Figure]:
     size = f"{entries:,} entries"
     yield Figure(f"commit of {size}", found["commit_all_s"], "s", "at most", 5, "SQLite, local store, fsync on")
     yield Figure("resident memory at its peak", found["commit_all_peak_mib"], "MiB", "at most", 1024)
-    yield Figure(f"one-entry commit on {size}", found["commit_one_median_s"] * 1000, "ms", "at most", 30, "median of 10")
+    yield Figure(
+        f"one-entry commit on {size}", found["commit_one_median_s"] * 1000, "ms", "at most", 30, "median of 10"
+    )
     yield Figure(f"commit of 1 % of {size}, spread evenly", found["commit_1pct_s"], "s")
-    yield Figure(f"diff of 1 % of {size}, spread evenly", found["diff_1pct_cold_s"], "s", "at most", 0.5, "caches empty")
+    yield Figure(
+        f"diff of 1 % of {size}, spread evenly", found["diff_1pct_cold_s"], "s", "at most", 0.5, "caches empty"
+    )
     yield Figure("the same diff again", found["diff_1pct_warm_s"], "s")
     yield Figure("list page of 1,000, caches empty", found["list_page_cold_max_s"] * 1000, "ms", "at most", 15,
                  "worst of 20 places")  # fmt: skip
@@ -152,7 +165,9 @@ def write(figures: list[Figure], entries: int) -> None:
     begin, end = "<!-- table: made by make bench -->", "<!-- end of table -->"
     text = page.read_text()
     head, tail = text.split(begin)[0], text.split(end)[1]
-    page.write_text(f"{head}{begin}\n\n{machine}; one server process, one client process.\n\n{table(figures)}\n\n{end}{tail}")
+    page.write_text(
+        f"{head}{begin}\n\n{machine}; one server process, one client process.\n\n{table(figures)}\n\n{end}{tail}"
+    )
 
 
 def main() -> None:

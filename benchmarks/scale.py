@@ -70,7 +70,9 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
     await engine.create_repository("bench", "local://bench")
     found: dict[str, float] = {}
     for start in range(0, entries, 100_000):
-        await stage_all(engine, "main", [(path_of(i), entry(path_of(i))) for i in range(start, min(entries, start + 100_000))])
+        await stage_all(
+            engine, "main", [(path_of(i), entry(path_of(i))) for i in range(start, min(entries, start + 100_000))]
+        )
     found["staged_peak_mib"] = peak()
     found["commit_all_s"], first = await timed(engine.commit("bench", "main", request))
     found["commit_all_peak_mib"] = peak()
@@ -99,8 +101,10 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
         pages.append(seconds)
     found["list_page_cold_max_s"] = max(pages)
     pages = []
-    for step in range(20):
-        seconds, page = await timed(cold.list_objects("bench", "main", prefix="tables/events/", delimiter="/", amount=1000))
+    for _ in range(20):
+        seconds, page = await timed(
+            cold.list_objects("bench", "main", prefix="tables/events/", delimiter="/", amount=1000)
+        )
         pages.append(seconds)
     found["list_prefixes_page_s"] = sorted(pages)[10]
     found["list_prefixes"] = len(page.items)

@@ -48,9 +48,17 @@ class Server:
     pid: int
     env: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def credentials(self) -> tuple[str, str, str]:
+        """Endpoint and access key pair."""
+        names = ("LAKEBED_ENDPOINT", "LAKEBED_ACCESS_KEY_ID", "LAKEBED_SECRET_ACCESS_KEY")
+        endpoint, key, secret = (self.env[name] for name in names)
+        return endpoint, key, secret
+
     def load(self, kind: str, connections: int, seconds: float, count: int = 10_000) -> dict[str, float]:
         """One load run in a process of its own."""
-        command = [sys.executable, "-m", "benchmarks.load", str(self.port), str(connections), str(seconds), kind, str(count)]
+        words = ["-m", "benchmarks.load", self.port, connections, seconds, kind, count]
+        command = [sys.executable, *map(str, words)]
         done = subprocess.run(command, env={**os.environ, **self.env}, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"load {kind} failed: {done.stderr[-2000:]}")
@@ -99,7 +107,7 @@ def lakebed(data: Path) -> Iterator[Server]:
 
 @contextmanager
 def baseline(folder: Path) -> Iterator[Server]:
-    """The same stack (Starlette, uvicorn, uvloop, httptools) doing nothing: an empty route, and a file copied plainly."""
+    """The same stack (Starlette, uvicorn, uvloop, httptools): an empty route, and a file copied plainly."""
     port = free_port()
     command = [sys.executable, "-c", BASELINE.format(port=port, folder=str(folder))]
     with started(command, port, "/empty", {}, folder / "baseline.log") as server:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -20,7 +19,9 @@ from tests.support.server import RunningServer
 @pytest.fixture
 def client(server: RunningServer) -> Client:
     """The official client."""
-    return Client(host=server.endpoint, username=server.access_key_id, password=server.secret_access_key)
+    return Client(  # type: ignore[no-untyped-call]
+        host=server.endpoint, username=server.access_key_id, password=server.secret_access_key
+    )
 
 
 @pytest.fixture
@@ -31,9 +32,9 @@ def lakefs_repo(client: Client) -> lakefs.Repository:
 
 
 @pytest.fixture
-def file_system(server: RunningServer) -> Iterator[LakeFSFileSystem]:
+def file_system(server: RunningServer) -> LakeFSFileSystem:
     """lakefs-spec's fsspec file system."""
     LakeFSFileSystem.clear_instance_cache()
-    yield LakeFSFileSystem(
+    return LakeFSFileSystem(
         host=server.endpoint, username=server.access_key_id, password=server.secret_access_key, skip_instance_cache=True
     )

@@ -32,7 +32,9 @@ def test_repositories(client: Client, lakefs_repo: lakefs.Repository) -> None:
     assert lakefs_repo.id in [found.id for found in lakefs.repositories(client=client, prefix="compat-")]
     with pytest.raises(ConflictException):
         lakefs.Repository(lakefs_repo.id, client=client).create(storage_namespace="local://elsewhere")
-    again = lakefs.Repository(lakefs_repo.id, client=client).create(storage_namespace="local://elsewhere", exist_ok=True)
+    again = lakefs.Repository(lakefs_repo.id, client=client).create(
+        storage_namespace="local://elsewhere", exist_ok=True
+    )
     assert again.properties.storage_namespace == lakefs_repo.properties.storage_namespace
     assert lakefs_repo.metadata == {}
     lakefs_repo.delete()
@@ -88,7 +90,7 @@ def test_commit_diff_and_log(lakefs_repo: lakefs.Repository) -> None:
     assert [(change.type, change.path) for change in main.uncommitted()] == [("added", "a")]
     first = main.commit("first", metadata={"k": "v"})
     commit = first.get_commit()
-    assert (commit.message, commit.metadata["k"], commit.committer) == ("first", "v", "admin")
+    assert (commit.message, (commit.metadata or {})["k"], commit.committer) == ("first", "v", "admin")
     main.object("a").upload(b"2", mode="wb")
     main.object("b").upload(b"3", mode="wb")
     main.commit("second")
@@ -148,6 +150,8 @@ def test_transaction(lakefs_repo: lakefs.Repository) -> None:
 
 
 def test_wrong_credentials(server: RunningServer) -> None:
-    stranger = Client(host=server.endpoint, username=server.access_key_id, password="wrong")
+    stranger = Client(  # type: ignore[no-untyped-call]
+        host=server.endpoint, username=server.access_key_id, password="wrong"
+    )
     with pytest.raises(NotAuthorizedException):
         list(lakefs.repositories(client=stranger))

@@ -110,7 +110,11 @@ def kill_under_load(server: RunningServer, load: Load, round_number: int, second
 
 def check(server: RunningServer, load: Load) -> None:
     """Everything acknowledged is there, nothing else is, and the branch still works."""
-    main = lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key).repository("lake").branch("main")
+    main = (
+        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key)
+        .repository("lake")
+        .branch("main")
+    )
     assert load.unexpected == []
     history = [commit.id for commit in main.log()]
     assert len(history) == len(set(history))
@@ -133,7 +137,9 @@ def test_killed_under_load(tmp_path: Path) -> None:
     load = Load()
     data = tmp_path / "data"
     with running_server(data) as server:
-        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key).repository("lake").create("local://lake")
+        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key).repository("lake").create(
+            "local://lake"
+        )
         kill_under_load(server, load, 0, chance.uniform(0, 0.5))
     for round_number in range(1, KILLS):
         with running_server(data) as server:

@@ -19,7 +19,7 @@ from lakebed_engine.vocabulary.ports import RandomIds, SystemClock
 from lakebed_engine.vocabulary.records import MergeRequest, Repository
 
 from tests.engine.support import run
-from tests.engine.trees import Delta, Lake, State, applied, deltas, entry, order, states, table
+from tests.engine.trees import Delta, Lake, State, applied, deltas, entry, order, states
 
 FEW = settings(max_examples=80, deadline=None)
 
@@ -109,9 +109,7 @@ def test_conflicts_page_by_page(base: State, one: Delta, other: Delta, amount: i
         found: list[str] = []
         more = bool(conflicts)
         while more:
-            request = MergeRequest(
-                committer="ann", conflicts_after=found[-1] if found else "", conflicts_amount=amount
-            )
+            request = MergeRequest(committer="ann", conflicts_after=found[-1] if found else "", conflicts_amount=amount)
             with pytest.raises(MergeConflictError) as caught:
                 await merged(lake, *trees, request)
             page = [one.path for one in caught.value.conflicts]

@@ -230,7 +230,14 @@ def test_unrelated_histories() -> None:
         await put_commit(engine, {"a": "1"})
         repo = await open_repo(engine._ctx, REPO)
         alone = Commit(
-            id="f" * 64, parents=(), committer="", message="", creation_date=0, metarange_id="", metadata={}, generation=9
+            id="f" * 64,
+            parents=(),
+            committer="",
+            message="",
+            creation_date=0,
+            metarange_id="",
+            metadata={},
+            generation=9,
         )
         await kv.apply(Batch(puts=[Put(repo.partition, commit_key(alone.id), encode(alone))]))
         await fails(merge(engine, alone.id), errors.NoMergeBaseError)

@@ -16,7 +16,9 @@ from tests.engine.test_staging import crash_after_seal
 from tests.engine.trees import Delta, State, applied
 
 Item = tuple[str, str]
-names = st.one_of(st.text("ab/", min_size=1, max_size=5), st.sampled_from(["\U0010ffff/\U0010ffff", "é/é", "/", "//", "a\0/b"]))
+names = st.one_of(
+    st.text("ab/", min_size=1, max_size=5), st.sampled_from(["\U0010ffff/\U0010ffff", "é/é", "/", "//", "a\0/b"])
+)
 states = st.dictionaries(names, st.sampled_from(["1", "2"]), max_size=12)
 deltas = st.dictionaries(names, st.sampled_from(["1", "2", None]), max_size=8)
 prefixes = st.sampled_from(["", "a", "a/", "/", "a/b", "\U0010ffff", "b//"])
@@ -77,7 +79,9 @@ async def differences(verb: Any, amount: int, after: str, **options: Any) -> lis
 
 @FEW
 @given(states, deltas, deltas, prefixes, delimiters, afters, amounts)
-def test_listings(base: State, layer: Delta, staged: Delta, prefix: str, delimiter: str, after: str, amount: int) -> None:
+def test_listings(
+    base: State, layer: Delta, staged: Delta, prefix: str, delimiter: str, after: str, amount: int
+) -> None:
     async def job() -> None:
         engine = await make_engine()
         await commit_all(engine, dict(base))

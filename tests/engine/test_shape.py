@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.commits import commit_row, write_commit
@@ -17,8 +18,6 @@ from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.records import Branch
-
-import msgspec
 
 from tests.engine.support import REPO, HookedKV, MemoryKV, chunked, commit, make_engine, put, run
 

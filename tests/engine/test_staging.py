@@ -71,7 +71,9 @@ def test_staged_rows_show_over_layers_over_the_head() -> None:
     run(job())
 
 
-@pytest.mark.parametrize("where", ["token", "layer", "both", "two layers", "tombstone", "tombstone in layer", "nowhere"])
+@pytest.mark.parametrize(
+    "where", ["token", "layer", "both", "two layers", "tombstone", "tombstone in layer", "nowhere"]
+)
 @pytest.mark.parametrize("committed", [True, False])
 def test_reset_of_one_object_wherever_it_is_staged(where: str, committed: bool) -> None:
     async def job() -> None:
@@ -129,7 +131,12 @@ def test_copies_share_data_and_keep_everything_but_the_time() -> None:
         clock.forward(10)
         await fails(engine.copy_object(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
         two = await engine.copy_object(REPO, "main", "b", "main@", "a")
-        assert (two.identity, two.checksum, two.content_type, two.metadata) == (one.identity, one.checksum, "t/t", {"k": "v"})
+        assert (two.identity, two.checksum, two.content_type, two.metadata) == (
+            one.identity,
+            one.checksum,
+            "t/t",
+            {"k": "v"},
+        )
         assert two.mtime == one.mtime + 10
         assert await content(engine) == {"b": "text"}
         await fails(engine.copy_object(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)

@@ -26,7 +26,9 @@ Delta = dict[str, str | None]
 
 ODD = ["a//b", "/x", "..", "a/../b", "\U0001f600/e", "\U0010ffff", "\U0010ffff\U0010ffff", "\0", "\0\0", "a\0", "\ud7ff",
        "\ue000", "\uffff", "\U00010000", "é", "e\u0301", "x" * 1000, " ", "%2F", "\n"]  # fmt: skip
-paths = st.one_of(st.integers(0, 120).map(lambda n: f"p/{n:03}"), st.sampled_from(ODD), st.text("ab/", min_size=1, max_size=5))
+paths = st.one_of(
+    st.integers(0, 120).map(lambda n: f"p/{n:03}"), st.sampled_from(ODD), st.text("ab/", min_size=1, max_size=5)
+)
 values = st.sampled_from(["", "one", "two", "three"])
 states = st.dictionaries(paths, values, max_size=60)
 deltas = st.dictionaries(paths, st.one_of(st.none(), values), max_size=40)
@@ -124,7 +126,9 @@ class Lake:
                 assert path not in found
                 assert old < 0 or left_paths[old] == path
                 found[path] = (olds[old] if old >= 0 else None, news[new] if new >= 0 else None)
-            assert part.as_delta().column("path").to_pylist() == order(dict.fromkeys(part.as_delta().column("path").to_pylist()))
+            assert part.as_delta().column("path").to_pylist() == order(
+                dict.fromkeys(part.as_delta().column("path").to_pylist())
+            )
         return found
 
     async def stored(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""The gathering transport: what is written in one turn goes out in one piece, in order, and nothing is held for ever."""
+"""The gathering transport: what is written in one turn goes out in one piece, in order; nothing is held for ever."""
 
 from __future__ import annotations
 

@@ -112,7 +112,9 @@ async def _claim(ctx: Context, record: Repository) -> Versioned:
                 return found
             try:
                 version = await ctx.kv.apply(
-                    Batch(checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, encode(record))])
+                    Batch(
+                        checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, encode(record))]
+                    )
                 )
             except PredicateFailed:
                 continue

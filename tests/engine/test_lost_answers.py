@@ -1,0 +1,271 @@
+"""One lost answer at a time, with the worst happening before it can be settled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import UploadRequest
+
+from tests.engine.support import (
+    REPO,
+    LossyKV,
+    MemoryKV,
+    chunked,
+    commit,
+    content,
+    fails,
+    history,
+    make_engine,
+    merge,
+    once,
+    put,
+    put_commit,
+    run,
+)
+
+Rival = Callable[[Engine], Awaitable[object]]
+
+
+async def lossy(how: str, at: int, rival: Rival) -> tuple[Engine, LossyKV]:
+    """An engine that loses the answer of its `at`-th batch; then the rival acts, before the next call."""
+    count = 0
+
+    def lose(_: Batch) -> str:
+        nonlocal count
+        if kv._inside:
+            return ""
+        count += 1
+        return how if count == at else ""
+
+    kv = LossyKV(MemoryKV(), lambda _: "")
+    engine = await make_engine(kv, Stores(None))
+    await put_commit(engine, {"a": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    acted = False
+
+    async def hook(*_: Any) -> None:
+        nonlocal acted
+        if kv.lost and not acted:
+            acted = True
+            await rival(engine)
+
+    kv.before, kv.lose = hook, lose
+    return engine, kv
+
+
+async def overwrite_and_commit(engine: Engine) -> None:
+    await commit(engine, branch="dev")
+    await put(engine, "p", "rival", "dev")
+    await commit(engine, branch="dev")
+
+
+async def only_overwrite(engine: Engine) -> None:
+    await put(engine, "p", "rival", "dev")
+
+
+async def delete_and_put(engine: Engine) -> None:
+    await engine.delete_object(REPO, "dev", "p")
+
+
+async def publish_and_delete_branch(engine: Engine) -> None:
+    await commit(engine, branch="dev")
+    await merge(engine, "dev")
+    await engine.delete_branch(REPO, "dev")
+
+
+async def readable(engine: Engine) -> None:
+    """The data of every entry of every commit of main is there."""
+    for one in await history(engine):
+        await content(engine, one.id)
+
+
+@pytest.mark.parametrize("rival", [overwrite_and_commit, only_overwrite, delete_and_put])
+def test_a_conditional_write_that_landed_is_a_success(rival: Rival) -> None:
+    async def job() -> None:
+        engine, kv = await lossy("after", 1, rival)
+        entry = await put(engine, "p", "mine", "dev", if_none_match=True)
+        kv.before = None
+        async with engine.open_entry(REPO, entry) as chunks:
+            assert [chunk async for chunk in chunks] == [b"mine"]
+        for ref in ("dev", "dev~1", "dev~0"):
+            await content(engine, ref)
+
+    run(job())
+
+
+def test_a_conditional_write_that_did_not_land_is_tried_or_refused() -> None:
+    async def job() -> None:
+        async def nothing(_: Engine) -> None:
+            return
+
+        engine, kv = await lossy("before", 1, nothing)
+        await put(engine, "p", "mine", "dev", if_none_match=True)
+        assert kv.lost == 1
+        engine, kv = await lossy("before", 1, only_overwrite)
+        await fails(put(engine, "p", "mine", "dev", if_none_match=True), errors.PreconditionFailedError)
+        kv.before = None
+        assert (await content(engine, "dev"))["p"] == "rival"
+
+    run(job())
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_data_is_kept_when_the_row_may_be_in_history(many: bool) -> None:
+    """The answer is lost, the row committed and merged, its branch deleted: the retry fails, the data must stay."""
+
+    async def job() -> None:
+        engine, kv = await lossy("after", 1, publish_and_delete_branch)
+        if many:
+            change = UploadRequest(path="p"), once(b"mine")
+            await fails(engine.upload_many(REPO, "dev", chunked([change])), errors.OutcomeUnknownError)
+        else:
+            await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
+        kv.before = None
+        assert await content(engine) == {"a": "1", "p": "mine"}
+        await readable(engine)
+
+    run(job())
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool) -> None:
+    async def job() -> None:
+        class Slow(LossyKV):
+            landed = asyncio.Event()
+
+            async def apply(self, batch: Batch) -> int:
+                version = await super().apply(batch)
+                if self.lost:
+                    self.landed.set()
+                    await asyncio.sleep(60)
+                return version
+
+        kv = Slow(MemoryKV(), lambda _: "")
+        engine = await make_engine(kv)
+        kv.lost = 1
+        upload = UploadRequest(path="p")
+        body: AsyncIterator[bytes] = once(b"mine")
+        job: Awaitable[object] = (
+            engine.upload_many(REPO, "main", chunked([(upload, body)]))
+            if many
+            else engine.upload(REPO, "main", upload, body)
+        )
+        task = asyncio.ensure_future(job)
+        await kv.landed.wait()
+        task.cancel()
+        await fails(task, asyncio.CancelledError)
+        kv.lost = 0
+        await commit(engine)
+        assert await content(engine) == {"p": "mine"}
+
+    run(job())
+
+
+@pytest.mark.parametrize("at", [1, 2])  # the seal, the swap
+@pytest.mark.parametrize("rival", ["nothing", "reset", "commit", "write"])
+def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) -> None:
+    async def job() -> None:
+        async def act(engine: Engine) -> None:
+            if rival == "reset":
+                await engine.reset_branch(REPO, "main")
+            elif rival == "commit":
+                await put_commit(engine, {"c": "rival"})
+            elif rival == "write":
+                await put(engine, "c", "rival")
+
+        engine, kv = await lossy("after", at, act)
+        kv.lose, lose = lambda _: "", kv.lose
+        await put(engine, "b", "2")
+        kv.lose = lose
+        try:
+            made = await commit(engine)
+        except errors.NoChangesError:
+            assert at == 1
+            assert rival in ("reset", "commit")
+            made = await engine.get_commit(REPO, "main")
+        kv.before = None
+        found = [one.id for one in await history(engine)]
+        assert made.id in found
+        assert len(found) == (3 + (rival == "commit" and at == 2) if not (rival == "reset" and at == 1) else 2)
+        if at == 2:
+            assert (await content(engine, made.id))["b"] == "2"
+
+    run(job())
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_commit_that_did_not_land_is_unknown_or_made_again(at: int) -> None:
+    async def job(rival: str) -> None:
+        async def act(engine: Engine) -> None:
+            if rival:
+                await put_commit(engine, {"c": "rival"})
+
+        engine, kv = await lossy("before", at, act)
+        kv.lose, lose = lambda _: "", kv.lose
+        await put(engine, "b", "2")
+        kv.lose = lose
+        if rival:  # the record moved on: the lost swap can land no more
+            try:
+                await commit(engine)
+            except errors.NoChangesError:
+                pass  # the rival's commit took what was staged
+        else:
+            await fails(commit(engine), errors.OutcomeUnknownError)
+            kv.before = None
+            await commit(engine)
+        kv.before = None
+        assert (await content(engine, "main@"))["b"] == "2"
+
+    run(job("rival"))
+    run(job(""))
+
+
+VERBS: dict[str, Callable[[Engine], Awaitable[object]]] = {
+    "create branch": lambda e: e.create_branch(REPO, "new", "main"),
+    "create tag": lambda e: e.create_tag(REPO, "new", "main"),
+    "delete branch": lambda e: e.delete_branch(REPO, "dev"),
+    "reset": lambda e: e.reset_branch(REPO, "dev"),
+    "merge": lambda e: e.merge(REPO, "main", "dev", _merge()),
+}
+
+
+def _merge() -> Any:
+    from lakebed_engine.vocabulary.records import MergeRequest
+
+    return MergeRequest(committer="ann", allow_empty=True)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_applied_batch_is_a_success_of_every_verb(verb: str) -> None:
+    async def job() -> None:
+        async def nothing(_: Engine) -> None:
+            return
+
+        engine, kv = await lossy("after", 1, nothing)
+        await VERBS[verb](engine)
+        assert kv.lost == 1
+        engine, kv = await lossy("before", 1, nothing)
+        await fails(VERBS[verb](engine), errors.OutcomeUnknownError)
+
+    run(job())
+
+
+def test_a_tag_deleted_with_a_lost_answer() -> None:
+    async def job() -> None:
+        async def nothing(_: Engine) -> None:
+            return
+
+        engine, kv = await lossy("after", 2, nothing)
+        await engine.create_tag(REPO, "t", "main")
+        await engine.delete_tag(REPO, "t")
+        assert kv.lost == 1
+        await fails(engine.get_tag(REPO, "t"), errors.TagNotFoundError)
+
+    run(job())
