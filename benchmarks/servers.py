@@ -23,12 +23,12 @@ from starlette.routing import Route
 class Big(FileResponse): chunk_size = 1 << 20
 async def empty(request): return Response(b"")
 async def put(request):
-    with open({folder!r} + "/plain.bin", "wb", buffering=0) as file:
+    with open({folder!r} + request.url.path, "wb", buffering=0) as file:
         async for chunk in request.stream(): file.write(chunk)
         os.fsync(file.fileno())
     return Response(b"", 201)
-async def get(request): return Big({folder!r} + "/plain.bin")
-app = Starlette(routes=[Route("/empty", empty), Route("/plain", put, methods=["POST"]), Route("/plain", get)])
+async def get(request): return Big({folder!r} + request.url.path)
+app = Starlette(routes=[Route("/empty", empty), Route("/plain-{{n}}", put, methods=["POST"]), Route("/plain-{{n}}", get)])
 uvicorn.run(app, host="127.0.0.1", port={port}, log_level="error", access_log=False, loop="uvloop", http="httptools")
 """
 

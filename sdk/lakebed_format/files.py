@@ -72,7 +72,7 @@ def _sealed(file: pa.Buffer) -> bytes:
 def _check_seal(file: bytes) -> None:
     data = memoryview(file)
     at = _footer_at(data) - _SEAL_BYTES
-    if at < 0 or data[at : at + 4] != _SEAL:
+    if at < 0 or bytes(data[at : at + 4]) != _SEAL:
         raise FormatError("not a whole file of Lakebed: no checksum stands before the Parquet footer")
     stated = int.from_bytes(data[at + 4 : at + _SEAL_BYTES], "little")
     if crc32(data[at + _SEAL_BYTES :], crc32(data[:at])) != stated:

@@ -723,21 +723,6 @@ async def setup_root(root: Path) -> None:
     local.close()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may do anything")
-def test_no_permission(local: LocalObjects, root: Path) -> None:
-    async def main() -> None:
-        await local.put("a/b", b"1")
-        (root / "a").chmod(0)
-        try:
-            for call in (local.get("a/b"), local.put("a/c", b""), local.delete(["a/b"]), keys(local)):
-                with pytest.raises(StoreUnavailableError, match="EACCES"):
-                    await call
-        finally:
-            (root / "a").chmod(0o755)
-
-    run(main())
-
-
 CHILD_HEAD = """
     import asyncio, os, resource, sys
     from pathlib import Path
@@ -786,6 +771,38 @@ def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
             await local.delete_partial("../kept")
 
     run(main())
+
+
+def test_no_permission(root: Path) -> None:
+    """A child without root's powers: root may do anything."""
+    process = child(
+        root,
+        """
+        from lakebed_engine.vocabulary.errors import StoreUnavailableError
+        root = Path(sys.argv[1])
+        root.parent.chmod(0o711)
+        async def listed():
+            return [blob async for blob in store.list()]
+        async def main():
+            await store.put("a/b", b"1")
+            (root / "a").chmod(0)
+            if os.geteuid() == 0:
+                for folder, _, files in os.walk(root):
+                    for path in (folder, *(os.path.join(folder, file) for file in files)):
+                        os.chown(path, 65534, 65534)
+                os.seteuid(65534)
+            for call in (store.get("a/b"), store.put("a/c", b""), store.delete(["a/b"]), listed()):
+                try:
+                    await call
+                except StoreUnavailableError as error:
+                    print("EACCES" in str(error))
+            os._exit(0)
+        asyncio.run(main())
+        """,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.read().split() == ["True"] * 4
 
 
 def test_no_room(local: LocalObjects, root: Path) -> None:

@@ -8,6 +8,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch, KVStore, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -200,12 +201,10 @@ async def history(engine: Engine, ref: str = "main") -> list[Commit]:
 
 async def fails(job: Awaitable[Any], *kinds: type[BaseException]) -> BaseException:
     """The error of a job, which must be one of `kinds` exactly."""
-    try:
-        result = await job
-    except BaseException as error:
-        assert type(error) in kinds, repr(error)
-        return error
-    raise AssertionError(f"no error, but {result!r}")
+    with pytest.raises(kinds) as caught:
+        await job
+    assert type(caught.value) in kinds, repr(caught.value)
+    return caught.value
 
 
 async def chunked(items: Iterable[T]) -> AsyncIterator[T]:

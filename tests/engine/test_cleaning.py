@@ -9,6 +9,7 @@ import pytest
 from lakebed_engine.operations.cleaning import OPERATION_AGE
 from lakebed_engine.operations.context import open_repo, staging
 from lakebed_engine.operations.swap import DROPS, tokens_of
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 
@@ -16,7 +17,6 @@ from tests.engine.support import (
     REPO,
     FakeClock,
     HookedKV,
-    MemoryKV,
     commit,
     content,
     fails,

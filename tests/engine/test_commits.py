@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 
 from tests.engine.support import (
     REPO,
     FakeClock,
     HookedKV,
-    MemoryKV,
     commit,
     content,
     fails,

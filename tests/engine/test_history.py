@@ -107,7 +107,7 @@ def test_the_log_of_odd_graphs(seed: int) -> None:
         engine = await engine_of(commits)
         start = list(commits)[-1]
         for options in ({}, {"first_parent": True}, {"since": 3}, {"since": 99}, {"first_parent": True, "since": 2}):
-            wanted = wanted_log(commits, start, **options)  # type: ignore[arg-type]
+            wanted = wanted_log(commits, start, **options)
             for amount in (1, 7, 1000):
                 assert await pages(engine, start, amount, **options) == wanted
         wanted = wanted_log(commits, start)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import UploadRequest
@@ -16,7 +17,6 @@ from lakebed_engine.vocabulary.records import UploadRequest
 from tests.engine.support import (
     REPO,
     LossyKV,
-    MemoryKV,
     chunked,
     commit,
     content,

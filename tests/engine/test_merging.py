@@ -6,16 +6,17 @@ import itertools
 from typing import Any
 
 import pytest
+from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import commit_key, encode, open_repo
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, MergeRequest
 
 from tests.engine.support import (
     REPO,
     HookedKV,
-    MemoryKV,
     commit,
     content,
     fails,
@@ -37,7 +38,8 @@ def test_every_combination_of_three_sides(strategy: str) -> None:
     async def job() -> None:
         engine = await make_engine()
         names = [f"{b}-{s}-{d}" for b, s, d in MATRIX]
-        await put_commit(engine, {"keep": "k"} | {n: b for n, (b, _, _) in zip(names, MATRIX, strict=True) if b})
+        first: dict[str, str | None] = {n: b for n, (b, _, _) in zip(names, MATRIX, strict=True) if b}
+        await put_commit(engine, first | {"keep": "k"})
         await engine.create_branch(REPO, "dev", "main")
         await put_commit(engine, {n: s for n, (b, s, _) in zip(names, MATRIX, strict=True) if s != b}, "dev")
         await put_commit(engine, {n: d for n, (b, _, d) in zip(names, MATRIX, strict=True) if d != b})
@@ -170,13 +172,20 @@ def test_staged_rows_that_change_nothing_do_not_stand_in_the_way(layers: str) ->
     run(job())
 
 
-def test_a_row_staged_just_before_the_swap_is_not_overtaken() -> None:
-    async def job(at: int) -> bool:
+@pytest.mark.parametrize("no_op", [False, True])
+def test_a_row_staged_just_before_the_swap_is_not_overtaken(no_op: bool) -> None:
+    async def prepared() -> tuple[HookedKV, Engine]:
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
         await put_commit(engine, {"a": "1"})
         await engine.create_branch(REPO, "dev", "main")
         await put_commit(engine, {"a": "2"}, "dev")
+        if no_op:  # to be trimmed away by the merge
+            await put(engine, "a", "1")
+        return kv, engine
+
+    async def job(at: int) -> bool:
+        kv, engine = await prepared()
         kv.calls, reached = 0, False
 
         async def hook(name: str, what: Any) -> None:
@@ -201,11 +210,7 @@ def test_a_row_staged_just_before_the_swap_is_not_overtaken() -> None:
 
     async def applies() -> int:
         """The call in which an undisturbed merge swaps the record."""
-        kv = HookedKV(MemoryKV())
-        engine = await make_engine(kv)
-        await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"a": "2"}, "dev")
+        kv, engine = await prepared()
         kv.calls, found = 0, 0
 
         async def hook(name: str, what: Any) -> None:

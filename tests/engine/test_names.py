@@ -186,8 +186,9 @@ def test_expressions() -> None:
 
         for base in ("main", "v1", top.id, top.id[:20]):
             for rest, wanted in {
-                "": top.id, "~0": top.id, "^0": top.id, "~": two.id, "^": two.id, "^1": two.id, "^2": dev.id, "~1~1": one.id,
-                "^2^": one.id, "^2~1": one.id, "~3": root, "~~~": root, "^^2^0": None, "~1^1~": root, "^0~0^2": dev.id,
+                "": top.id, "~0": top.id, "^0": top.id, "~": two.id, "^": two.id, "^1": two.id, "^2": dev.id,
+                "~1~1": one.id, "^2^": one.id, "^2~1": one.id, "~3": root, "~~~": root, "^^2^0": None,
+                "~1^1~": root, "^0~0^2": dev.id,
             }.items():  # fmt: skip
                 if wanted is None:
                     await fails(named(base + rest), errors.InvalidRefError)
@@ -213,8 +214,7 @@ def test_prefixes_and_names_that_look_like_hex() -> None:
     async def job() -> None:
         engine = await make_engine()
         ids = [(await engine.get_commit(REPO, "main")).id]
-        for number in range(40):
-            ids.append((await put_commit(engine, {"a": str(number)})).id)
+        ids += [(await put_commit(engine, {"a": str(number)})).id for number in range(40)]
         firsts = [one[0] for one in ids]
         for digit in "0123456789abcdef":
             if firsts.count(digit) == 1:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch, KVStore
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
@@ -20,7 +21,6 @@ from tests.engine.support import (
     REPO,
     HookedKV,
     LossyKV,
-    MemoryKV,
     commit,
     content,
     history,
@@ -41,7 +41,7 @@ class Jittery(HookedKV):
         dice = random.Random(seed)
 
         async def turn(*_: object) -> None:
-            for _ in range(dice.choice([0, 0, 1, 2, 5])):
+            for _turn in range(dice.choice([0, 0, 1, 2, 5])):
                 await asyncio.sleep(0)
 
         self.turn = turn
@@ -147,8 +147,10 @@ def test_one_conditional_create_wins(kind: str, tmp_path: Path) -> None:
                     await put(engine, "noise", str(step))
                     await commit(engine)
 
-            results = await asyncio.gather(noise(), *map(create, range(12)))
-            won = [one for one in results[1:] if one is not None]
+            work = asyncio.ensure_future(noise())
+            results = await asyncio.gather(*map(create, range(12)))
+            await work
+            won = [one for one in results if one is not None]
             assert len(won) == 1, f"seed {seed}"
             assert (await content(engine))["one"] == str(won[0])
 
@@ -189,7 +191,9 @@ def test_conditional_writes_with_lost_answers_are_never_false(how: str, tmp_path
                     except (errors.NoChangesError, errors.OutcomeUnknownError):
                         pass
 
-            *counts, _ = await asyncio.gather(*(add() for _ in range(4)), committer())
+            work = asyncio.ensure_future(committer())
+            counts = await asyncio.gather(*(add() for _ in range(4)))
+            await work
             assert (await content(engine))["n"] == str(sum(counts)), f"seed {seed}"
             for one in await history(engine):
                 await content(engine, one.id)  # the data of every committed entry is still there

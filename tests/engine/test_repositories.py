@@ -50,7 +50,7 @@ class Crash(Exception):
     """The process died here."""
 
 
-def crashes(at: int) -> tuple[Engine, HookedKV, OneStore, list[int]]:
+def crashes(at: int) -> tuple[Engine, HookedKV, OneStore]:
     """An engine whose `at`-th step (KV call, before or after an object put) crashes."""
     steps = [0]
 
@@ -61,7 +61,7 @@ def crashes(at: int) -> tuple[Engine, HookedKV, OneStore, list[int]]:
 
     kv, stores = HookedKV(MemoryKV()), OneStore(step)
     kv.before = step
-    return Engine(kv, stores), kv, stores, steps
+    return Engine(kv, stores), kv, stores
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,12 @@ def crashes(at: int) -> tuple[Engine, HookedKV, OneStore, list[int]]:
 )
 def test_an_interrupted_creation_can_be_repeated(again: dict[str, Any]) -> None:
     async def job(at: int) -> bool:
-        engine, kv, stores, steps = crashes(at)
-        wanted = {"storage_namespace": "mem://lake", "default_branch": "main", "read_only": False} | again
+        engine, kv, stores = crashes(at)
+        wanted: dict[str, Any] = {
+            "storage_namespace": "mem://lake",
+            "default_branch": "main",
+            "read_only": False,
+        } | again
         try:
             await engine.create_repository("lake", "mem://lake")
         except Crash:

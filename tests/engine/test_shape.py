@@ -12,6 +12,7 @@ from lakebed_engine.operations.commits import commit_row, write_commit
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.staging import new_entry
 from lakebed_engine.operations.swap import swap
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
@@ -19,7 +20,7 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.records import Branch
 
-from tests.engine.support import REPO, HookedKV, MemoryKV, chunked, commit, make_engine, put, run
+from tests.engine.support import REPO, HookedKV, chunked, commit, make_engine, put, run
 
 
 class CountingObjects(MemoryObjects):
@@ -72,10 +73,10 @@ VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
     "stage": lambda e: put(e, "p/000778x", "new"),
     "stat staged": lambda e: e.stat(REPO, "main", "p/000778x"),
     "diff": lambda e: e.diff_branch(REPO, "main"),
-    "commit": lambda e: commit(e),
+    "commit": commit,
     "diff refs": lambda e: e.diff_refs(REPO, "main~1", "main", mode="two_dot"),
     "delete": lambda e: e.delete_object(REPO, "main", "p/000778x"),
-    "commit again": lambda e: commit(e),
+    "commit again": commit,
 }
 
 

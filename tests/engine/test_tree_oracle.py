@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.tree.cursor import encode_row
 from lakebed_engine.tree.rows import prefix_end
+from lakebed_engine.tree.staged import staged_delta
 from lakebed_engine.tree.trees import EMPTY_TREE
 
 from tests.engine.support import run
@@ -201,6 +206,31 @@ def test_lookups_and_pieces_with_and_without_a_cache(state: State, wanted: list[
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 3)
         run(job())
+
+
+@FEW
+@given(st.lists(deltas, max_size=4), st.integers(1, 7))
+def test_staged_tokens_are_a_delta_newest_first(tokens: list[Delta], page: int) -> None:
+    async def job() -> None:
+        lake, kv = Lake(), MemoryKV()
+        for number, delta in enumerate(tokens):
+            puts = [Put(str(number), b"", b"")]
+            puts += [
+                Put(str(number), path.encode(), encode_row(None if text is None else entry(text)))
+                for path, text in delta.items()
+            ]
+            await kv.apply(Batch(puts=puts))
+        wanted: Delta = {}
+        for delta in reversed(tokens):
+            wanted |= delta
+        names = [str(number) for number in range(len(tokens))]
+        pieces = [piece async for piece in staged_delta(kv, lake.runtime, names, page)]
+        found = [path for piece in pieces for path in piece.column("path").to_pylist()]
+        assert found == order(wanted)
+        assert pa.concat_tables([table({}), *pieces]).equals(pa.concat_tables([table({}), table(wanted)]))
+        lake.close()
+
+    run(job())
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=3), st.text(st.characters(codec="utf-8"), max_size=4))

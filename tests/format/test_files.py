@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from collections.abc import Callable
 
 import pandas as pd
 import pyarrow as pa
@@ -73,7 +74,7 @@ def test_other_readers_see_the_same_rows() -> None:
 def test_any_flipped_bit_is_an_error(kind: str) -> None:
     if kind == "range":
         data, file_id = encoded(table(sample(30)))
-        decode = decode_range
+        decode: Callable[[bytes, str], pa.Table] = decode_range
     else:
         rows = metarange_table(META)
         file_id = metarange_id(rows)

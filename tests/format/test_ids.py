@@ -156,7 +156,8 @@ def _fields(record: CommitRecord) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("data", [
-    b"", b"{}", b"[]", b'{"format": "commit/2"}', b'{"format": "commit/1"}', b"\xff", b'{"format": "commit/1", "parents": 1}',
+    b"", b"{}", b"[]", b'{"format": "commit/2"}', b'{"format": "commit/1"}', b"\xff",
+    b'{"format": "commit/1", "parents": 1}',
     b'{"format":"commit/1","parents":[],"committer":"","message":"","creation_date":99999999999999999999,'
     b'"metarange_id":"","metadata":{},"generation":1,"version":1,"id":""}',
 ])  # fmt: skip

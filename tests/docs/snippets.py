@@ -1,0 +1,62 @@
+"""The code blocks of a Markdown page, and how a console block is compared.
+
+- `python` blocks are run in order, in one namespace for each page;
+- `console` blocks hold `$ lakebed ...` lines, each with what it prints (standard output, then standard error). Ids,
+  times and sizes are compared as such, whatever they are, and a line `...` stands for any lines;
+- any other block (`sh`, `text`, `sql`, `yaml`) is for reading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+
+_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ID = re.compile(r"\b[0-9a-f]{12,64}\b")
+_SIZE = re.compile(r"\b[\d.,]+ (bytes|[kMG]?B)\b")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d( UTC|Z)")
+
+
+class Block(NamedTuple):
+    """A code block, and the line of the page on which its code begins."""
+
+    language: str
+    code: str
+    line: int
+
+
+class Exchange(NamedTuple):
+    """A command line and what it is said to print."""
+
+    command: str
+    expected: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """Every code block of a page that is run."""
+    text = page.read_text("utf-8")
+    found = [Block(one[1], one[2], text.count("\n", 0, one.start()) + 2) for one in _BLOCK.finditer(text)]
+    return [block for block in found if block.language in ("python", "console")]
+
+
+def exchanges(code: str) -> Iterator[Exchange]:
+    """The commands of a console block."""
+    for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        yield Exchange(command, expected)
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether a command printed what the page says."""
+    pattern = "\n".join(".*" if line == "..." else re.escape(line) for line in _plain(expected))
+    return re.fullmatch(pattern, "\n".join(_plain(printed)), re.DOTALL) is not None
+
+
+def _plain(text: str) -> list[str]:
+    text = _SIZE.sub("<size>", _TIME.sub("<time>", _ID.sub("<id>", text)))
+    return [re.sub(r" +", " ", line).rstrip() for line in text.strip("\n").split("\n")]

@@ -1,0 +1,53 @@
+"""The column tables of docs/formats.md are those of the code."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pyarrow as pa
+import pytest
+from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, RANGE_SCHEMA, CommitRecord
+from lakebed_format.files import ROW_GROUP_ROWS
+from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, VERSION_KEY
+from lakebed_format.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
+
+from tests.docs.snippets import ROOT
+
+PAGE = (ROOT / "docs/formats.md").read_text("utf-8")
+
+
+def rows(section: str) -> list[tuple[str, str]]:
+    """The first two cells of each row of the first table under a heading."""
+    text = PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"^\| `([^`]+)` \| ([^|]*[^| ]) \|", text, re.MULTILINE)
+
+
+def columns(schema: pa.Schema) -> list[tuple[str, str]]:
+    return [(field.name, re.sub(r" \('\w+'\)| not null", "", str(field.type))) for field in schema]
+
+
+@pytest.mark.parametrize(("section", "schema"), [("Range", RANGE_SCHEMA), ("Metarange", METARANGE_SCHEMA)])
+def test_columns(section: str, schema: pa.Schema) -> None:
+    assert rows(section) == columns(schema)
+    assert not any(field.nullable for field in schema)
+
+
+def test_a_layer_has_one_column_more() -> None:
+    assert columns(RANGE_SCHEMA) + rows("Layer") == columns(DELTA_SCHEMA)
+
+
+def test_a_commit_has_these_keys() -> None:
+    assert {key for key, _ in rows("Commit")} == {field.name for field in dataclasses.fields(CommitRecord)} | {
+        "format",
+        "id",
+    }
+
+
+def test_the_numbers() -> None:
+    assert f"The version of the formats is {FORMAT_VERSION}." in PAGE
+    assert f"at most {ROW_GROUP_ROWS:,} rows" in PAGE
+    assert f"({MAX_BYTES:,})" in PAGE
+    assert f"({MIN_BYTES:,})" in PAGE
+    assert f"multiple of {RAGGEDNESS:,}" in PAGE
+    assert [key for key, _ in rows("Around the rows")] == [VERSION_KEY.decode(), ID_KEY.decode()]

@@ -1,0 +1,65 @@
+"""Every python and console block of README and docs/ does what the page says, against a real server."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import Command
+from tests.docs.snippets import PAGES, ROOT, Block, blocks, exchanges, matches
+from tests.support.server import clean_environment, running_server
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(
+    page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with running_server(tmp_path_factory) as server:
+        for name in set(clean_environment()) ^ set(clean_environment(**server.environment)):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("DATA_DIR", str(server.data_dir))
+        command = Command({**server.environment, "COLUMNS": "100"})
+        namespace: dict[str, Any] = {"__name__": page.stem}
+        for block in blocks(page):
+            if block.language == "python":
+                run_python(page, block, namespace)
+            else:
+                run_console(page, block, command)
+
+
+def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
+    code = "\n" * (block.line - 1) + block.code  # tracebacks name the line of the page
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(code, str(page), "exec"), namespace)
+
+
+def run_console(page: Path, block: Block, command: Command) -> None:
+    for exchange in exchanges(block.code):
+        program, *arguments = shlex.split(exchange.command)
+        assert program == "lakebed", f"{page.name}: {exchange.command} cannot be tested; use a `sh` block"
+        result = command(*arguments, code=None)
+        printed = result.text + result.err
+        assert (result.code == 0) == ("lakebed: " not in result.err), printed
+        assert matches(exchange.expected, printed), f"{page.name}: $ {exchange.command}\n{printed}"
+
+
+def test_links_lead_somewhere() -> None:
+    import re
+
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_page_names_a_package_registry() -> None:
+    for page in PAGES:
+        assert "pypi." not in page.read_text("utf-8").lower(), page.name
