@@ -90,15 +90,12 @@ def transfers(folder: Path, entries: int) -> Iterator[Figure]:
         lakebed.connect(*server.credentials).repository("bench").create("local://bench")
         with servers.baseline(folder) as plain:
             found = transfer.measure(server, plain, folder)
-    yield Figure(
-        "bare socket copy of 256 MiB, synced", found["socket"], "MiB/s", note="this machine's loopback and disk"
-    )
-    yield Figure("plain HTTP copy up, synced (baseline)", found["plain_up"], "MiB/s", note="no hash, no version")
-    yield Figure("upload 256 MiB, durable, MD5", found["up"], "MiB/s")
-    yield Figure("upload / plain HTTP copy", found["up"] / found["plain_up"], "ratio", "at least", 0.6)
-    yield Figure("plain HTTP copy down (baseline)", found["plain_down"], "MiB/s")
-    yield Figure("download 256 MiB", found["down"], "MiB/s")
-    yield Figure("download / plain HTTP copy", found["down"] / found["plain_down"], "ratio", "at least", 0.6)
+    for way, what in (("up", "upload"), ("down", "download")):
+        ending = ", synced" if way == "up" else ""
+        yield Figure(f"plain copy over a loopback socket{ending}", found[f"socket_{way}"], "MiB/s", note="the baseline")
+        yield Figure(f"plain copy over HTTP {way}{ending}", found[f"plain_{way}"], "MiB/s", note="no hash, no version")
+        yield Figure(f"{what} 256 MiB{', durable, MD5' if way == 'up' else ''}", found[way], "MiB/s")
+        yield Figure(f"{what} / plain copy", found[way] / found[f"socket_{way}"], "ratio", "at least", 0.6)
 
 
 def scale(folder: Path, entries: int) -> Iterator[Figure]:

@@ -28,7 +28,8 @@ async def put(request):
         os.fsync(file.fileno())
     return Response(b"", 201)
 async def get(request): return Big({folder!r} + request.url.path)
-app = Starlette(routes=[Route("/empty", empty), Route("/plain-{{n}}", put, methods=["POST"]), Route("/plain-{{n}}", get)])
+plain = [Route("/plain-{{n}}", put, methods=["POST"]), Route("/plain-{{n}}", get)]
+app = Starlette(routes=[Route("/empty", empty), *plain])
 uvicorn.run(app, host="127.0.0.1", port={port}, log_level="error", access_log=False, loop="uvloop", http="httptools")
 """
 

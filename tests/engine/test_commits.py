@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
@@ -193,55 +194,74 @@ def test_a_row_staged_while_a_commit_runs_stays_staged() -> None:
     assert at > 6
 
 
-@pytest.mark.parametrize("rival", ["commit", "reset", "merge", "seal"])
-def test_a_rival_at_each_call_of_a_commit(rival: str) -> None:
+RIVALS = ["commit", "reset", "merge", "seal", "reset and seal", "empty commit"]
+
+
+async def act(engine: Engine, rival: str) -> None:
+    """What somebody else does to the branch in the middle of a commit."""
+    if rival.startswith("reset"):
+        await engine.reset_branch(REPO, "main")
+    if rival == "commit":
+        await put_commit(engine, {"c": "rival"})
+    elif rival.endswith("seal"):
+        await put(engine, "c", "rival")
+        await crash_after_seal(engine)
+    elif rival == "empty commit":
+        await commit(engine, "rival", allow_empty=True)
+    elif rival == "merge":
+        try:
+            await merge(engine, "dev")
+        except errors.DirtyBranchError:
+            pass
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None:
+    """`empty`: nothing is staged, and the commit may be empty."""
+
     async def job(at: int) -> bool:
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
         await put_commit(engine, {"a": "1"})
         await engine.create_branch(REPO, "dev", "main")
         await put_commit(engine, {"d": "1"}, "dev")
-        await put(engine, "b", "mine")
+        if not empty:
+            await put(engine, "b", "mine")
         kv.calls, reached = 0, False
+        heads: list[str] = []
 
         async def hook(*_: Any) -> None:
             nonlocal reached
             if kv.calls == at:
                 reached = True
-                if rival == "commit":
-                    await put_commit(engine, {"c": "rival"})
-                elif rival == "reset":
-                    await engine.reset_branch(REPO, "main")
-                elif rival == "seal":
-                    await put(engine, "c", "rival")
-                    await crash_after_seal(engine)
-                else:
-                    try:
-                        await merge(engine, "dev")
-                    except errors.DirtyBranchError:
-                        pass
+                await act(engine, rival)
+                heads.append((await engine.get_commit(REPO, "main")).id)
 
         kv.before = hook
         try:
-            made = await commit(engine)
+            made = await commit(engine, allow_empty=empty)
             kv.before = None
-            assert made.id in {one.id for one in await history(engine)}, "acknowledged, so it is in history"
+            heads.append(made.id)
+            assert empty or not (reached and rival.startswith("reset") and "c" not in await content(engine, made.id))
         except errors.NoChangesError:
-            assert rival in ("reset", "commit")
+            assert not empty
+            assert rival.startswith("reset") or rival.endswith("commit")
         kv.before = None
+        assert set(heads) <= {one.id for one in await history(engine)}, "acknowledged, so it is in history"
         found = await content(engine)
-        if rival == "reset":
-            assert found in ({"a": "1"}, {"a": "1", "b": "mine"})
-            assert await content(engine, "main@") == found
+        if rival.startswith("reset"):
+            assert ("b" in found) == (not empty and not reached)
         else:
-            assert found["b"] == "mine"
-            assert ("c" in found) == (reached and rival != "merge")
+            assert ("b" in found) == (not empty)
+        assert ("c" in found) == (reached and rival in ("commit", "seal", "reset and seal"))
+        assert ("d" in found) == (reached and rival == "merge" and "d" in await content(engine, heads[0]))
         return reached
 
     at = 1
     while run(job(at)):
         at += 1
-    assert at > 6
+    assert at > 4
 
 
 def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
@@ -275,3 +295,34 @@ def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
     while run(job(at)):
         at += 1
     assert at > 6
+
+
+def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
+    """Same head, no layers: only the branch's uid tells the new one from the old one."""
+
+    async def job(at: int) -> str:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        await engine.create_branch(REPO, "dev", "main")
+        kv.calls, reached = 0, False
+
+        async def hook(*_: Any) -> None:
+            nonlocal reached
+            if kv.calls == at:
+                reached = True
+                await engine.delete_branch(REPO, "dev")
+                await engine.create_branch(REPO, "dev", "main")
+
+        kv.before = hook
+        try:
+            await commit(engine, branch="dev", allow_empty=True)
+            result = "landed"
+        except errors.BranchNotFoundError:
+            result = "refused"
+        return result if reached else ""
+
+    results = []
+    while result := run(job(len(results) + 1)):
+        results.append(result)
+    assert results == sorted(results), "once the branch was read the new one is another"
+    assert results[-1] == "refused"
