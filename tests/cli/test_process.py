@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import lakebed
@@ -122,42 +125,62 @@ def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.
         assert process.wait(timeout=30) == 141
 
 
-def test_progress_only_on_a_terminal_and_only_when_it_takes_a_while(
-    command: Command, repo: lakebed.Repository, tmp_path: Path
-) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"x" * (1 << 20))
+def test_no_progress_without_a_terminal(command: Command, repo: lakebed.Repository, file: Path) -> None:
     assert command("fs", "upload", str(file), f"{repo.id}/main/a").err == ""
-    assert "uploading" in _on_a_terminal(command, f"{repo.id}/main/slow", file, slow=True)
-    assert "uploading" not in _on_a_terminal(command, f"{repo.id}/main/quick", file, slow=False)
 
 
-def _on_a_terminal(command: Command, target: str, file: Path, *, slow: bool) -> str:
-    """What an upload shows on a terminal. A slow one waits for its standard input."""
+def test_progress_on_a_terminal_when_it_takes_a_while(command: Command, repo: lakebed.Repository) -> None:
+    with _on_a_terminal(command, "fs", "upload", "-", f"{repo.id}/main/slow") as (process, screen):
+        assert process.stdin is not None
+        process.stdin.write(b"begin")
+        process.stdin.flush()
+        assert b"uploading" in _read_until(screen, b"uploading")
+        process.stdin.close()
+        _read_until(screen, None)
+    assert process.returncode == 0
+    assert repo.ref("main").get("slow") == b"begin"
+
+
+def test_no_progress_when_it_is_quick(command: Command, repo: lakebed.Repository, file: Path) -> None:
+    with _on_a_terminal(command, "fs", "upload", str(file), f"{repo.id}/main/quick") as (process, screen):
+        assert _read_until(screen, None) == b""
+    assert process.returncode == 0
+
+
+@contextmanager
+def _on_a_terminal(command: Command, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The command with its standard error on a terminal, and the other end of that."""
     screen, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "lakebed.cli", "fs", "upload", "-" if slow else str(file), target],
+        [sys.executable, "-m", "lakebed.cli", *arguments],
         env=clean_environment(**command.environment, TERM="xterm"),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=terminal,
     )
     os.close(terminal)
-    assert process.stdin is not None
-    process.stdin.write(b"begin")
-    process.stdin.flush()
-    if slow:
-        time.sleep(2.5)
-    process.stdin.close()
-    seen = b""
     try:
-        while chunk := os.read(screen, 65536):
-            seen += chunk
-    except OSError:
-        pass  # the other side is closed
-    os.close(screen)
-    assert process.wait(timeout=30) == 0
-    return seen.decode(errors="replace")
+        with process:
+            yield process, screen
+    finally:
+        os.close(screen)
+
+
+def _read_until(screen: int, wanted: bytes | None) -> bytes:
+    """What is shown until `wanted` is; None: until the end."""
+    seen = b""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and (wanted is None or wanted not in seen):
+        if not select.select([screen], [], [], 0.1)[0]:
+            continue
+        try:
+            chunk = os.read(screen, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not chunk:
+            break
+        seen += chunk
+    return seen
 
 
 def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repository) -> None:
@@ -166,8 +189,8 @@ def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repo
     assert process.stderr is not None
     with process:
         process.stdin.write(b"x" * 100_000)
-        process.stdin.flush()
-        time.sleep(1.0)
+        process.stdin.flush()  # more than a pipe holds: it returns when the upload has begun
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
         assert process.stderr.read() == b"\ninterrupted\n"

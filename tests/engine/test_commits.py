@@ -321,7 +321,7 @@ def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
             result = "refused"
         return result if reached else ""
 
-    results = []
+    results: list[str] = []
     while result := run(job(len(results) + 1)):
         results.append(result)
     assert results == sorted(results), "once the branch was read the new one is another"

@@ -117,6 +117,41 @@ def test_one_key_writes_three_ranges_at_most(state: State, path: str, text: str 
     run(job())
 
 
+@pytest.mark.parametrize("path", ["p/0000", "p/0100x", "p/0100", "p/0299"])
+def test_ranges_that_only_their_size_closes_do_not_shift_for_ever(path: str) -> None:
+    async def job() -> None:
+        lake = Lake()
+        state = {f"p/{n:04}": "one" for n in range(300)}
+        tree = await lake.tree(state)
+        folded = await lake.fold(tree, table({path: None if path in state else "one"}))
+        assert folded.changed == 1
+        assert folded.written <= 3
+        assert len(ids(tree) - ids(folded.tree)) <= 2
+        await lake.check(folded.tree)
+        lake.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lakebed_format.split.RAGGEDNESS", 1 << 40)
+        run(job())
+
+
+def test_what_an_edit_leaves_of_a_range_is_joined_to_its_neighbour() -> None:
+    async def job() -> None:
+        lake = Lake()
+        state = {f"p/{n:04}": "one" for n in range(300)}
+        tree = await lake.tree(state)
+        at = next(index for index, info in enumerate(tree.ranges) if index > 2 and info.rows > 2)
+        info = tree.ranges[at]
+        gone = [path for path in state if info.min_path < path <= info.max_path]
+        folded = await lake.fold(tree, table(dict.fromkeys(gone)))
+        joined = folded.tree.ranges[folded.tree.seek(info.min_path)]
+        assert joined.rows > 1
+        assert ids(tree) - ids(folded.tree) == {info.id, tree.ranges[at + 1].id}
+        lake.close()
+
+    run(job())
+
+
 def test_ids_do_not_depend_on_the_lake_that_made_them() -> None:
     async def job() -> None:
         state = {f"p/{n:04}": "one" for n in range(300)} | dict.fromkeys(ODD, "two")
