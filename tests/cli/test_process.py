@@ -33,6 +33,11 @@ def test_version() -> None:
     assert Command({})("--version").text == f"lakebed {lakebed.__version__}\n"
 
 
+def test_no_arguments_show_the_help() -> None:
+    for arguments in ([], ["repo"]):
+        assert Command({})(*arguments, code=2).err.startswith("Usage: lakebed")
+
+
 def test_help_is_light() -> None:
     code = (
         "import sys; from lakebed.cli.main import run; code = run(['--help']);"

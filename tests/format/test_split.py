@@ -60,6 +60,19 @@ def test_points_are_those_of_the_rule(rows: list[Row], low: int, more: int) -> N
         start = point
 
 
+@pytest.mark.parametrize("count", [1, 3, 8, 20])
+def test_a_range_of_exactly_the_bounds_closes(count: int) -> None:
+    rows = [entry(f"p{n:04}", n) for n in range(60)]
+    size = sum(map(raw, rows[:count]))
+    assert split_points(table(rows), min_bytes=size, max_bytes=size)[0] == count
+    for low, high in ((size, size), (size, 10 * size), (1, size), (size, size + 1), (size + 1, size + 1)):
+        assert split_points(table(rows), min_bytes=low, max_bytes=high) == by_hand(rows, low, high)
+    marked = next(n for n, row in enumerate(rows) if crc32(row["path"].encode()) % RAGGED == 0)
+    low = sum(map(raw, rows[: marked + 1]))
+    assert split_points(table(rows), min_bytes=low, max_bytes=100 * low)[0] == marked + 1
+    assert split_points(table(rows), min_bytes=low + 1, max_bytes=100 * low)[0] > marked + 1
+
+
 @settings(max_examples=60, deadline=None)
 @given(many, st.integers(1, 1500), st.integers(0, 120))
 def test_a_prefix_has_the_same_points_and_an_edit_is_local(rows: list[Row], low: int, at: int) -> None:

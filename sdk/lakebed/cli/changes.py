@@ -25,7 +25,7 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~", "conflict": "!", "prefix
 def diff(
     app: App, left: Location, right: str | None, two_dot: bool, prefix: str, folders: bool, limit: int | None
 ) -> None:
-    """Show what merging the second ref into the first would bring, or what is uncommitted on a branch.
+    """Show what differs. Of two refs: what merging the second into the first would bring. Of a branch: uncommitted.
 
     `+` added, `-` removed, `~` changed, `!` changed on both sides.
 

@@ -27,7 +27,7 @@ _SERVER_PACKAGES = ("apsw", "msgspec", "starlette", "uvicorn")
 @click.command(cls=Verb)
 @pass_app
 def doctor(app: App) -> None:
-    """Check settings, connection and credentials, and print a report to paste into a bug report.
+    """Check settings, connection and credentials. Prints a report to paste into a bug report.
 
     \b
     Example: lakebed doctor

@@ -96,7 +96,7 @@ def cat(app: App, target: Location, start: int, length: int | None) -> None:
 @click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
 @pass_app
 def stat(app: App, target: Location) -> None:
-    """Show what is known of an object: size, checksum, time, type, metadata and where it lies.
+    """Show what is known of an object. Size, checksum, time, type, metadata and where it lies.
 
     \b
     Example: lakebed fs stat sales/main/orders.csv
@@ -124,7 +124,7 @@ def stat(app: App, target: Location) -> None:
 @yes_option
 @pass_app
 def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> None:
-    """Remove an object, or with -r a folder, from a branch. Uncommitted: `lakebed branch reset` brings it back.
+    """Remove an object, or with -r a folder. Uncommitted: `lakebed branch reset` brings it back.
 
     \b
     Example: lakebed fs rm -r sales/dev/orders/2019/

@@ -37,7 +37,7 @@ def log(
     first_parent: bool,
     since: datetime | None,
 ) -> None:
-    """Show history, newest first: of a branch, or of one path (of a folder, when it ends in `/`).
+    """Show history, newest first. Of a branch, or of one path (a folder, when it ends in `/`).
 
     \b
     Example: lakebed log sales/main/orders/ -n 5
@@ -80,7 +80,7 @@ def _graph(repository: Repository, target: Location, limit: int) -> str:
 )
 @pass_app
 def show(app: App, target: Location, limit: int) -> None:
-    """Show a commit and what it changed, against its first parent.
+    """Show a commit and what it changed. Compared with its first parent.
 
     \b
     Example: lakebed show sales/main~1

@@ -35,6 +35,9 @@ _VERBS = {
 
 _SHOWN_PATHS = 20
 
+_NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""Newer releases of click raise it where older ones print the help themselves."""
+
 
 class _ReaderGone(Exception):
     """Standard output is a pipe that nobody reads any more."""
@@ -108,6 +111,9 @@ def run(arguments: list[str]) -> int:
 def _report(app: App, error: Exception) -> int:
     from lakebed.cli.exits import ExitCode, Failure, explain
 
+    if isinstance(error, _NO_ARGUMENTS):
+        sys.stderr.write(error.format_message() + "\n")
+        return int(ExitCode.USAGE)
     if isinstance(error, click.ClickException):
         code = ExitCode.USAGE if error.exit_code == 2 else ExitCode.FAILED
         hint = ""

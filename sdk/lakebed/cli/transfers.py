@@ -58,7 +58,7 @@ def upload(
     metadata: dict[str, str],
     jobs: int,
 ) -> None:
-    """Upload a file, a directory (-r) or standard input (-) to a branch. It is uncommitted until you commit.
+    """Upload a file, a directory (-r) or standard input (-). It is uncommitted until you commit.
 
     A PATH that ends in `/` is a folder: the file keeps its name in it.
 
@@ -97,7 +97,7 @@ def upload(
 @_jobs
 @pass_app
 def download(app: App, source: Location, target: str, recursive: bool, jobs: int) -> None:
-    """Download an object to a file, or with -r a folder into a directory. A file appears only when it is complete.
+    """Download an object, or with -r a folder. A file appears only when it is complete.
 
     \b
     Example: lakebed fs download sales/main~1/orders.csv old.csv
