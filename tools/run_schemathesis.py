@@ -85,7 +85,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seeder.make()
         environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(ROOT / "tests/schemathesis")}
         done = subprocess.run(
-            command(options.python, server, seeder.authorization, options), env=environment, cwd=directory, check=False
+            command(str(Path(options.python).absolute()), server, seeder.authorization, options),
+            env=environment,
+            cwd=directory,
+            check=False,
         )
     return done.returncode
 
