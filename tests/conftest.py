@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -9,6 +10,10 @@ import lakebed
 import pytest
 
 from tests.support.server import RunningServer, running_server
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # started in the background by a shell, as some CI does: the commands that tests start would ignore Ctrl-C as well
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

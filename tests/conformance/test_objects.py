@@ -795,7 +795,7 @@ def test_no_permission(root: Path) -> None:
                 try:
                     await call
                 except StoreUnavailableError as error:
-                    print("EACCES" in str(error))
+                    print("EACCES" in str(error), flush=True)
             os._exit(0)
         asyncio.run(main())
         """,
