@@ -1,4 +1,4 @@
-"""Ranges and metaranges as Parquet bytes, so that pandas, DuckDB, Polars and Spark read a lake's history directly.
+"""Ranges, metaranges and layers as Parquet bytes: pandas, DuckDB, Polars and Spark read a lake's history directly.
 
 Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
 
@@ -10,16 +10,32 @@ the eight bytes before the footer, where Parquet readers do not look, seal the w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, METARANGE_SCHEMA, RANGE_SCHEMA, VERSION_KEY, compact
+from lakebed_format.bloom import make_bloom
+from lakebed_format.schemas import (
+    DELTA_SCHEMA,
+    FORMAT_VERSION,
+    ID_KEY,
+    METARANGE_SCHEMA,
+    RANGE_SCHEMA,
+    VERSION_KEY,
+    compact,
+)
 
 ROW_GROUP_ROWS: Final = 2000
+
+BLOOM_FROM: Final = 1000
+"""Layer files of at least so many rows carry a Bloom filter."""
+
+BLOOM_KEY: Final = b"lakebed.bloom"
+"""Key of the Parquet file metadata that holds it, in base64."""
 
 _SEAL: Final = b"LBCK"
 _SEAL_BYTES: Final = 8
@@ -41,7 +57,28 @@ def encode_metarange(rows: pa.Table, file_id: str) -> bytes:
     return _encode(rows, METARANGE_SCHEMA, "metarange", file_id, dictionaries=[])
 
 
-def _encode(rows: pa.Table, schema: pa.Schema, kind: str, file_id: str, dictionaries: list[str]) -> bytes:
+def encode_layer(rows: pa.Table, file_id: str) -> bytes:
+    """A layer file from rows of DELTA_SCHEMA, sorted by path; from BLOOM_FROM rows on with a Bloom filter."""
+    extra = {}
+    if rows.num_rows >= BLOOM_FROM:
+        extra[BLOOM_KEY.decode()] = b64encode(make_bloom(rows.column("path").to_pylist())).decode()
+    return _encode(rows, DELTA_SCHEMA, "layer", file_id, ["content_type", "metadata.key_value.key"], extra)
+
+
+def bloom_of(file: pq.ParquetFile) -> bytes | None:
+    """The Bloom filter of a layer file, when it has one."""
+    stored = (file.metadata.metadata or {}).get(BLOOM_KEY)
+    return None if stored is None else b64decode(stored)
+
+
+def _encode(
+    rows: pa.Table,
+    schema: pa.Schema,
+    kind: str,
+    file_id: str,
+    dictionaries: list[str],
+    extra: Mapping[str, str] | None = None,
+) -> bytes:
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(
         sink,
@@ -54,7 +91,8 @@ def _encode(rows: pa.Table, schema: pa.Schema, kind: str, file_id: str, dictiona
         write_page_checksum=True,
     ) as writer:
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
-        writer.add_key_value_metadata({VERSION_KEY.decode(): f"{kind}/{FORMAT_VERSION}", ID_KEY.decode(): file_id})
+        tags = {VERSION_KEY.decode(): f"{kind}/{FORMAT_VERSION}", ID_KEY.decode(): file_id}
+        writer.add_key_value_metadata({**tags, **(extra or {})})
     return _sealed(sink.getvalue())
 
 
@@ -112,10 +150,15 @@ def decode_metarange(data: bytes, file_id: str) -> pa.Table:
     return _read(open_file(data, "metarange", file_id), METARANGE_SCHEMA)
 
 
-def read_row_group(file: pq.ParquetFile, index: int) -> pa.Table:
-    """One row group of a range file, with RANGE_SCHEMA. Raises FormatError."""
+def decode_layer(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a layer file, with DELTA_SCHEMA. Raises FormatError."""
+    return _read(open_file(data, "layer", file_id), DELTA_SCHEMA)
+
+
+def read_row_group(file: pq.ParquetFile, index: int, schema: pa.Schema = RANGE_SCHEMA) -> pa.Table:
+    """One row group of a range file, or with DELTA_SCHEMA of a layer file. Raises FormatError."""
     try:
-        return compact(file.read_row_group(index, use_threads=False).cast(RANGE_SCHEMA))
+        return compact(file.read_row_group(index, use_threads=False).cast(schema))
     except (pa.ArrowException, OSError) as error:
         raise FormatError(f"unreadable row group {index}: {error}") from error
 

@@ -16,6 +16,7 @@ from lakebed_engine.operations import (
     commits,
     differ,
     history,
+    layers,
     merging,
     reading,
     repositories,
@@ -36,6 +37,7 @@ from lakebed_engine.vocabulary.records import (
     Deletion,
     DiffEntry,
     Entry,
+    Layer,
     Listed,
     LogRequest,
     MergeBase,
@@ -74,6 +76,7 @@ class Engine:
             runtime=work,
             trees=Trees(work, ByteCache(cache_bytes)),
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
+            patience=cleanup_grace / 2,
             repos=ByteCache(1_000),
             marked=ByteCache(10_000),
         )
@@ -151,6 +154,20 @@ class Engine:
     async def reset_object(self, repo: str, name: str, path: str, *, force: bool = False) -> None:
         """Drop what is staged at one path."""
         await branches.reset_object(self._ctx, repo, name, path, force)
+
+    async def reset_prefix(self, repo: str, name: str, prefix: str, *, force: bool = False) -> None:
+        """Drop what is staged at every path that begins with `prefix`."""
+        await layers.reset_prefix(self._ctx, repo, name, prefix, force)
+
+    async def push(
+        self, repo: str, branch: str, rows: Sequence[tuple[str, Entry | None]], *, force: bool = False
+    ) -> Layer:
+        """Publish rows (None: a tombstone) as one layer, in one swap. Raises BackpressureError."""
+        return await layers.push_rows(self._ctx, repo, branch, rows, force)
+
+    async def compact(self, repo: str, branch: str, *, least: int = layers.COMPACT_FROM) -> int:
+        """Merge a run of layers when there are `least`. How many it took away."""
+        return await layers.compact(self._ctx, await open_repo(self._ctx, repo), branch, least=least)
 
     # tags
 

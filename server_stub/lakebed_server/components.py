@@ -21,7 +21,7 @@ from lakebed_server.auth.credentials import Credential, CredentialStore
 from lakebed_server.auth.secret_key import SecretKey, load_or_make
 from lakebed_server.auth.tokens import Tokens
 from lakebed_server.call import Installation, Services
-from lakebed_server.settings.schema import Settings
+from lakebed_server.settings.schema import PostgresSettings, Settings
 from lakebed_server.vocabulary import StartError
 
 
@@ -123,12 +123,26 @@ def _open_kv(settings: Settings) -> KVStore:
         from lakebed_engine.stores.kv.memory import MemoryKV
 
         return MemoryKV()
+    if settings.kv.type == "postgres":
+        return _open_postgres(settings.kv.postgres)
     from lakebed_engine.stores.kv.sqlite import SqliteKV
 
     try:
         return SqliteKV(Path(settings.kv.sqlite.path))
     except EngineError as error:
         raise StartError(f"cannot open the database {settings.kv.sqlite.path}: {error.message}") from None
+
+
+def _open_postgres(settings: PostgresSettings) -> KVStore:
+    if not settings.dsn:
+        raise StartError("kv.type postgres needs kv.postgres.dsn: postgresql://user:password@host:5432/database")
+    try:
+        from lakebed_engine.stores.kv.postgres import PostgresKV
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise StartError("kv.type postgres needs asyncpg; run: pip install 'lakebed[postgres]'") from None
+    return PostgresKV(settings.dsn, schema=settings.schema, pool=settings.pool)
 
 
 def _stores(settings: Settings) -> Stores:

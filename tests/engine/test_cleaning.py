@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lakebed_engine.operations.cleaning import OPERATION_AGE
 from lakebed_engine.operations.context import open_repo, staging
-from lakebed_engine.operations.swap import DROPS, tokens_of
+from lakebed_engine.operations.swap import DROPS, everything_of
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
@@ -90,7 +90,7 @@ def test_every_way_to_drop_a_token_and_nothing_else() -> None:
         await crash_after_seal(engine, "dev")
         await put(engine, "z", "1", "dev")
         await engine.delete_branch(REPO, "dev")
-        kept = {staging(token) for token in tokens_of(await engine.get_branch(REPO, "kept"))}
+        kept = {staging(layer.id) for layer in everything_of(await engine.get_branch(REPO, "kept"))}
         assert staged(kv) > kept
         await drop_all(engine, clock)
         assert staged(kv) == kept

@@ -45,7 +45,8 @@ def test_damage_is_an_error_that_names_the_file(folder: str, damage: str, verb: 
             other = await store.get(next(iter(others)))
             await store.put(key, {"flip": bytes(data), "cut": bytes(data[:-3]), "empty": b"", "other": other}[damage])
         engine._ctx.trees._cache.clear()
-        error = await fails(VERBS[verb](engine), errors.CorruptDataError)
+        kind = errors.MissingFileError if damage == "missing" else errors.CorruptDataError
+        error = await fails(VERBS[verb](engine), kind)
         assert key in str(error)
 
     run(job())

@@ -12,7 +12,7 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.tree.cursor import encode_row
 from lakebed_engine.tree.rows import prefix_end
-from lakebed_engine.tree.staged import staged_delta
+from lakebed_engine.tree.staged import overlaid, token_delta
 from lakebed_engine.tree.trees import EMPTY_TREE
 
 from tests.engine.support import run
@@ -259,7 +259,8 @@ def test_staged_tokens_are_a_delta_newest_first(tokens: list[Delta], page: int) 
         for delta in reversed(tokens):
             wanted |= delta
         names = [str(number) for number in range(len(tokens))]
-        pieces = [piece async for piece in staged_delta(kv, lake.runtime, names, page)]
+        layers = [token_delta(kv, lake.runtime, name, page) for name in names]
+        pieces = [piece async for piece in overlaid(lake.runtime, layers)]
         found = [path for piece in pieces for path in piece.column("path").to_pylist()]
         assert found == order(wanted)
         assert pa.concat_tables([table({}), *pieces]).equals(pa.concat_tables([table({}), table(wanted)]))

@@ -19,10 +19,11 @@ from lakebed_engine.operations.context import (
     tag_key,
 )
 from lakebed_engine.operations.refs import decode_tag, resolve_commit
-from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, swap, tokens_of
-from lakebed_engine.operations.views import partitions_of, tree_of
+from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, swap
+from lakebed_engine.operations.views import View, sources_of, tree_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.tree.cursor import encode_row
+from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import (
     BranchExistsError,
     DefaultBranchError,
@@ -71,7 +72,7 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, force: bool) ->
         seen = await read_branch(ctx, repo, name)
         if name == repo.record.default_branch:
             raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
-        if await swap(ctx, repo, seen, None, dropped=tokens_of(seen.record)):
+        if await swap(ctx, repo, seen, None, dropped=everything_of(seen.record)):
             return
     raise _busy(repo, name)
 
@@ -106,7 +107,7 @@ async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> 
     for _ in range(ATTEMPTS):
         seen = await read_branch(ctx, repo, name)
         new = emptied(seen.record, ctx.ids.new())
-        if await swap(ctx, repo, seen, new, dropped=tokens_of(seen.record)):
+        if await swap(ctx, repo, seen, new, dropped=everything_of(seen.record)):
             return
     raise _busy(repo, name)
 
@@ -130,12 +131,14 @@ async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force
 
 async def _reset_batch(ctx: Context, repo: Repo, seen: Seen, path: str) -> Batch | None:
     key = path.encode()
-    live, *older = partitions_of(seen.record)
-    rows = [await ctx.kv.get(partition, key) for partition in (live, *older)]
-    if not any(rows):
+    live, *older = sources_of(seen.record)
+    assert isinstance(live, str)
+    here = await ctx.kv.get(live, key)
+    below, _ = await View(ctx, repo, older, EMPTY_TREE).lookup(path)
+    if here is None and not below:
         return None
     guard: list[Check] = [seen.check(repo)]
-    if not any(rows[1:]):
+    if not below:
         # the row is in the live token only, which a commit has not sealed: the check keeps it so
         return Batch(checks=guard, deletes=[Delete(live, key)])
     entry = await ctx.trees.find(repo.store, await tree_of(ctx, repo, seen.record.commit_id), path)

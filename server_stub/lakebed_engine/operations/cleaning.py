@@ -5,8 +5,17 @@ Above `context`. Never removes on "unknown": any error ends the pass, and the no
 
 from __future__ import annotations
 
-from lakebed_engine.operations.context import REPOSITORIES, Context, Repo, decode_branch, decode_repository, staging
-from lakebed_engine.operations.swap import DROPS, OPERATIONS, tokens_of
+import msgspec
+
+from lakebed_engine.operations.context import (
+    REPOSITORIES,
+    Context,
+    Repo,
+    decode_branch,
+    decode_repository,
+    staging,
+)
+from lakebed_engine.operations.swap import DROPS, OPERATIONS, Note, everything_of
 from lakebed_engine.stores.kv.base import Batch, Delete
 
 _REPO = "repo:"
@@ -50,17 +59,24 @@ class Cleaner:
             if name.startswith(_REPO):
                 await self._drop_repository(f"repo/{name[len(_REPO) :]}")
             else:
-                await ctx.kv.drop_partition(staging(name))
+                await self._drop_layer(name, msgspec.json.decode(row.value, type=Note))
             await ctx.kv.apply(Batch(deletes=[Delete(DROPS, row.key)]))
             settled += 1
         return settled
+
+    async def _drop_layer(self, layer_id: str, note: Note) -> None:
+        if note.files:
+            await self._ctx.stores.open(note.namespace).delete(note.files)
+        else:
+            await self._ctx.kv.drop_partition(staging(layer_id))
 
     async def _drop_repository(self, partition: str) -> None:
         start = b"branch/"
         while rows := await self._ctx.kv.scan(partition, start, b"branch0", 1000):
             for row in rows:
-                for token in tokens_of(decode_branch(row.value)):
-                    await self._ctx.kv.drop_partition(staging(token))
+                for layer in everything_of(decode_branch(row.value)):
+                    if layer.kind == "kv":  # files stay, with the rest of the bucket
+                        await self._ctx.kv.drop_partition(staging(layer.id))
             start = rows[-1].key + b"\0"
         await self._ctx.kv.drop_partition(partition)
 

@@ -20,15 +20,13 @@ from lakebed_engine.operations.context import (
     load_commit,
     open_repo,
     read_branch,
-    staging,
 )
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.operations.swap import seal, swap
-from lakebed_engine.operations.views import tree_of
+from lakebed_engine.operations.views import layers_delta, tree_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.fold import Folded, fold
-from lakebed_engine.tree.staged import staged_delta
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,
     InvalidRequestError,
@@ -144,8 +142,7 @@ async def _try_commit(ctx: Context, repo: Repo, seen: Seen, request: CommitReque
 async def fold_layers(ctx: Context, repo: Repo, head: str, layers: Sequence[Layer]) -> Folded:
     """The head's tree with sealed layers (newest first) applied."""
     base = await tree_of(ctx, repo, head)
-    delta = staged_delta(ctx.kv, ctx.runtime, [staging(layer.id) for layer in layers])
-    return await fold(ctx.trees, repo.store, ctx.runtime, base, delta)
+    return await fold(ctx.trees, repo.store, ctx.runtime, base, layers_delta(ctx, repo, layers))
 
 
 async def _swing(ctx: Context, repo: Repo, seen: Seen, new: Commit | None, taken: tuple[Layer, ...]) -> bool:
@@ -157,7 +154,7 @@ async def _swing(ctx: Context, repo: Repo, seen: Seen, new: Commit | None, taken
             record, gen=record.gen + 1, layers=kept, commit_id=record.commit_id if new is None else new.id
         )
         puts = [] if new is None else [commit_row(repo, new)]
-        if await swap(ctx, repo, seen, after, puts=puts, dropped=[layer.id for layer in taken]):
+        if await swap(ctx, repo, seen, after, puts=puts, dropped=taken):
             return True
         now = await read_branch(ctx, repo, record.name)
         suffix = now.record.layers[len(now.record.layers) - len(taken) :]

@@ -47,6 +47,8 @@ class Context:
     runtime: Runtime
     trees: Trees
     commits: ByteCache
+    patience: float
+    """Seconds after which a reader looks whether its branch record still stands: half of the cleaner's grace."""
     repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""

@@ -12,7 +12,7 @@ from lakebed_engine.operations.context import Context, Repo, load_commit, open_r
 from lakebed_engine.operations.history import require_base
 from lakebed_engine.operations.reading import first_of, group_of, uncommitted
 from lakebed_engine.operations.refs import Resolved, resolve
-from lakebed_engine.operations.views import tree_of, view_of
+from lakebed_engine.operations.views import View, steady, tree_of, view_of
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cursor import Cursor
 from lakebed_engine.tree.diff import Changes, diff
@@ -54,9 +54,12 @@ async def diff_branch(
 ) -> Page[DiffEntry]:
     """Uncommitted changes against the branch's head."""
     repo = await open_repo(ctx, repo_name)
-    seen = await read_branch(ctx, repo, branch)
-    view = await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))
-    return await _page(lambda start: uncommitted(view, start), prefix, after, amount, delimiter)
+    await read_branch(ctx, repo, branch)
+
+    async def page(view: View) -> Page[DiffEntry]:
+        return await _page(lambda start: uncommitted(view, start), prefix, after, amount, delimiter)
+
+    return await steady(ctx, repo, f"{branch}$", page)
 
 
 async def diff_refs(

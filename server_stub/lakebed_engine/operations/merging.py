@@ -84,9 +84,8 @@ async def clean_branch(ctx: Context, repo: Repo, name: str) -> Seen | None:
     view = await view_of(ctx, repo, Resolved(found.record.commit_id, found, True))
     async for _ in uncommitted(view, ""):
         return None
-    dropped = [layer.id for layer in found.record.layers]
     new = msgspec.structs.replace(found.record, gen=found.record.gen + 1, layers=())
-    await swap(ctx, repo, found, new, dropped=dropped)
+    await swap(ctx, repo, found, new, dropped=found.record.layers)
     return None
 
 

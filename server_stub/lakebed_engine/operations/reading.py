@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import Context, Repo, open_repo
-from lakebed_engine.operations.refs import resolve
-from lakebed_engine.operations.views import View, view_of
+from lakebed_engine.operations.views import View, steady
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import BlobNotFound, ObjectGoneError, ObjectNotFoundError
 from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
@@ -23,8 +22,7 @@ async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Ent
     """The entry at a path in a ref, and the full URI of its data. Raises ObjectNotFoundError."""
     names.check_path(path)
     repo = await open_repo(ctx, repo_name)
-    view = await view_of(ctx, repo, await resolve(ctx, repo, ref))
-    entry = await view.find(path)
+    entry = await steady(ctx, repo, ref, lambda view: view.find(path))
     if entry is None:
         raise ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
     return entry, physical_uri(repo, entry)
@@ -54,21 +52,24 @@ async def list_objects(
     names.check_amount(amount)
     names.check_texts(prefix=prefix, after=after, delimiter=delimiter)
     repo = await open_repo(ctx, repo_name)
-    view = await view_of(ctx, repo, await resolve(ctx, repo, ref))
-    items: list[Listed] = []
     start = first_of(prefix, after, delimiter)
     if start is None:
-        return Page(items, has_more=False)
+        return Page([], has_more=False)
+    return await steady(ctx, repo, ref, lambda view: _list_page(view, start, prefix, amount, delimiter))
+
+
+async def _list_page(view: View, start: str, prefix: str, amount: int, delimiter: str) -> Page[Listed]:
+    items: list[Listed] = []
     cursor = view.cursor()
     await cursor.seek(start)
     while cursor.path is not None and cursor.path.startswith(prefix):
         entry = cursor.entry()
-        group = group_of(cursor.path, prefix, delimiter)
         if entry is None:
             await cursor.next()
             continue
         if len(items) == amount:
             return Page(items, has_more=True)
+        group = group_of(cursor.path, prefix, delimiter)
         if group is None:
             items.append(Listed(cursor.path, entry))
             await cursor.next()

@@ -13,11 +13,15 @@ import msgspec
 
 from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, branch_key, encode, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
+from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed
 from lakebed_engine.vocabulary.records import Branch, Layer
 
 DROPS = "drops"
-"""Partition of the cleaner's notes: staging tokens that no record names any more."""
+"""Partition of the cleaner's notes: tokens, layers and repositories that no record names any more."""
+
+RESENDS = 4
+"""How often a batch whose answer was lost is sent again; its own check lets it land only once."""
 
 OPERATIONS = b"op/"
 """Prefix of operation keys inside a repository's partition; each holds the Unix second it was written."""
@@ -34,9 +38,26 @@ def emptied(record: Branch, token: str) -> Branch:
     return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=())
 
 
-def tokens_of(record: Branch) -> list[str]:
-    """Every staging token that the record names."""
-    return [record.staging_token, *(layer.id for layer in record.layers if layer.kind == "kv")]
+def everything_of(record: Branch) -> list[Layer]:
+    """All that is staged on a branch: the live token, as the layer that it would become, and the sealed layers."""
+    return [Layer(record.staging_token), *record.layers]
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What the cleaner has to remove: a token's rows, or files of a namespace. `at` in Unix seconds."""
+
+    at: int
+    namespace: str = ""
+    files: tuple[str, ...] = ()
+
+
+def notes(ctx: Context, repo: Repo, dropped: Sequence[Layer]) -> list[Put]:
+    """The cleaner's notes about layers that a swap drops."""
+    rows = []
+    for layer in dropped:
+        files = tuple(info.file for info in layer_tree(layer).ranges)
+        rows.append(Put(DROPS, layer.id.encode(), encode(Note(ctx.now(), repo.store.uri, files))))
+    return rows
 
 
 async def swap(
@@ -47,18 +68,18 @@ async def swap(
     *,
     puts: Sequence[Put] = (),
     checks: Sequence[Check] = (),
-    dropped: Sequence[str] = (),
+    dropped: Sequence[Layer] = (),
 ) -> bool:
     """Replace the branch record as it was seen by `new`, or delete it; with further rows in the same batch.
 
-    True: it landed. False: the record had changed and nothing was done. `dropped` are staging tokens that nothing
+    True: it landed. False: the record had changed and nothing was done. `dropped` are layers that nothing
     names afterwards. Raises OutcomeUnknownError only when reading back could not settle a lost answer.
     """
     key = branch_key(seen.record.name)
     operation = OPERATIONS + ctx.ids.new().encode()
     stamp = str(ctx.now()).encode()
     rows = [*puts, Put(repo.partition, operation, stamp)]
-    rows += [Put(DROPS, token.encode(), stamp) for token in dropped]
+    rows += notes(ctx, repo, dropped)
     if new is not None:
         rows.append(Put(repo.partition, key, encode(new)))
     batch = Batch(
@@ -70,24 +91,26 @@ async def swap(
 
 
 async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
-    """Apply a batch that writes the operation key `operation`; settle a lost answer by reading that key.
+    """Apply a batch that writes the operation key `operation`; settle a lost answer by that key.
 
-    Only the key proves that the batch landed: vanished ids may have been reset away. It is absent for good only
-    when the checks can no longer hold, so an absent key is settled by looking at the first check once more.
+    Only the key proves that the batch landed: vanished ids may have been reset away. While it is absent the same
+    batch is sent again: its first check names a version that never comes back, so it lands once or not at all, even
+    if the first one was only late.
     """
-    try:
-        await ctx.kv.apply(batch)
-    except PredicateFailed:
-        return False
-    except OutcomeUnknownError:
-        if await ctx.kv.get(repo.partition, operation) is not None:
-            return True
-        check = batch.checks[0]
-        now = await ctx.kv.get(check.partition, check.key)
-        if (now.version if now is not None else 0) != check.version:
-            return await ctx.kv.get(repo.partition, operation) is not None
-        raise
-    return True
+    for attempt in range(RESENDS + 1):
+        try:
+            await ctx.kv.apply(batch)
+        except PredicateFailed:
+            return attempt > 0 and await ctx.kv.get(repo.partition, operation) is not None
+        except OutcomeUnknownError:
+            if attempt == RESENDS:
+                raise
+            if await ctx.kv.get(repo.partition, operation) is not None:
+                return True
+            await ctx.runtime.sleep(0.05 * 2**attempt)
+            continue
+        return True
+    raise AssertionError("unreachable")
 
 
 async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:

@@ -1,53 +1,78 @@
 """What a ref shows: staged rows over layers over a tree (`PROTOCOL.md` 1, view).
 
-Above `refs` and `swap`. A view is made from one record; a reader that finds dropped rows reads the record again.
+Above `refs`. A view is made from one record. What a record named is kept for a grace period after it is dropped, so a
+reader that took longer than half of it looks whether the record still stands, and else reads again (`steady`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from lakebed_engine.operations.context import Context, Repo, load_commit, staging
-from lakebed_engine.operations.refs import Resolved
-from lakebed_engine.operations.swap import tokens_of
+import pyarrow as pa
+
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, load_commit, read_branch, staging
+from lakebed_engine.operations.refs import Resolved, resolve
 from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row
+from lakebed_engine.tree.layers import layer_delta, layer_tree
+from lakebed_engine.tree.staged import overlaid, token_delta
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree
-from lakebed_engine.vocabulary.records import Branch, Entry
+from lakebed_engine.vocabulary.errors import BranchNotFoundError, MissingFileError, TooManyAttemptsError
+from lakebed_engine.vocabulary.records import Branch, Entry, Layer
+
+T = TypeVar("T")
+
+Source = str | Tree
+"""Where staged rows lie: a KV partition, or a file layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Staging partitions, newest first, over a tree."""
+    """Staged rows, newest first, over a tree."""
 
     ctx: Context
     repo: Repo
-    partitions: Sequence[str]
+    sources: Sequence[Source]
     tree: Tree
 
     async def find(self, path: str) -> Entry | None:
         """The entry at exactly this path."""
+        known, entry = await self.lookup(path)
+        return entry if known else await self.ctx.trees.find(self.repo.store, self.tree, path)
+
+    async def lookup(self, path: str) -> tuple[bool, Entry | None]:
+        """Whether a row is staged at exactly this path, and the newest one's entry; None for a tombstone."""
         key = path.encode()
-        for partition in self.partitions:
-            row = await self.ctx.kv.get(partition, key)
-            if row is not None:
-                return decode_row(row.value)
-        return await self.ctx.trees.find(self.repo.store, self.tree, path)
+        for source in self.sources:
+            if isinstance(source, str):
+                row = await self.ctx.kv.get(source, key)
+                if row is not None:
+                    return True, decode_row(row.value)
+            else:
+                known, entry = await self.ctx.trees.lookup(self.repo.store, source, path)
+                if known:
+                    return True, entry
+        return False, None
 
     def cursor(self) -> Cursor:
         """Over all rows, tombstones included."""
-        tree = TreeCursor(self.ctx.trees, self.repo.store, self.tree)
-        if not self.partitions:
-            return tree
-        return MergedCursor([*(StagedCursor(self.ctx.kv, one) for one in self.partitions), tree])
+        if not self.sources:
+            return self.tree_cursor()
+        return MergedCursor([*map(self._staged, self.sources), self.tree_cursor()])
 
     def staged_cursor(self) -> Cursor:
         """Over the staged rows only."""
-        return MergedCursor([StagedCursor(self.ctx.kv, one) for one in self.partitions])
+        return MergedCursor([*map(self._staged, self.sources)])
 
     def tree_cursor(self) -> TreeCursor:
         """Over the committed rows only."""
         return TreeCursor(self.ctx.trees, self.repo.store, self.tree)
+
+    def _staged(self, source: Source) -> Cursor:
+        if isinstance(source, str):
+            return StagedCursor(self.ctx.kv, source)
+        return TreeCursor(self.ctx.trees, self.repo.store, source)
 
 
 async def tree_of(ctx: Context, repo: Repo, commit_id: str) -> Tree:
@@ -56,13 +81,63 @@ async def tree_of(ctx: Context, repo: Repo, commit_id: str) -> Tree:
     return await ctx.trees.load(repo.store, commit.metarange_id) if commit.metarange_id else EMPTY_TREE
 
 
-def partitions_of(record: Branch) -> list[str]:
-    """The staging partitions of a branch, newest first."""
-    return [staging(token) for token in tokens_of(record)]
+def sources_of(record: Branch) -> list[Source]:
+    """Where the staged rows of a branch lie, newest first."""
+    return [staging(record.staging_token), *map(source_of, record.layers)]
+
+
+def source_of(layer: Layer) -> Source:
+    """Where one layer's rows lie."""
+    return staging(layer.id) if layer.kind == "kv" else layer_tree(layer)
+
+
+def layers_delta(ctx: Context, repo: Repo, layers: Sequence[Layer]) -> AsyncIterator[pa.Table]:
+    """Sealed layers (newest first) as one delta, tombstones kept."""
+    return overlaid(
+        ctx.runtime,
+        [
+            token_delta(ctx.kv, ctx.runtime, source)
+            if isinstance(source, str)
+            else layer_delta(ctx.trees, repo.store, source)
+            for source in map(source_of, layers)
+        ],
+    )
 
 
 async def view_of(ctx: Context, repo: Repo, found: Resolved) -> View:
     """A branch shows its staged state, unless `@` asks for the committed one; everything else a commit."""
     tree = await tree_of(ctx, repo, found.commit_id)
     staged = found.branch is not None and found.staged is not False
-    return View(ctx, repo, partitions_of(found.branch.record) if staged and found.branch else (), tree)
+    return View(ctx, repo, sources_of(found.branch.record) if staged and found.branch else (), tree)
+
+
+async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awaitable[T]]) -> T:
+    """What `read` finds in the view of a ref, from one record all of whose layers were there until the end.
+
+    Raises TooManyAttemptsError when the branch changed during every one of many slow tries.
+    """
+    for _ in range(ATTEMPTS):
+        started = ctx.clock.monotonic()
+        found = await resolve(ctx, repo, ref)
+        view = await view_of(ctx, repo, found)
+        try:
+            result = await read(view)
+        except MissingFileError:
+            if await _stands(ctx, repo, found):
+                raise
+            continue
+        in_time = ctx.clock.monotonic() - started < ctx.patience
+        if in_time or not view.sources or await _stands(ctx, repo, found):
+            return result
+    raise TooManyAttemptsError(f"ref {ref!r} of {repo.name!r} changed too often while it was read: try again")
+
+
+async def _stands(ctx: Context, repo: Repo, found: Resolved) -> bool:
+    """Whether the record that a view was made from is still the branch's, or the view needs none."""
+    if found.branch is None:
+        return True
+    try:
+        now = await read_branch(ctx, repo, found.branch.record.name)
+    except BranchNotFoundError:
+        return False
+    return now.version == found.branch.version

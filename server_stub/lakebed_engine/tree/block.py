@@ -36,10 +36,23 @@ def _integers(column: Any, code: str) -> memoryview[int]:
 
 
 class Block:
-    """Rows of RANGE_SCHEMA, sorted by path. `nbytes` is what it holds in memory."""
+    """Rows of RANGE_SCHEMA or DELTA_SCHEMA, sorted by path. `nbytes` is what it holds in memory."""
 
-    __slots__ = ("_address", "_checksum", "_identity", "_metadata", "_mtime", "_parts", "_path", "_size", "_type",
-                 "count", "nbytes", "rows")  # fmt: skip
+    __slots__ = (
+        "_address",
+        "_checksum",
+        "_deleted",
+        "_identity",
+        "_metadata",
+        "_mtime",
+        "_parts",
+        "_path",
+        "_size",
+        "_type",
+        "count",
+        "nbytes",
+        "rows",
+    )
 
     def __init__(self, rows: pa.Table) -> None:
         columns = {name: flat(rows.column(name)) for name in rows.column_names}
@@ -54,6 +67,8 @@ class Block:
         self._size = _integers(columns["size_bytes"], "q")
         self._mtime = _integers(columns["mtime"], "q")
         self._identity = memoryview(columns["identity"].buffers()[1])[32 * columns["identity"].offset :]
+        deleted = columns.get("deleted")
+        self._deleted = None if deleted is None else deleted.cast(pa.uint8()).to_numpy().tobytes()
         self._metadata = columns["metadata"] if len(columns["metadata"].keys) else None
 
     def seek(self, path: str) -> int:
@@ -69,19 +84,21 @@ class Block:
                 high = middle
         return low
 
-    def find(self, path: str) -> Entry | None:
-        """The entry at exactly this path."""
+    def find(self, path: str) -> tuple[bool, Entry | None]:
+        """Whether there is a row at exactly this path, and its entry; None for a tombstone."""
         index = self.seek(path)
         if index < self.count and self._path.text(index) == path:
-            return self.entry(index)
-        return None
+            return True, self.entry(index)
+        return False, None
 
     def path(self, index: int) -> str:
         """The path of one row."""
         return self._path.text(index)
 
-    def entry(self, index: int) -> Entry:
-        """One row."""
+    def entry(self, index: int) -> Entry | None:
+        """One row; None for a tombstone."""
+        if self._deleted is not None and self._deleted[index]:
+            return None
         metadata = {} if self._metadata is None else dict(self._metadata[index].as_py())
         return Entry(
             self._address.text(index),

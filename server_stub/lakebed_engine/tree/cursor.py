@@ -53,7 +53,7 @@ class Cursor(Protocol):
 
 
 class TreeCursor:
-    """Over the entries of a tree."""
+    """Over the entries of a tree, or the rows of a layer."""
 
     def __init__(self, trees: Trees, store: ObjectStore, tree: Tree) -> None:
         self._trees = trees
@@ -92,8 +92,8 @@ class TreeCursor:
             self._range += 1
             await self._enter("")
 
-    def entry(self) -> Entry:
-        """The row's entry."""
+    def entry(self) -> Entry | None:
+        """The row's entry; None for a tombstone of a layer."""
         assert self._block is not None
         return self._block.entry(self._at)
 

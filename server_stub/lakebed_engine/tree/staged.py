@@ -1,6 +1,7 @@
-"""Staged rows of sealed tokens as a delta: newest wins, in order of path, page by page.
+"""Sealed layers as one delta: newest wins, in order of path, window by window.
 
-Above `rows` and `cursor`. Reads tokens that nobody writes any more; `fold` takes what this yields.
+Above `rows`, `cursor` and `layers`. Reads layers that nobody writes any more; `fold` and compaction take what this
+yields. Memory: one page or part of each layer.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from lakebed_format.schemas import compact
 
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.tree.cursor import decode_row
-from lakebed_engine.tree.rows import delta_table
+from lakebed_engine.tree.rows import delta_table, path_at, upper_bound
 from lakebed_engine.vocabulary.ports import Runtime
 
 PAGE = 20_000
@@ -22,51 +25,60 @@ def _table(rows: Sequence[Row]) -> pa.Table:
     return delta_table([(row.key.decode(), decode_row(row.value)) for row in rows])
 
 
-class _Token:
-    """One token's rows, a page at a time."""
+async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int = PAGE) -> AsyncIterator[pa.Table]:
+    """The rows of a sealed token, as tables of DELTA_SCHEMA."""
+    start = b"\0"  # behind the marker row, whose key is empty
+    while True:
+        rows = await kv.scan(partition, start, None, page)
+        if rows:
+            yield await runtime.cpu(_table, rows)
+        if len(rows) < page:
+            return
+        start = rows[-1].key + b"\0"
 
-    def __init__(self, kv: KVStore, partition: str, page: int) -> None:
-        self._kv = kv
-        self._partition = partition
-        self._page = page
-        self._start = b"\0"  # behind the marker row, whose key is empty
-        self.rows: list[Row] = []
+
+class _Source:
+    """One layer's rows, a table at a time."""
+
+    def __init__(self, tables: AsyncIterator[pa.Table]) -> None:
+        self._tables = tables
+        self.rows: pa.Table | None = None
         self.more = True
 
     async def fill(self) -> None:
-        if self.more and not self.rows:
-            self.rows = await self._kv.scan(self._partition, self._start, None, self._page)
-            self.more = len(self.rows) == self._page
-            if self.rows:
-                self._start = self.rows[-1].key + b"\0"
+        if self.rows is None and self.more:
+            self.rows = await anext(self._tables, None)
+            self.more = self.rows is not None
 
-    def take(self, cut: bytes | None) -> list[Row]:
-        if cut is None or not self.rows or self.rows[-1].key <= cut:
-            taken, self.rows = self.rows, []
-            return taken
-        count = sum(1 for row in self.rows if row.key <= cut)
-        taken, self.rows = self.rows[:count], self.rows[count:]
+    def take(self, cut: str) -> pa.Table | None:
+        """The rows up to and including `cut`."""
+        if self.rows is None:
+            return None
+        count = upper_bound(self.rows, cut)
+        taken = self.rows.slice(0, count)
+        self.rows = self.rows.slice(count) if count < self.rows.num_rows else None
         return taken
 
 
-async def staged_delta(
-    kv: KVStore, runtime: Runtime, partitions: Sequence[str], page: int = PAGE
-) -> AsyncIterator[pa.Table]:
-    """The delta of several tokens, newest first in `partitions`, as tables of DELTA_SCHEMA."""
-    tokens = [_Token(kv, partition, page) for partition in partitions]
+def overlay(tables: Sequence[pa.Table]) -> pa.Table:
+    """Several deltas as one, the first of which wins where paths are equal. Sorted."""
+    result = tables[0]
+    for older in tables[1:]:
+        hidden = pc.is_in(older.column("path"), value_set=result.column("path"))
+        result = pa.concat_tables([result, older.filter(pc.invert(hidden))])
+    result = compact(result)
+    return compact(result.take(pc.sort_indices(result.column("path"))))
+
+
+async def overlaid(runtime: Runtime, layers: Sequence[AsyncIterator[pa.Table]]) -> AsyncIterator[pa.Table]:
+    """The delta of several layers, newest first, as tables of DELTA_SCHEMA; tombstones are kept."""
+    sources = [_Source(tables) for tables in layers]
     while True:
-        for token in tokens:
-            await token.fill()
-        if not any(token.rows for token in tokens):
+        for source in sources:
+            await source.fill()
+        # beyond its table's last path a layer may have rows that are not read yet
+        tails = [path_at(source.rows, -1) for source in sources if source.rows is not None]
+        if not tails:
             return
-        # beyond a page's last key a token may have rows that are not read yet
-        cut = min((token.rows[-1].key for token in tokens if token.more), default=None)
-        newest: dict[bytes, Row] = {}
-        pieces = [token.take(cut) for token in tokens]
-        if sum(1 for piece in pieces if piece) == 1:
-            rows = next(piece for piece in pieces if piece)
-        else:
-            for piece in reversed(pieces):
-                newest.update((row.key, row) for row in piece)
-            rows = [newest[key] for key in sorted(newest)]
-        yield await runtime.cpu(_table, rows)
+        pieces = [rows for source in sources if (rows := source.take(min(tails))) is not None and rows.num_rows]
+        yield pieces[0] if len(pieces) == 1 else await runtime.cpu(overlay, pieces)

@@ -1,6 +1,7 @@
 """Trees of committed entries: a metarange that lists ranges, both immutable files in the object store.
 
-Above `block` and `cache`; `fold`, `diff` and `cursor` stand on it. It loads and stores; it decides nothing.
+Above `block` and `cache`; `fold`, `diff`, `layers` and `cursor` stand on it. It loads and stores; it decides nothing.
+A file layer is read as a tree too: its parts are ranges that also hold tombstones.
 """
 
 from __future__ import annotations
@@ -8,42 +9,57 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
-from lakebed_format import METARANGE_SCHEMA, decode_metarange, decode_range, encode_metarange, encode_range
+from lakebed_format import (
+    DELTA_SCHEMA,
+    METARANGE_SCHEMA,
+    RANGE_SCHEMA,
+    decode_metarange,
+    decode_range,
+    encode_metarange,
+    encode_range,
+)
+from lakebed_format.bloom import may_hold
 from lakebed_format.digest import metarange_id, range_id
-from lakebed_format.files import FormatError, open_file, read_row_group, row_group_bounds
+from lakebed_format.files import FormatError, bloom_of, decode_layer, open_file, read_row_group, row_group_bounds
 from lakebed_format.schemas import compact
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
+from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, MissingFileError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Entry
 
 RANGES = "_lakebed/ranges/"
 METARANGES = "_lakebed/metaranges/"
-
+LAYERS = "_lakebed/layers/"
 
 KEY_COLUMNS = ("path", "size_bytes", "identity")
 """What tells whether an entry changed, and its size."""
 
 
 class RangeInfo(NamedTuple):
-    """One row of a metarange: how many `rows`, and their raw bytes."""
+    """One row of a metarange, or one part of a layer: how many `rows`, and their raw bytes."""
 
     id: str
     min_path: str
     max_path: str
     rows: int
     size_bytes: int
+    kind: Literal["range", "layer"] = "range"
+
+    @property
+    def file(self) -> str:
+        """Its key in the object store."""
+        return f"{RANGES if self.kind == 'range' else LAYERS}{self.id}.parquet"
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """All entries of one commit, as ranges in order. The empty tree has the id ``""``."""
+    """All entries of one commit, as ranges in order; or the rows of one layer. The empty tree has the id ``""``."""
 
     id: str
     ranges: tuple[RangeInfo, ...]
@@ -67,6 +83,7 @@ class _RangeFile(NamedTuple):
 
     parquet: Any
     max_paths: list[str]
+    bloom: bytes | None
 
 
 class Trees:
@@ -94,7 +111,7 @@ class Trees:
         if not ranges:
             return EMPTY_TREE
         columns = [list(column) for column in zip(*ranges, strict=True)]
-        rows = pa.table(columns, schema=METARANGE_SCHEMA)
+        rows = pa.table(columns[: len(METARANGE_SCHEMA)], schema=METARANGE_SCHEMA)
         tree_id = metarange_id(rows)
         await store.put(f"{METARANGES}{tree_id}.parquet", encode_metarange(rows, tree_id))
         tree = _tree(tree_id, rows)
@@ -114,7 +131,7 @@ class Trees:
         key = (store.uri, "keys", info.id)
         rows = self._cache.get(key)
         if rows is None:
-            rows = await self._decode(store, f"{RANGES}{info.id}.parquet", decode_range, info.id, KEY_COLUMNS)
+            rows = await self._decode(store, info.file, decode_range, info.id, KEY_COLUMNS)
             self._cache.put(key, rows, int(rows.nbytes) + 1000)
         return rows
 
@@ -129,14 +146,25 @@ class Trees:
 
     async def find(self, store: ObjectStore, tree: Tree, path: str) -> Entry | None:
         """The entry at exactly this path; decodes at most one row group."""
+        return (await self.lookup(store, tree, path))[1]
+
+    async def lookup(self, store: ObjectStore, tree: Tree, path: str) -> tuple[bool, Entry | None]:
+        """Whether there is a row at exactly this path, and its entry; None for a layer's tombstone."""
         index = tree.seek(path)
         if index == len(tree.ranges) or path < tree.ranges[index].min_path:
-            return None
-        block = self._cache.get((store.uri, "whole", tree.ranges[index].id))
+            return False, None
+        info = tree.ranges[index]
+        block = self._cache.get((store.uri, "whole", info.id))
         if block is None:
-            block, _ = await self.block(store, tree.ranges[index], path)
+            if info.kind == "layer" and not await self._may_hold(store, info, path):
+                return False, None
+            block, _ = await self.block(store, info, path)
         assert isinstance(block, Block)
         return block.find(path)
+
+    async def _may_hold(self, store: ObjectStore, info: RangeInfo, path: str) -> bool:
+        bloom = (await self._file(store, info)).bloom
+        return bloom is None or may_hold(bloom, path)
 
     async def block(self, store: ObjectStore, info: RangeInfo, path: str) -> tuple[Block, str | None]:
         """The decoded piece of a range in which `path` belongs, and the least path that may stand after the piece.
@@ -152,8 +180,9 @@ class Trees:
         key = (store.uri, "block", info.id, index)
         block = self._cache.get(key)
         if block is None:
-            name = f"{store.uri}/{RANGES}{info.id}.parquet"
-            block = Block(await self._runtime.cpu(_guarded, name, read_row_group, file.parquet, index))
+            schema = RANGE_SCHEMA if info.kind == "range" else DELTA_SCHEMA
+            name = f"{store.uri}/{info.file}"
+            block = Block(await self._runtime.cpu(_guarded, name, read_row_group, file.parquet, index, schema))
             self._cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         after = file.max_paths[index] + "\0" if index + 1 < len(file.max_paths) else None
@@ -163,9 +192,8 @@ class Trees:
         key = (store.uri, "file", info.id)
         file = self._cache.get(key)
         if file is None:
-            name = f"{RANGES}{info.id}.parquet"
-            data = await _fetch(store, name)
-            file = _guarded(f"{store.uri}/{name}", _open_range, data, info)
+            data = await _fetch(store, info.file)
+            file = _guarded(f"{store.uri}/{info.file}", _open_range, data, info)
             self._cache.put(key, file, len(data) + 4000)
         assert isinstance(file, _RangeFile)
         return file
@@ -174,11 +202,10 @@ class Trees:
         key = (store.uri, "whole", info.id)
         block = self._cache.get(key)
         if block is None:
-            block = Block(await self._decode(store, f"{RANGES}{info.id}.parquet", decode_range, info.id))
+            decode = decode_range if info.kind == "range" else decode_layer
+            block = Block(await self._decode(store, info.file, decode, info.id))
             if block.count != info.rows:
-                raise CorruptDataError(
-                    f"{store.uri}/{RANGES}{info.id}.parquet: corrupt: {block.count} rows where {info.rows} belong"
-                )
+                raise CorruptDataError(f"{store.uri}/{info.file}: corrupt: {block.count} rows where {info.rows} belong")
             self._cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         return block
@@ -192,7 +219,7 @@ async def _fetch(store: ObjectStore, name: str) -> bytes:
     try:
         return await store.get(name)
     except BlobNotFound:
-        raise CorruptDataError(f"{store.uri}/{name}: missing, though a commit needs it: run `lakebed fsck`") from None
+        raise MissingFileError(f"{store.uri}/{name}: missing, though a commit needs it: run `lakebed fsck`") from None
 
 
 def _guarded(name: str, job: Any, *args: Any) -> Any:
@@ -203,11 +230,11 @@ def _guarded(name: str, job: Any, *args: Any) -> Any:
 
 
 def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:
-    parquet = open_file(data, "range", info.id)
+    parquet = open_file(data, info.kind, info.id)
     bounds = row_group_bounds(parquet)
     if sum(rows for _, rows in bounds) != info.rows or bounds[-1][0] != info.max_path:
         raise FormatError("its footer does not fit the metarange")
-    return _RangeFile(parquet, [path for path, _ in bounds])
+    return _RangeFile(parquet, [path for path, _ in bounds], bloom_of(parquet))
 
 
 def _encode(rows: pa.Table) -> tuple[str, bytes, pa.Table, str, str]:

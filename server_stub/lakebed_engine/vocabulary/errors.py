@@ -198,6 +198,12 @@ class TooManyAttemptsError(EngineError):
     kind = "too_many_attempts"
 
 
+class BackpressureError(TooManyAttemptsError):
+    """A branch has as many layers as it may. Nothing was changed; try again when they are compacted or committed."""
+
+    kind = "throttled"
+
+
 class InvalidRangeError(EngineError):
     """A byte range outside the object. `size` is the object's size in bytes, when a Content-Range may say it."""
 
@@ -237,6 +243,12 @@ class StoreFullError(StoreError):
 
 class CorruptDataError(StoreError):
     """What was read is not what was written. Names the file."""
+
+    kind = "corrupt_data"
+
+
+class MissingFileError(CorruptDataError):
+    """A metadata file that a record names is not there: a record that is no longer current, or a damaged bucket."""
 
     kind = "corrupt_data"
 

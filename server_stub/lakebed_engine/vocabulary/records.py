@@ -51,11 +51,25 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["creating", "active", "deleting"] = "active"
 
 
-class Layer(msgspec.Struct, frozen=True):
-    """One sealed, immutable delta of a branch. `kind` kv: the rows of staging token `id`."""
+class LayerPart(msgspec.Struct, frozen=True, array_like=True):
+    """One file of a layer, `_lakebed/layers/<id>.parquet`: its first and last path, its rows and their raw bytes."""
+
+    id: str
+    min_path: str
+    max_path: str
+    rows: int
+    bytes: int
+
+
+class Layer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One sealed, immutable delta of a branch, tombstones included.
+
+    `kind` kv: the rows of staging token `id`. `kind` file: the rows of `parts`, in order of path.
+    """
 
     id: str
     kind: Literal["kv", "file"] = "kv"
+    parts: tuple[LayerPart, ...] = ()
 
 
 class Branch(msgspec.Struct, frozen=True, kw_only=True):

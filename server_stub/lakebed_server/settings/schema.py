@@ -36,11 +36,23 @@ class SqliteSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresSettings:
+    """The PostgreSQL KV store."""
+
+    dsn: str = _setting("", TEXT, "database of kv.type postgres: postgresql://user:password@host:5432/db", secret=True)
+    pool: int = _setting(8, integer(1, 1000), "most connections of one server process")
+    schema: str = _setting("lakebed", TEXT, "SQL schema of the tables, made when it is not there")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KvSettings:
     """Where what changes is kept."""
 
-    type: str = _setting("sqlite", choice("sqlite", "memory"), "KV store; memory forgets everything at the end")
+    type: str = _setting(
+        "sqlite", choice("sqlite", "postgres", "memory"), "KV store; memory forgets everything at the end"
+    )
     sqlite: SqliteSettings = field(default_factory=SqliteSettings)
+    postgres: PostgresSettings = field(default_factory=PostgresSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,15 @@ leaves its place.
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import threading
 from pathlib import Path
 
 from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.cloud import CloudObjects
+from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
 from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -19,18 +23,28 @@ from lakebed_engine.vocabulary.errors import InvalidNamespaceError
 _URI = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=@+-]{0,99}")
 _PATH = 500
-_LATER = {"s3": "S3", "gs": "Google Cloud Storage", "gcs": "Google Cloud Storage", "az": "Azure Blob Storage"}
+CLOUD = ("s3", "gs", "az")
+"""The schemes of the cloud stores."""
 
 
 class Stores:
-    """Opens `local://NAME[/more]` below one directory and `mem://NAME` in this process.
+    """Opens `local://NAME[/more]` below one directory, `mem://NAME` in this process and buckets of the clouds.
 
-    Without `local_root`, or without `memory`, that scheme is refused. The same URI is the same store.
+    Without `local_root`, `memory` or `cloud` those schemes are refused. The same URI is the same store. With `cache`
+    the metadata of cloud stores is kept on this machine's disk.
     """
 
-    def __init__(self, local_root: Path | None, memory: bool = True) -> None:
+    def __init__(
+        self,
+        local_root: Path | None,
+        memory: bool = True,
+        cloud: CloudOptions | None = None,
+        cache: DiskCache | None = None,
+    ) -> None:
         self._local_root = local_root
         self._memory = memory
+        self._cloud = cloud
+        self._cache = cache
         self._threads = Threads()
         self._lock = threading.Lock()
         self._stores: dict[str, ObjectStore] = {}
@@ -58,11 +72,28 @@ class Stores:
             if not self._memory:
                 raise InvalidNamespaceError(f"mem:// is switched off on this server: {name}")
             return MemoryObjects(name)
+        if scheme in CLOUD:
+            return self._make_cloud(name)
         if self._local_root is None:
             raise InvalidNamespaceError(
                 f"local:// is not configured: give the server a storage directory to use {name}"
             )
         return LocalObjects(self._local_root / path, name, threads=self._threads)
+
+    def _make_cloud(self, name: str) -> ObjectStore:
+        if self._cloud is None:
+            raise InvalidNamespaceError(f"cloud stores are switched off on this server: {name}")
+        if not cloud_installed():
+            raise InvalidNamespaceError(
+                f"cloud stores need a package that is not installed: pip install 'lakebed[s3]' to use {name}"
+            )
+        store = CloudObjects(name, self._cloud, threads=self._threads)
+        return store if self._cache is None else DiskCached(store, self._cache, self._threads)
+
+
+def cloud_installed() -> bool:
+    """Whether obstore, which the cloud stores need, is installed."""
+    return importlib.util.find_spec("obstore") is not None
 
 
 def _split(uri: str) -> tuple[str, str]:
@@ -70,12 +101,10 @@ def _split(uri: str) -> tuple[str, str]:
     if match is None:
         raise InvalidNamespaceError(f"a storage namespace is a URI such as local://sales or mem://sales, not {uri!r}")
     scheme, path = match[1], match[2]
-    if scheme in _LATER:
+    if scheme not in {"local", "mem", *CLOUD}:
         raise InvalidNamespaceError(
-            f"the {_LATER[scheme]} adapter ({scheme}://) arrives later; this server has local:// and mem://: {uri!r}"
+            f"no adapter is configured for {scheme}://; there are local://, mem://, s3://, gs:// and az://: {uri!r}"
         )
-    if scheme not in {"local", "mem"}:
-        raise InvalidNamespaceError(f"no adapter is configured for {scheme}://; there are local:// and mem://: {uri!r}")
     path = path.removesuffix("/")
     if not path or path.startswith("/"):
         raise InvalidNamespaceError(

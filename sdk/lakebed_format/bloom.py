@@ -1,0 +1,41 @@
+"""Bloom filters over paths: a look-up skips a layer that surely does not hold a path, without decoding it.
+
+Pure. Ten bits a path and seven probes give about 1 % of false hits. A filter of n paths has m bits, the least multiple
+of 64 that is at least 10 n; probe i of a path is (crc32(path) + i * (crc32(path reversed) | 1)) mod m, over the bytes
+of its UTF-8; bit b is bit b mod 8, from the least, of byte b div 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from zlib import crc32
+
+import numpy as np
+
+BITS_A_PATH: Final = 10
+PROBES: Final = 7
+
+
+def make_bloom(paths: Sequence[str]) -> bytes:
+    """The filter of these paths."""
+    raw = [path.encode() for path in paths]
+    bits = max(64, -(-BITS_A_PATH * len(raw) // 64) * 64)
+    first = np.fromiter((crc32(path) for path in raw), dtype=np.uint64, count=len(raw))
+    step = np.fromiter((crc32(path[::-1]) | 1 for path in raw), dtype=np.uint64, count=len(raw))
+    table = np.zeros(bits, dtype=bool)
+    for probe in range(PROBES):
+        table[(first + np.uint64(probe) * step) % np.uint64(bits)] = True
+    return np.packbits(table, bitorder="little").tobytes()
+
+
+def may_hold(bloom: bytes, path: str) -> bool:
+    """False: the path is surely not among those of the filter."""
+    raw = path.encode()
+    bits = 8 * len(bloom)
+    first, step = crc32(raw), crc32(raw[::-1]) | 1
+    for probe in range(PROBES):
+        bit = (first + probe * step) % bits
+        if not bloom[bit >> 3] >> (bit & 7) & 1:
+            return False
+    return True

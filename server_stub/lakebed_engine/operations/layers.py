@@ -1,0 +1,174 @@
+"""Layers: push a delta as one unit, compact runs of layers, reset a prefix (`PROTOCOL.md` 3, PUSH, COMPACT).
+
+Above `swap` and `views`. A file layer is durable before the record names it, and its id is never used again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+import pyarrow as pa
+
+from lakebed_engine.operations import names
+from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
+from lakebed_engine.operations.refs import Resolved
+from lakebed_engine.operations.swap import nothing_staged, seal, swap
+from lakebed_engine.operations.views import layers_delta, view_of
+from lakebed_engine.tree.cursor import Cursor, TreeCursor
+from lakebed_engine.tree.layers import write_layer
+from lakebed_engine.tree.rows import delta_table, prefix_end
+from lakebed_engine.vocabulary.errors import BackpressureError, InvalidRequestError, TooManyAttemptsError
+from lakebed_engine.vocabulary.records import Branch, Entry, Layer
+
+CAP = 32
+"""Layers of a branch: a push beyond is refused until a compaction or a commit has made room."""
+
+COMPACT_FROM = 8
+"""Layers from which on a branch is worth compacting."""
+
+_ROWS = 10_000
+"""Rows of a reset that are gathered at once."""
+
+
+async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Table]) -> Layer:
+    """Publish a delta (tables of DELTA_SCHEMA, ascending) in one swap: a reader sees all of it or nothing.
+
+    Raises BackpressureError when the branch has CAP layers, BranchNotFoundError, InvalidRequestError for no rows.
+    """
+    refuse_full(repo, (await read_branch(ctx, repo, branch)).record)
+    layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
+    if not layer.parts:
+        raise InvalidRequestError("a delta without rows: nothing to push")
+    for _ in range(ATTEMPTS):
+        seen = await read_branch(ctx, repo, branch)
+        refuse_full(repo, seen.record)
+        if await put_on_top(ctx, repo, seen, layer):
+            return layer
+    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was pushed: try again")
+
+
+def refuse_full(repo: Repo, record: Branch) -> None:
+    """Raises BackpressureError when a branch has no room for another layer."""
+    if len(record.layers) >= CAP:
+        raise BackpressureError(
+            f"branch {record.name!r} of {repo.name!r} has {len(record.layers)} layers, at most {CAP}: nothing was "
+            "changed; try again when they are compacted, or commit"
+        )
+
+
+async def put_on_top(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool:
+    """Make `layer` the newest of the record as seen. False: it changed meanwhile.
+
+    The token rotates, or rows that were acknowledged before would hide the layer. Without rows it is not kept as a
+    layer; that it still has none is part of the swap.
+    """
+    record = seen.record
+    used = await ctx.kv.get(staging(record.staging_token), MARKER) is not None
+    below = (Layer(record.staging_token), *record.layers) if used else record.layers
+    new = msgspec.structs.replace(record, gen=record.gen + 1, staging_token=ctx.ids.new(), layers=(layer, *below))
+    guard = [] if used else [nothing_staged(record)]
+    dropped = [] if used else [Layer(record.staging_token)]
+    return await swap(ctx, repo, seen, new, checks=guard, dropped=dropped)
+
+
+async def push_rows(
+    ctx: Context, repo_name: str, branch: str, rows: Sequence[tuple[str, Entry | None]], force: bool
+) -> Layer:
+    """As `push`, for rows (None: a tombstone) in any order, each path once."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for path, _ in rows:
+        names.check_path(path)
+    ordered = sorted(rows, key=lambda row: row[0])
+    for (path, _), (following, _) in itertools.pairwise(ordered):
+        if path == following:
+            raise InvalidRequestError(f"object {path!r} stands twice in one push: nothing was changed")
+    return await push(ctx, repo, branch, _tables(ctx, ordered))
+
+
+async def _tables(ctx: Context, rows: Sequence[tuple[str, Entry | None]]) -> AsyncIterator[pa.Table]:
+    for start in range(0, len(rows), 50_000):
+        yield await ctx.runtime.cpu(delta_table, rows[start : start + 50_000])
+
+
+async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT_FROM) -> int:
+    """Replace a contiguous run of layers by one of the same rows, tombstones kept. How many layers it took away.
+
+    Gives up, changing nothing, when the run is no longer there: a commit or a reset has taken it.
+    """
+    seen = await read_branch(ctx, repo, branch)
+    run = choose_run(seen.record.layers, least)
+    if not run:
+        return 0
+    out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, run))
+    replacement = (out,) if out.parts else ()
+    for _ in range(ATTEMPTS):
+        seen = await read_branch(ctx, repo, branch)
+        layers = seen.record.layers
+        at = next((i for i, layer in enumerate(layers) if layer.id == run[0].id), -1)
+        if at < 0 or layers[at : at + len(run)] != run:
+            await repo.store.delete([part_file(out, index) for index in range(len(out.parts))])
+            return 0
+        new = (*layers[:at], *replacement, *layers[at + len(run) :])
+        record = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=new)
+        if await swap(ctx, repo, seen, record, dropped=run):
+            return len(run) - len(replacement)
+    return 0
+
+
+def part_file(layer: Layer, index: int) -> str:
+    """Key of one file of a layer in the object store."""
+    return f"_lakebed/layers/{layer.parts[index].id}.parquet"
+
+
+def choose_run(layers: tuple[Layer, ...], least: int) -> tuple[Layer, ...]:
+    """The newest layers that are worth merging: each no larger than four times what is newer, so that rows are
+    rewritten a number of times that grows with the logarithm of their count only.
+    """
+    if len(layers) < least:
+        return ()
+    taken, rows = 0, 0
+    for layer in layers:
+        size = sum(part.rows for part in layer.parts)
+        if taken >= least // 2 and size > 4 * max(rows, 1000):
+            break
+        taken, rows = taken + 1, rows + size
+    return layers[:taken]
+
+
+async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, force: bool) -> None:
+    """Make every path that begins with `prefix` show what is committed; nothing happens when nothing is staged there.
+
+    A delta that says what the head says is pushed on top, guarded by the record it was made from.
+    """
+    names.check_text("prefix", prefix)
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        seen = await seal(ctx, repo, await read_branch(ctx, repo, branch))
+        if seen is None:
+            continue
+        if not seen.record.layers:
+            return
+        view = await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))
+        delta = _committed(ctx, view.staged_cursor(), view.tree_cursor(), prefix)
+        layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
+        if not layer.parts or await put_on_top(ctx, repo, seen, layer):
+            return
+    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was reset: try again")
+
+
+async def _committed(ctx: Context, staged: Cursor, tree: TreeCursor, prefix: str) -> AsyncIterator[pa.Table]:
+    """For each staged path under `prefix` what the tree says about it, a tombstone where it says nothing."""
+    rows: list[tuple[str, Entry | None]] = []
+    end = prefix_end(prefix) if prefix else None
+    await staged.seek(prefix)
+    while staged.path is not None and (end is None or staged.path < end):
+        await tree.seek(staged.path)
+        rows.append((staged.path, tree.entry() if tree.path == staged.path else None))
+        if len(rows) >= _ROWS:
+            yield await ctx.runtime.cpu(delta_table, rows)
+            rows = []
+        await staged.next()
+    if rows:
+        yield await ctx.runtime.cpu(delta_table, rows)

@@ -1,0 +1,145 @@
+"""Conditional puts: exactly one writer of a key wins, also when answers are lost.
+
+Above the client, below `cloud.py`. Each put carries a mark of its own in the object's metadata, so that reading back
+tells who won, whatever the content. Requests are sent once each and repeated here: a repeated conditional put meets
+its own first attempt, and only the mark tells that from a loss.
+
+Before the first one the store is tested: of several puts at once exactly one may win. A store that ignores the
+condition is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from lakebed_engine.stores.objects.cloud_client import Client
+from lakebed_engine.stores.objects.cloud_errors import Fault, fault_of, store_error
+from lakebed_engine.stores.objects.cloud_keys import PROBE
+from lakebed_engine.stores.objects.local_threads import finished
+from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError, StoreError, StoreUnavailableError
+from lakebed_engine.vocabulary.ports import Clock, Ids
+
+MARK = "lakebed-put"
+"""The metadata that names one put."""
+
+_RACERS = 8
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+
+Outcome = Literal["won", "taken"]
+
+
+class Creator:
+    """Puts if absent, into one namespace."""
+
+    def __init__(self, client: Client, clock: Clock, ids: Ids) -> None:
+        self._client = client
+        self._clock = clock
+        self._ids = ids
+        self._tested = False
+        self._refusal = ""
+
+    async def create(self, key: str, name: str, data: bytes) -> None:
+        """Put `data` under an object name. Raises BlobExists, or OutcomeUnknownError when nobody can tell."""
+        await self.test()
+        mark = self._ids.new()
+        unsure = False
+        deadline, pause = self._clock.monotonic() + self._client.options.retry_seconds, _FIRST_PAUSE
+        while True:
+            outcome = await self._attempt(name, data, mark)
+            if isinstance(outcome, BaseException):
+                fault = fault_of(outcome)
+                unsure = unsure or not fault.certain
+                settled = await self._owned(name, mark, data) if unsure or fault.conflict else None
+                outcome = settled or outcome
+            elif outcome == "taken" and unsure:
+                outcome = await self._owned(name, mark, data) or LookupError("taken, and not to be read")
+            if outcome == "won":
+                return
+            if outcome == "taken":
+                raise BlobExists(f"{self._client.place.uri}/{key} exists already; nothing was written")
+            if not fault_of(outcome).passing or self._clock.monotonic() + pause > deadline:
+                raise self._failure(outcome, key, unsure)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def test(self) -> None:
+        """Make sure, once, that the store keeps the condition. Raises StoreUnavailableError for one that does not."""
+        if self._tested:
+            return
+        if not self._refusal:
+            self._refusal = await self._race()
+            self._tested = not self._refusal
+        if self._refusal:
+            raise StoreUnavailableError(self._refusal)
+
+    async def _race(self) -> str:
+        """Empty when exactly one of several puts won; else why the store cannot be used."""
+        place = self._client.place
+        deadline, pause = self._clock.monotonic() + self._client.options.retry_seconds, _FIRST_PAUSE
+        while True:
+            name = f"{place.prefix}{PROBE}{self._ids.new()}"
+            outcomes = [*await asyncio.gather(*(self._attempt(name, b"%d" % n, f"{n}") for n in range(_RACERS)))]
+            outcomes.append(await self._attempt(name, b"late", "late"))
+            errors = [one for one in outcomes if isinstance(one, BaseException) and not fault_of(one).conflict]
+            if outcomes.count("won") > 1:
+                await self._forget(name)
+                return (
+                    f"cannot write to {place.uri}: the store ignores `If-None-Match: *`, so two writers would both "
+                    f"believe that they won ({outcomes.count('won')} of {len(outcomes)} did); use a store with atomic "
+                    "conditional puts"
+                )
+            if not errors:
+                await self._forget(name)
+                return ""
+            if not fault_of(errors[0]).passing or self._clock.monotonic() + pause > deadline:
+                raise store_error(errors[0], "write", place, f"{PROBE}...")
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _attempt(self, name: str, data: bytes, mark: str) -> Outcome | Exception:
+        from obstore import put_async
+        from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+
+        put = put_async(self._client.once, name, data, mode="create", attributes={MARK: mark}, use_multipart=False)
+        try:
+            await finished(asyncio.ensure_future(put))
+        except (AlreadyExistsError, PreconditionError) as error:
+            return error if fault_of(error).conflict else "taken"
+        except (BaseError, FileNotFoundError) as error:
+            return error
+        return "won"
+
+    async def _owned(self, name: str, mark: str, data: bytes) -> Outcome | None:
+        """Who holds the name: this put, another, or None: nobody, or it cannot be told now."""
+        from obstore import get_async
+        from obstore.exceptions import BaseError
+
+        try:
+            found = await get_async(self._client.store, name)
+            theirs = found.attributes.get(MARK)
+            content = bytes(await found.bytes_async()) if theirs is None else b""
+        except (BaseError, FileNotFoundError):
+            return None
+        if theirs is None:  # a store that drops metadata: equal content is as good as ours
+            return "won" if content == data else "taken"
+        return "won" if theirs == mark else "taken"
+
+    async def _forget(self, name: str) -> None:
+        from obstore import delete_async
+        from obstore.exceptions import BaseError
+
+        try:
+            await delete_async(self._client.store, name)
+        except (BaseError, FileNotFoundError):
+            return  # a few bytes stay, out of every listing
+
+    def _failure(self, error: Exception, key: str, unsure: bool) -> StoreError:
+        if not unsure:
+            return store_error(error, "write", self._client.place, key)
+        fault: Fault = fault_of(error)
+        return OutcomeUnknownError(
+            f"the answer to a write of {self._client.place.uri}/{key} was lost "
+            f"({fault.status or 'no answer'}), and the store cannot be asked; read it back before trying again"
+        )

@@ -1,0 +1,215 @@
+"""A bounded cache of metadata files on this machine's disk, before a remote store.
+
+A wrapper that is a store itself: above any adapter, put there by the registry. Only files whose content never changes
+under their key are kept, so nothing is ever invalidated; several processes may share a directory. Whatever goes wrong
+with the cache, the store is read instead.
+
+A cached file is MAGIC, the length (8 bytes), the SHA-256 of the content, the content; it gets its name by a rename.
+Its name is the SHA-256 of namespace and key. The least recently used files go first, in sweeps: one at the first
+write of a process and after every sixteenth part of the limit written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
+from lakebed_engine.stores.objects.local_read import check_range
+from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
+
+IMMUTABLE = ("_lakebed/ranges/", "_lakebed/metaranges/", "_lakebed/layers/", "_lakebed/commits/")
+"""What is cached: keys that name their content."""
+
+MAGIC = b"LAKEBED1"
+_HEAD = len(MAGIC) + 8 + 32
+_SHARE = 16
+_LOW = 0.9
+"""A sweep leaves at most this part of the limit."""
+
+_STALE = 3600.0
+"""Age in seconds from which a temp file is nobody's."""
+
+log = logging.getLogger("lakebed.cache")
+
+
+class DiskCache:
+    """One directory of at most about `limit` bytes. The methods block, and never raise."""
+
+    def __init__(self, directory: Path, limit: int, clock: Clock | None = None, ids: Ids | None = None) -> None:
+        self._directory = directory
+        self._limit = limit
+        self._clock = clock or SystemClock()
+        self._ids = ids or RandomIds()
+        self._unswept = limit  # sweep at the first write
+        self._complained = False
+
+    def read(self, name: str) -> bytes | None:
+        """The content; None where it is absent, damaged or unreadable."""
+        path = self._path(name)
+        try:
+            data = path.read_bytes()
+            head, content = data[:_HEAD], data[_HEAD:]
+            if head != _head(content):
+                path.unlink(missing_ok=True)
+                self._complain("damaged file removed, read again from the store", path)
+                return None
+            os.utime(path)  # the order in which a sweep removes
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._complain(error.strerror or type(error).__name__, path)
+            return None
+        return content
+
+    def write(self, name: str, content: bytes) -> None:
+        """Keep the content, unless it would take more than a quarter of the room."""
+        if len(content) + _HEAD > self._limit // 4:
+            return
+        path = self._path(name)
+        temp = self._directory / f"{self._ids.new()}.tmp"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                temp.write_bytes(_head(content) + content)
+                temp.replace(path)
+            except OSError:
+                temp.unlink(missing_ok=True)
+                raise
+            self._unswept += len(content) + _HEAD
+            if self._unswept >= self._limit // _SHARE:
+                self._unswept = 0
+                self.sweep()
+        except OSError as error:
+            self._complain(error.strerror or type(error).__name__, path)
+
+    def forget(self, name: str) -> None:
+        """Remove, where it is there."""
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError as error:
+            self._complain(error.strerror or type(error).__name__, self._path(name))
+
+    def sweep(self) -> None:
+        """Remove the least recently used until it fits; another process may do the same at the same time."""
+        files = sorted(self._files())
+        room = self._limit - sum(size for _, size, _ in files)
+        if room >= 0:
+            return
+        wanted = self._limit - int(self._limit * _LOW)
+        for _, size, path in files:
+            if room >= wanted:
+                return
+            Path(path).unlink(missing_ok=True)
+            room += size
+
+    def _files(self) -> list[tuple[float, int, str]]:
+        found = []
+        for shelf in os.scandir(self._directory):
+            entries = list(os.scandir(shelf.path)) if shelf.is_dir(follow_symlinks=False) else [shelf]
+            for entry in entries:
+                try:
+                    known = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                if not entry.name.endswith(".tmp"):
+                    found.append((known.st_mtime, known.st_size, entry.path))
+                elif known.st_mtime < self._clock.now() - _STALE:
+                    Path(entry.path).unlink(missing_ok=True)
+        return found
+
+    def _path(self, name: str) -> Path:
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        return self._directory / digest[:2] / digest[2:]
+
+    def _complain(self, what: str, path: Path) -> None:
+        if not self._complained:
+            self._complained = True
+            log.warning("disk cache: %s: %s (said once; reads go to the store)", path, what)
+
+
+class DiskCached:
+    """A store whose immutable files are read from the cache where they are there."""
+
+    def __init__(self, store: ObjectStore, cache: DiskCache, threads: Threads) -> None:
+        self._store = store
+        self._cache = cache
+        self._threads = threads
+
+    @property
+    def uri(self) -> str:
+        """The namespace's URI."""
+        return self._store.uri
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+        """As the store does; what is read later is cached then."""
+        await self._store.put(key, data, if_absent=if_absent)
+
+    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+        """As the store does."""
+        return await self._store.put_stream(key, chunks, if_absent=if_absent)
+
+    async def get(self, key: str) -> bytes:
+        """The whole object, from the cache or into it."""
+        if not key.startswith(IMMUTABLE):
+            return await self._store.get(key)
+        name = self._name(key)
+        found = await self._threads.run(self._cache.read, name)
+        if found is None:
+            found = await self._store.get(key)
+            await self._threads.run(self._cache.write, name, found)
+        return found
+
+    async def get_range(self, key: str, start: int, length: int) -> bytes:
+        """A part; of a cached object from the cache, else from the store, and nothing is kept."""
+        check_range(start, length)
+        if key.startswith(IMMUTABLE):
+            found = await self._threads.run(self._cache.read, self._name(key))
+            if found is not None:
+                return found[start : start + length]
+        return await self._store.get_range(key, start, length)
+
+    def open(
+        self, key: str, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """As the store does."""
+        return self._store.open(key, start, length)
+
+    async def head(self, key: str) -> BlobStat:
+        """As the store does."""
+        return await self._store.head(key)
+
+    def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        """As the store does."""
+        return self._store.list(prefix, start_after)
+
+    def list_partial(self) -> AsyncIterator[BlobStat]:
+        """As the store does."""
+        return self._store.list_partial()
+
+    async def delete_partial(self, handle: str) -> None:
+        """As the store does."""
+        await self._store.delete_partial(handle)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects, from the cache of this machine as well."""
+        await self._store.delete(keys)
+        for key in keys:
+            if key.startswith(IMMUTABLE):
+                await self._threads.run(self._cache.forget, self._name(key))
+
+    async def copy(self, source: str, target: str) -> None:
+        """As the store does."""
+        await self._store.copy(source, target)
+
+    def _name(self, key: str) -> str:
+        return f"{self._store.uri}/{key}"
+
+
+def _head(content: bytes) -> bytes:
+    return MAGIC + len(content).to_bytes(8, "big") + hashlib.sha256(content).digest()

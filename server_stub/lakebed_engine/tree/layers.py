@@ -1,0 +1,81 @@
+"""File layers: a delta of any size as immutable files, written once and read like a tree that has tombstones.
+
+Above `trees` and `rows`. Which layers a branch has is for `operations` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pyarrow as pa
+from lakebed_format.files import encode_layer
+from lakebed_format.schemas import compact
+from lakebed_format.split import MAX_BYTES, row_sizes
+
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.tree.rows import path_at
+from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
+from lakebed_engine.vocabulary.ports import Runtime
+from lakebed_engine.vocabulary.records import Layer, LayerPart
+
+
+def layer_tree(layer: Layer) -> Tree:
+    """A file layer as something to read."""
+    ranges = tuple(RangeInfo(*part_fields(part), "layer") for part in layer.parts)
+    return Tree(f"layer/{layer.id}", ranges, [info.max_path for info in ranges])
+
+
+def part_fields(part: LayerPart) -> tuple[str, str, str, int, int]:
+    """Id, first and last path, rows and bytes."""
+    return part.id, part.min_path, part.max_path, part.rows, part.bytes
+
+
+async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIterator[pa.Table]:
+    """All rows of a layer, in order, as tables of DELTA_SCHEMA."""
+    for info in tree.ranges:
+        yield await trees.rows(store, info)
+
+
+class LayerWriter:
+    """Writes one layer's parts as its rows come, in order of path. Memory: about one part."""
+
+    def __init__(self, store: ObjectStore, runtime: Runtime, layer_id: str) -> None:
+        self._store = store
+        self._runtime = runtime
+        self._id = layer_id
+        self._open: list[pa.Table] = []
+        self._open_bytes = 0
+        self._parts: list[LayerPart] = []
+
+    async def add(self, rows: pa.Table) -> None:
+        """Rows of DELTA_SCHEMA that follow all that came before."""
+        if rows.num_rows == 0:
+            return
+        self._open.append(rows)
+        self._open_bytes += int(row_sizes(rows).sum())
+        if self._open_bytes >= MAX_BYTES:
+            await self._cut()
+
+    async def finish(self) -> Layer:
+        """Everything is durable; a layer without rows has no parts."""
+        if self._open:
+            await self._cut()
+        return Layer(self._id, "file", tuple(self._parts))
+
+    async def _cut(self) -> None:
+        rows = compact(pa.concat_tables(self._open))
+        part = LayerPart(
+            f"{self._id}-{len(self._parts):05d}", path_at(rows, 0), path_at(rows, -1), rows.num_rows, self._open_bytes
+        )
+        self._open, self._open_bytes = [], 0
+        data = await self._runtime.cpu(encode_layer, rows, part.id)
+        await self._store.put(RangeInfo(*part_fields(part), "layer").file, data)
+        self._parts.append(part)
+
+
+async def write_layer(store: ObjectStore, runtime: Runtime, layer_id: str, delta: AsyncIterator[pa.Table]) -> Layer:
+    """Write a delta as a file layer, durably. Nothing names it yet."""
+    writer = LayerWriter(store, runtime, layer_id)
+    async for rows in delta:
+        await writer.add(rows)
+    return await writer.finish()
