@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "2f0434871e064e0c99f5e7d9f42a497e37193eae78f54a2433a9f61c407fbb9a"
+SPEC_DIGEST: Final = "25b1d98874dccc8eece887c45d243d6f7ad871324fb656a3c1d95e8e8e826bff"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -370,6 +370,7 @@ class DeleteObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
+    if_match: str | UnsetType = field(default=UNSET, name="If-Match")
     force: bool | UnsetType = UNSET
     no_tombstone: bool | UnsetType = UNSET
 
@@ -1035,6 +1036,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Parameter("repository", "path", False, False, False),
             Parameter("branch", "path", False, False, False),
             Parameter("path", "query", False, False, False),
+            Parameter("If-Match", "header", False, False, False),
             Parameter("force", "query", False, True, False),
             Parameter("no_tombstone", "query", False, True, False),
         ),

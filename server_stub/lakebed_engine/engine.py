@@ -281,9 +281,11 @@ class Engine:
         """
         return await staging.upload_many(self._ctx, repo, branch, changes, force)
 
-    async def delete_object(self, repo: str, branch: str, path: str, *, force: bool = False) -> None:
-        """Delete a path; one that holds nothing is no error."""
-        await staging.delete_object(self._ctx, repo, branch, path, force)
+    async def delete_object(
+        self, repo: str, branch: str, path: str, *, force: bool = False, if_match: str | None = None
+    ) -> None:
+        """Delete a path; one that holds nothing is no error. `if_match`: only the content of this ETag."""
+        await staging.delete_object(self._ctx, repo, branch, path, force, if_match)
 
     async def delete_objects(
         self, repo: str, branch: str, paths: Sequence[str], *, force: bool = False

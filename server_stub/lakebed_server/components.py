@@ -91,8 +91,8 @@ def _prepare_directories(settings: Settings) -> None:
     wanted = []
     if settings.kv.type == "sqlite":
         wanted.append(Path(settings.kv.sqlite.path).parent)
-        if not settings.auth.secret_key:
-            wanted.append(Path(settings.data_dir))
+    if settings.kv.type != "memory" and not settings.auth.secret_key:
+        wanted.append(Path(settings.data_dir))
     if settings.objects.local.root:
         wanted.append(Path(settings.objects.local.root))
     for path in wanted:

@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
+from lakebed_engine.stores.objects.cloud import CloudObjects
 from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_calls import SystemCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -35,6 +36,8 @@ from lakebed_engine.vocabulary.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
+
+from tests.support.s3 import shared
 
 T = TypeVar("T")
 Pair = tuple[ObjectStore, Path]
@@ -71,10 +74,17 @@ def place() -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture(params=["memory", "local"])
+@pytest.fixture(params=["memory", "local", "seaweedfs", "moto"])
 def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
+    """Every adapter. `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto)."""
     if request.param == "memory":
         yield MemoryObjects("mem://t")
+        return
+    if request.param != "local":
+        server = shared(request.param)
+        cloud = CloudObjects(f"{server.namespace()}/t", server.options())
+        yield cloud
+        cloud.close()
         return
     local = LocalObjects(place / "root", "local://t")
     yield local
@@ -317,7 +327,9 @@ def test_leaving_a_stream_early(store: ObjectStore) -> None:
             async with store.open("k"):
                 pass
         await asyncio.sleep(0.05)
-        assert len(os.listdir("/proc/self/fd")) == before
+        # a cloud store keeps a pool of connections, which the answers left early do not fill
+        pooled = 25 if isinstance(store, CloudObjects) else 0
+        assert len(os.listdir("/proc/self/fd")) <= before + pooled
 
     run(main())
 
@@ -382,7 +394,13 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
-    run(agrees_with_model(store, WEIRD[::order]))
+    """Those that a bucket cannot hold, their names being over 1,024 bytes, are refused by each call, with the reason."""
+    too_long = [name for name in WEIRD if len(name.encode()) == 1024] if isinstance(store, CloudObjects) else []
+    run(agrees_with_model(store, [name for name in WEIRD[::order] if name not in too_long]))
+    for name in too_long:
+        for call in (store.put(name, b""), store.get(name), store.delete([name]), store.copy("a", name)):
+            with pytest.raises(InvalidPathError, match="at most 1,024 fit"):
+                run(call)
     assert {path.name for path in place.iterdir()} <= {"root"}
 
 
@@ -726,7 +744,8 @@ async def setup_root(root: Path) -> None:
 CHILD_HEAD = """
     import asyncio, os, resource, sys
     from pathlib import Path
-    from lakebed_engine.stores.objects.local import LocalObjects
+    from lakebed_engine.stores.objects.cloud import CloudObjects
+from lakebed_engine.stores.objects.local import LocalObjects
     from lakebed_engine.vocabulary.errors import StoreFullError
     store = LocalObjects(Path(sys.argv[1]), "local://t")
 """
@@ -885,7 +904,8 @@ def test_registry_opens_and_remembers(stores: Stores, root: Path) -> None:
         ("local://a\\..\\b", "characters"), ("local://a\x00", "characters"), ("local://a\n", "characters"),
         ("local://.lakebed-tmp", "begins"), ("local://~/x", "characters"), ("local://é", "characters"),
         ("local://" + "a/" * 300, "at most 500"), ("local://" + "a" * 101, "1 to 100"), ("mem://../x", "no `..`"),
-        ("mem://", "no empty name"), ("s3://bucket", "S3 adapter .* later"), ("gs://b", "later"), ("az://b", "later"),
+        ("mem://", "no empty name"), ("s3://bucket", "switched off"), ("gs://b", "switched off"),
+        ("az://b", "switched off"), ("s3://", "no empty name"), ("s3://b/../c", "no `..`"), ("gcs://b", "no adapter"),
         ("file:///etc", "no adapter is configured for file://"), ("sales", "is a URI"), ("", "is a URI"),
         ("LOCAL://a", "is a URI"), ("local:/etc", "is a URI"), (" local://a", "is a URI"),
     ],

@@ -80,7 +80,7 @@ def test_which_file(tmp_path: Path) -> None:
         ("listen: {port: true}", "got True"),
         ("listen: {host: [a]}", "listen.host (file lakebed.yaml): expected text"),
         ("objects: {memory: perhaps}", "expected true or false"),
-        ("kv: {type: oracle}", "expected one of sqlite, memory, got 'oracle'"),
+        ("kv: {type: oracle}", "expected one of sqlite, postgres, memory, got 'oracle'"),
         ("cache: {memory: much}", "expected a size in bytes"),
         ("auth: {login_duration: long}", "expected a duration"),
         ("auth: {secret_key: [hunter2]}", "got a value"),

@@ -14,7 +14,13 @@ from lakebed._async.ref import Ref
 from lakebed._compat.aio import Data, blocking
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway import commits, objects, refs
-from lakebed.errors import AlreadyExistsError, ObjectExistsError, ObjectFailure, PartialFailureError
+from lakebed.errors import (
+    AlreadyExistsError,
+    InvalidRequestError,
+    ObjectExistsError,
+    ObjectFailure,
+    PartialFailureError,
+)
 from lakebed.model import Change, Commit, ObjectInfo, RefInfo
 
 if TYPE_CHECKING:
@@ -136,9 +142,13 @@ class Branch(Ref):
         store, exists = blocking(store_file), blocking(partial(self.exists, path))
         return open_file(lambda: _files.open_writer(plain, path, store, exists, refuse, encoding, newline))
 
-    async def delete(self, path: str) -> None:
-        """Delete an object. One that is not there is no error."""
-        await self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path)))
+    async def delete(self, path: str, *, if_match: str | None = None) -> None:
+        """Delete an object. One that is not there is no error.
+
+        `if_match` is a checksum: delete only what has it. Raises PreconditionFailedError when something else is
+        there, or nothing; OutcomeUnknownError when the answer to a conditional delete was lost.
+        """
+        await self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
 
     async def delete_many(self, paths: Iterable[str]) -> int:
         """Delete objects, in groups of 1,000; missing ones are no error. Returns how many were asked for.
@@ -186,10 +196,15 @@ class Branch(Ref):
             limit=limit,
         )
 
-    async def reset(self, path: str | None = None) -> None:
-        """Drop uncommitted changes: of one object, or all of them. Raises OutcomeUnknownError on a lost answer."""
+    async def reset(self, path: str | None = None, *, prefix: str | None = None) -> None:
+        """Drop uncommitted changes: of one object, of all whose path begins with `prefix`, or all of them.
+
+        Raises InvalidRequestError for both at once or an empty prefix, OutcomeUnknownError on a lost answer.
+        """
+        if prefix is not None and (path is not None or not prefix):
+            raise InvalidRequestError("reset takes a path or a prefix that is not empty; without either it resets all")
         checked = None if path is None else _checks.check_path(path)
-        await self._transport.call(refs.reset_branch(self.repository.id, self.id, checked))
+        await self._transport.call(refs.reset_branch(self.repository.id, self.id, checked, prefix))
 
     async def commit(
         self,

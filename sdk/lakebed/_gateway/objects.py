@@ -37,12 +37,14 @@ def list_page(
     return call("listObjects", kwargs, reads_page(ObjectStatsList.from_dict, convert.listed, after), subject)
 
 
-def delete(repository: str, branch: str, path: str) -> Call[None]:
-    """Delete an object; one that is not there is no error, so it may be asked twice."""
+def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:
+    """Delete an object; one that is not there is no error, so it may be asked twice, unless it is conditional."""
     from lakebed_api.api.objects import delete_object
 
-    kwargs = delete_object._get_kwargs(repository, branch, path=path)
+    kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and f'"{if_match}"'))
     subject = Subject(repository, branch, path)
+    if if_match is not None:
+        return call("deleteObject", kwargs, answers.nothing, subject, success=204)
     return call("deleteObject", kwargs, answers.nothing, subject, success=204, repeat="safe")
 
 

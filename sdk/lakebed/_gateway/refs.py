@@ -51,16 +51,19 @@ def delete_branch(repository: str, branch: str, *, force: bool) -> Call[None]:
     return call("deleteBranch", kwargs, answers.nothing, Subject(repository, branch), success=204)
 
 
-def reset_branch(repository: str, branch: str, path: str | None) -> Call[None]:
-    """Drop uncommitted changes: of one path, or all.
+def reset_branch(repository: str, branch: str, path: str | None, prefix: str | None = None) -> Call[None]:
+    """Drop uncommitted changes: of one path, of all under a prefix, or all.
 
     Not to be repeated blindly: what another writer staged after the first reset would be dropped as well.
     """
     from lakebed_api.api.branches import reset_branch
     from lakebed_api.models import ResetCreation, ResetType
 
-    everything = ResetCreation(type_=ResetType.RESET)
-    body = everything if path is None else ResetCreation(type_=ResetType.OBJECT, path=path)
+    body = ResetCreation(type_=ResetType.RESET)
+    if path is not None:
+        body = ResetCreation(type_=ResetType.OBJECT, path=path)
+    elif prefix is not None:
+        body = ResetCreation(type_=ResetType.COMMON_PREFIX, path=prefix)
     kwargs = reset_branch._get_kwargs(repository, branch, body=body)
     return call("resetBranch", kwargs, answers.nothing, Subject(repository, branch, path), success=204)
 

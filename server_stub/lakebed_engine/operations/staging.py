@@ -89,9 +89,9 @@ async def _put(
 
 
 async def stage_if(
-    ctx: Context, repo: Repo, branch: str, path: str, entry: Entry, test: Callable[[Entry | None], None]
+    ctx: Context, repo: Repo, branch: str, path: str, entry: Entry | None, test: Callable[[Entry | None], None]
 ) -> None:
-    """Stage one row if `test` accepts what the path holds now, exactly: nothing can come between (CONDPUT).
+    """Stage one row (None: a tombstone) if `test` accepts what the path holds now, exactly: nothing can come between (CONDPUT).
 
     Unlike a plain row it cannot be written again when the answer was lost, so it has an operation key.
     """
@@ -134,13 +134,17 @@ def _condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
             raise PreconditionFailedError(
                 f"path {request.path!r} already exists (If-None-Match: *): nothing was written"
             )
-        if request.if_match is not None and (now is None or etag(now) != request.if_match):
-            found = "holds nothing" if now is None else f"has ETag {etag(now)!r}"
-            raise PreconditionFailedError(
-                f"{request.path!r} {found}, not {request.if_match!r} (If-Match): nothing was written, read it again"
-            )
+        if request.if_match is not None:
+            require_etag(request.path, now, request.if_match)
 
     return test
+
+
+def require_etag(path: str, now: Entry | None, wanted: str) -> None:
+    """Raises PreconditionFailedError when a path does not hold the content of this ETag."""
+    if now is None or etag(now) != wanted:
+        found = "holds nothing" if now is None else f"has ETag {etag(now)!r}"
+        raise PreconditionFailedError(f"{path!r} {found}, not {wanted!r} (If-Match): nothing was changed, read it again")
 
 
 def etag(entry: Entry) -> str:
@@ -243,11 +247,19 @@ async def upload_many(
     return written
 
 
-async def delete_object(ctx: Context, repo_name: str, branch: str, path: str, force: bool) -> None:
-    """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6)."""
+async def delete_object(
+    ctx: Context, repo_name: str, branch: str, path: str, force: bool, if_match: str | None = None
+) -> None:
+    """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6).
+
+    With `if_match` only while the path holds the content of this ETag, exactly. Raises PreconditionFailedError.
+    """
     names.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    await stage(ctx, repo, branch, [(path, None)])
+    if if_match is None:
+        await stage(ctx, repo, branch, [(path, None)])
+    else:
+        await stage_if(ctx, repo, branch, path, None, lambda now: require_etag(path, now, if_match))
 
 
 async def delete_objects(

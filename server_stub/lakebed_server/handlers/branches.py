@@ -8,7 +8,7 @@ from lakebed_wire import operations as ops
 from lakebed_server import views
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, empty, json, text
-from lakebed_server.vocabulary import bad_request, not_implemented
+from lakebed_server.vocabulary import bad_request
 
 
 async def list_branches(call: Call, p: ops.ListBranchesParams) -> Reply:
@@ -47,10 +47,10 @@ async def reset_branch(call: Call, p: ops.ResetBranchParams, body: models.ResetC
     force = bool(body.force)
     if body.type is models.ResetType.reset:
         await call.engine.reset_branch(p.repository, p.branch, force=force)
-    elif body.type is models.ResetType.common_prefix:
-        raise not_implemented("reset of a prefix arrives with layers; reset single objects or the whole branch")
     elif not body.path:
-        raise bad_request("body path: required when type is object")
+        raise bad_request("body path: required unless type is reset")
+    elif body.type is models.ResetType.common_prefix:
+        await call.engine.reset_prefix(p.repository, p.branch, body.path, force=force)
     else:
         await call.engine.reset_object(p.repository, p.branch, body.path, force=force)
     return empty()

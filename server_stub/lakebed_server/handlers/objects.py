@@ -8,6 +8,7 @@ from __future__ import annotations
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
+from msgspec import UNSET
 
 from lakebed_server import views
 from lakebed_server.call import Call
@@ -72,7 +73,8 @@ async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
 
 async def delete_object(call: Call, p: ops.DeleteObjectParams) -> Reply:
     """deleteObject."""
-    await call.engine.delete_object(p.repository, p.branch, p.path, force=bool(p.force))
+    if_match = None if p.if_match is UNSET else uploads.etag_of(p.if_match)
+    await call.engine.delete_object(p.repository, p.branch, p.path, force=bool(p.force), if_match=if_match)
     return empty()
 
 

@@ -81,16 +81,21 @@ def user_metadata(headers: Mapping[bytes, bytes]) -> dict[str, str]:
 def _request(call: Call, p: UploadObjectParams, content_type: bytes | None) -> UploadRequest:
     if p.if_none_match is not UNSET and p.if_none_match != "*":
         raise not_implemented("If-None-Match on a write takes only *, which refuses to replace an object")
-    if p.if_match == "*":
-        raise not_implemented("If-Match on a write takes an ETag, not *")
     return UploadRequest(
         path=p.path,
         content_type=_content_type(content_type),
         metadata=user_metadata(call.headers),
         if_none_match=p.if_none_match == "*",
-        if_match=None if p.if_match is UNSET else p.if_match.removeprefix('"').removesuffix('"'),
+        if_match=None if p.if_match is UNSET else etag_of(p.if_match),
         force=bool(p.force),
     )
+
+
+def etag_of(value: str) -> str:
+    """The ETag that If-Match names, without its quotes."""
+    if value == "*":
+        raise not_implemented("If-Match takes an ETag, not *")
+    return value.removeprefix('"').removesuffix('"')
 
 
 async def _content(part: Part, parts: AsyncIterator[Part]) -> AsyncIterator[bytes]:

@@ -18,7 +18,11 @@ def _get_kwargs(
     path: str,
     force: bool | Unset = UNSET,
     no_tombstone: bool | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
 
     params: dict[str, Any] = {}
 
@@ -39,6 +43,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -66,6 +71,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         response_404 = Error.from_dict(response.json())
 
         return response_404
+
+    if response.status_code == 412:
+        response_412 = Error.from_dict(response.json())
+
+        return response_412
 
     if response.status_code == 429:
         response_429 = Error.from_dict(response.json())
@@ -110,10 +120,11 @@ def sync_detailed(
     path: str,
     force: bool | Unset = UNSET,
     no_tombstone: bool | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> Response[Any | Error]:
     """Delete an object.
 
-     A path that holds nothing is no error.
+     A path that holds nothing is no error, unless If-Match is given.
 
     Args:
         repository (str):
@@ -121,6 +132,7 @@ def sync_detailed(
         path (str):
         force (bool | Unset):
         no_tombstone (bool | Unset):
+        if_match (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -136,6 +148,7 @@ def sync_detailed(
         path=path,
         force=force,
         no_tombstone=no_tombstone,
+        if_match=if_match,
     )
 
     response = client.get_httpx_client().request(
@@ -153,10 +166,11 @@ def sync(
     path: str,
     force: bool | Unset = UNSET,
     no_tombstone: bool | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> Any | Error | None:
     """Delete an object.
 
-     A path that holds nothing is no error.
+     A path that holds nothing is no error, unless If-Match is given.
 
     Args:
         repository (str):
@@ -164,6 +178,7 @@ def sync(
         path (str):
         force (bool | Unset):
         no_tombstone (bool | Unset):
+        if_match (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,6 +195,7 @@ def sync(
         path=path,
         force=force,
         no_tombstone=no_tombstone,
+        if_match=if_match,
     ).parsed
 
 
@@ -191,10 +207,11 @@ async def asyncio_detailed(
     path: str,
     force: bool | Unset = UNSET,
     no_tombstone: bool | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> Response[Any | Error]:
     """Delete an object.
 
-     A path that holds nothing is no error.
+     A path that holds nothing is no error, unless If-Match is given.
 
     Args:
         repository (str):
@@ -202,6 +219,7 @@ async def asyncio_detailed(
         path (str):
         force (bool | Unset):
         no_tombstone (bool | Unset):
+        if_match (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,6 +235,7 @@ async def asyncio_detailed(
         path=path,
         force=force,
         no_tombstone=no_tombstone,
+        if_match=if_match,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -232,10 +251,11 @@ async def asyncio(
     path: str,
     force: bool | Unset = UNSET,
     no_tombstone: bool | Unset = UNSET,
+    if_match: str | Unset = UNSET,
 ) -> Any | Error | None:
     """Delete an object.
 
-     A path that holds nothing is no error.
+     A path that holds nothing is no error, unless If-Match is given.
 
     Args:
         repository (str):
@@ -243,6 +263,7 @@ async def asyncio(
         path (str):
         force (bool | Unset):
         no_tombstone (bool | Unset):
+        if_match (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -260,5 +281,6 @@ async def asyncio(
             path=path,
             force=force,
             no_tombstone=no_tombstone,
+            if_match=if_match,
         )
     ).parsed

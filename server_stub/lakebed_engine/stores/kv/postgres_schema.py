@@ -113,18 +113,23 @@ async def ensure_schema(connection: Connection, schema: str, place: str) -> None
     """
     if await _is_there(connection, place):
         return
-    async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", lock_id(schema, b"the schema"))
-        if await _is_there(connection, place):  # another server was faster
-            return
-        if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema):
-            await connection.execute(f"CREATE SCHEMA {quoted(schema)}")
-        elif await connection.fetchval("SELECT to_regclass('kv') IS NOT NULL"):
-            raise CorruptDataError(
-                f"a table kv, but not a KV store of Lakebed; choose another kv.postgres.schema: {place}"
-            )
-        await connection.execute(_TABLES + _FUNCTION)
-        await connection.execute("INSERT INTO lakebed_schema VALUES (1, $1)", SCHEMA_VERSION)
+    # Taken before the transaction begins: what others have made is only sure to be seen by one that begins afterwards.
+    # It goes with the connection if anything fails here.
+    lock = lock_id(schema, b"the schema")
+    await connection.execute("SELECT pg_advisory_lock($1)", lock)
+    if not await _is_there(connection, place):  # or another server was faster
+        async with connection.transaction():
+            await _make(connection, schema, place)
+    await connection.execute("SELECT pg_advisory_unlock($1)", lock)
+
+
+async def _make(connection: Connection, schema: str, place: str) -> None:
+    if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema):
+        await connection.execute(f"CREATE SCHEMA {quoted(schema)}")
+    elif await connection.fetchval("SELECT to_regclass('kv') IS NOT NULL"):
+        raise CorruptDataError(f"a table kv, but not a KV store of Lakebed; choose another kv.postgres.schema: {place}")
+    await connection.execute(_TABLES + _FUNCTION)
+    await connection.execute("INSERT INTO lakebed_schema VALUES (1, $1)", SCHEMA_VERSION)
 
 
 async def _is_there(connection: Connection, place: str) -> bool:

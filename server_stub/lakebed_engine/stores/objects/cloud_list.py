@@ -128,7 +128,7 @@ def before(prefix: str) -> str:
 
 
 def bound(text: str) -> str:
-    """The longest beginning of a text that can be an object's name: what is greater than the text is greater than it."""
+    """The longest beginning of a text that can be a name: what is greater than the text is greater than it."""
     while text and not (_encodes(text) and plain(text)):
         text = text[:-1]
     return text

