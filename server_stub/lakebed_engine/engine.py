@@ -25,6 +25,7 @@ from lakebed_engine.operations import (
 from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo, read_branch
 from lakebed_engine.operations.refs import resolve_commit
+from lakebed_engine.operations.swap import COMPACT_FROM
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.tree.cache import ByteCache
@@ -77,6 +78,7 @@ class Engine:
             trees=Trees(work, ByteCache(cache_bytes)),
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
             patience=cleanup_grace / 2,
+            crowded={},
             repos=ByteCache(1_000),
             marked=ByteCache(10_000),
         )
@@ -90,6 +92,10 @@ class Engine:
     async def run_cleaner(self) -> int:
         """One pass of the cleaner: delete what swaps dropped longer ago than the grace period. How much it settled."""
         return await self._cleaner.run()
+
+    async def maintain(self) -> int:
+        """Compact the branches that this process saw with many layers. How many layers it took away."""
+        return await layers.maintain(self._ctx)
 
     # repositories
 
@@ -165,7 +171,7 @@ class Engine:
         """Publish rows (None: a tombstone) as one layer, in one swap. Raises BackpressureError."""
         return await layers.push_rows(self._ctx, repo, branch, rows, force)
 
-    async def compact(self, repo: str, branch: str, *, least: int = layers.COMPACT_FROM) -> int:
+    async def compact(self, repo: str, branch: str, *, least: int = COMPACT_FROM) -> int:
         """Merge a run of layers when there are `least`. How many it took away."""
         return await layers.compact(self._ctx, await open_repo(self._ctx, repo), branch, least=least)
 

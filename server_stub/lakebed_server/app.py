@@ -29,6 +29,7 @@ from lakebed_server.vocabulary import Receive, Scope, Send
 log = logging.getLogger("lakebed.server")
 
 CLEANUP_INTERVAL = 60.0
+COMPACTION_INTERVAL = 0.5
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
 _PAGE = """Lakebed {version}: Git-like version control for data lakes.
@@ -104,26 +105,30 @@ async def _life(
     on_shutdown: Callable[[], Awaitable[None]] | None,
     request_log: RequestLog,
 ) -> AsyncIterator[None]:
-    cleaner = asyncio.create_task(_clean_for_ever(engine, cleanup_interval))
+    chores = [
+        asyncio.create_task(_for_ever(engine.run_cleaner, cleanup_interval, "the cleaner")),
+        asyncio.create_task(_for_ever(engine.maintain, COMPACTION_INTERVAL, "compaction")),
+    ]
     try:
         yield
     finally:
-        cleaner.cancel()
-        await asyncio.gather(cleaner, return_exceptions=True)
+        for chore in chores:
+            chore.cancel()
+        await asyncio.gather(*chores, return_exceptions=True)
         if on_shutdown is not None:
             await on_shutdown()
         request_log.flush()
 
 
-async def _clean_for_ever(engine: Engine, interval: float) -> None:
+async def _for_ever(chore: Callable[[], Awaitable[int]], interval: float, name: str) -> None:
     while True:
         await asyncio.sleep(interval)
         try:
-            removed = await engine.run_cleaner()
-            if removed:
-                log.debug("the cleaner removed %d dropped parts of staging", removed)
+            done = await chore()
+            if done:
+                log.debug("%s: removed %d", name, done)
         except Exception:
-            log.exception("the cleaner failed; it tries again in %g s", interval)
+            log.exception("%s failed; it tries again in %g s", name, interval)
 
 
 def _plain(text: str, status: int = 200) -> Response:

@@ -27,7 +27,7 @@ def _say(line: str) -> None:
 @click.option("--data-dir", type=click.Path(), help="Directory of everything that the server keeps [~/.lakebed/data].")
 @click.option("--log-format", help="text or json [text].")
 @click.option("--log-level", help="DEBUG, INFO, WARN, ERROR or NONE [INFO].")
-@click.option("--workers", type=click.IntRange(1, 1), default=1, help="Processes; only 1 for now.")
+@click.option("--workers", type=click.IntRange(1, 256), default=1, help="Processes that share the port [1].")
 def serve(
     *,
     config: str | None,
@@ -50,7 +50,7 @@ def serve(
         "logging.format": log_format,
         "logging.level": log_level,
     }
-    _run(lambda: _serve(flags, config))
+    _run(lambda: _serve(flags, config, workers))
 
 
 @click.group()
@@ -70,13 +70,13 @@ commands: list[click.Command] = [serve, config]
 """What the entry point group `lakebed.cli` finds."""
 
 
-def _serve(flags: dict[str, Any], path: str | None) -> None:
+def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
     from lakebed_server.settings.load import load
 
     settings = load(flags=flags, env=os.environ, config=path).settings
     from lakebed_server.serve import run
 
-    run(settings, _say)
+    run(settings, _say, workers)
 
 
 def _show(path: str | None, as_json: bool) -> None:

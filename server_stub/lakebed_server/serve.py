@@ -1,6 +1,7 @@
 """Running the server: from settings to a process that listens, and down again without losing anything.
 
-Above `components` and `app`, under `cli`. uvicorn with httptools and uvloop, one process; several may share a store.
+Above `components` and `app`, under `cli`. uvicorn with httptools and uvloop; several processes may share a store, and
+with `--workers` a port (`workers`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any, Literal
 
 import uvicorn
 
-from lakebed_server import components, logs
+from lakebed_server import components, logs, workers
 from lakebed_server.app import create_app
+from lakebed_server.auth.credentials import Credential
 from lakebed_server.protocol import Protocol
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import StartError
@@ -27,17 +29,50 @@ KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: th
 Say = Callable[[str], None]
 
 
-def run(settings: Settings, say: Say) -> None:
-    """Serve until SIGTERM or SIGINT. `say` gets the lines for the person at the terminal. Raises StartError."""
+def run(settings: Settings, say: Say, count: int = 1) -> None:
+    """Serve until SIGTERM or SIGINT, in `count` processes. `say` gets the lines for the person at the terminal.
+
+    Raises StartError.
+    """
+    listener = _listen(settings.listen.host, settings.listen.port)
+    with listener:
+        if count == 1:
+            _work(settings, listener, lambda admin: _announce(settings, admin, listener, say))
+            return
+        if settings.kv.type == "memory":
+            raise StartError("--workers needs a KV store that processes can share; kv.type is memory")
+        # made once, before the workers: so the admin's key is made, and shown, once
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            admin = runner.run(_first_admin(settings))
+        workers.run(
+            count,
+            lambda ready: _work(settings, listener, lambda _: ready()),
+            lambda: _announce(settings, admin, listener, say, count),
+            say,
+        )
+
+
+def _work(settings: Settings, listener: socket.socket, on_ready: Callable[[Credential | None], None]) -> None:
+    """One server process, from its first thread to its last."""
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     request_log = logs.configure(style, settings.logging.level, settings.logging.output)
-    listener = _listen(settings.listen.host, settings.listen.port)
-    with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve(settings, listener, request_log, say))
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve(settings, listener, request_log, on_ready))
     request_log.flush()
 
 
-async def _serve(settings: Settings, listener: socket.socket, request_log: logs.RequestLog, say: Say) -> None:
+async def _first_admin(settings: Settings) -> Credential | None:
+    parts = await components.build(settings)
+    await parts.close()
+    return parts.first_admin
+
+
+async def _serve(
+    settings: Settings,
+    listener: socket.socket,
+    request_log: logs.RequestLog,
+    on_ready: Callable[[Credential | None], None],
+) -> None:
     parts = await components.build(settings)
     app = create_app(
         parts.services,
@@ -58,7 +93,7 @@ async def _serve(settings: Settings, listener: socket.socket, request_log: logs.
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
     )
-    server = _Server(config, lambda: _announce(settings, parts, listener, say))
+    server = _Server(config, lambda: on_ready(parts.first_admin))
     # uvicorn raises the signal again once it has stopped, which would make a clean stop look like a death
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda *_: None)
@@ -78,17 +113,18 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
 
-def _announce(settings: Settings, parts: components.Components, listener: socket.socket, say: Say) -> None:
+def _announce(settings: Settings, admin: Credential | None, listener: socket.socket, say: Say, count: int = 1) -> None:
     host, port = listener.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     endpoint = f"http://{shown}:{port}"
-    say(f"Lakebed {parts.services.installation.version} is ready at {endpoint}")
+    say(f"Lakebed {components.version()} is ready at {endpoint}")
+    if count > 1:
+        say(f"  {count} processes")
     if settings.kv.type == "memory":
         say("  data directory: none, everything is forgotten at the end")
     else:
         say(f"  data directory: {settings.data_dir}")
-    if parts.first_admin is not None:
-        admin = parts.first_admin
+    if admin is not None:
         say("")
         say("  This is the first start. The access key of the admin, shown only now:")
         say("")

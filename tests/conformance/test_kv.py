@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -383,10 +383,8 @@ async def test_closing_finishes_what_was_accepted_and_refuses_the_rest(kv: KVSto
 
 
 def test_two_processes_racing_lose_no_increment(address: str) -> None:
-    children = [child("increment", address, 300) for _ in range(2)]
-    written = [int(line) for process in children for line in process.communicate(timeout=30)[0].split()]
-    assert [process.returncode for process in children] == [0, 0]
-    assert sorted(written) == list(range(1, 601))
+    said = both(child("increment", address, 300) for _ in range(2))
+    assert sorted(map(int, said[0] + said[1])) == list(range(1, 601))
     store = store_at(address)
 
     async def read() -> None:
@@ -400,9 +398,7 @@ def test_two_processes_racing_lose_no_increment(address: str) -> None:
 
 def test_two_processes_racing_to_swap_past_their_checks(address: str) -> None:
     # each checks the key that the other one puts: were a check not to hold until the commit, both could win
-    children = [child("cross", address, number) for number in range(2)]
-    won = [process.communicate(timeout=30)[0].split() for process in children]
-    assert [process.returncode for process in children] == [0, 0]
+    won = both(child("cross", address, number) for number in range(2))
     assert won[0] or won[1], "nobody won a round"
     assert set(won[0]).isdisjoint(won[1])
 
@@ -758,6 +754,19 @@ def test_a_killed_process_loses_nothing_it_acknowledged(path: Path) -> None:
         assert acknowledged <= set(asyncio.run(keys(store)))
         asyncio.run(store.close())
     assert len(acknowledged) >= 4
+
+
+def both(started: Iterable[subprocess.Popen[bytes]]) -> list[list[bytes]]:
+    """What processes said, word by word, once they have ended well."""
+    children = list(started)
+    try:
+        said = [process.communicate(timeout=30)[0].split() for process in children]
+        assert [process.returncode for process in children] == [0] * len(children)
+        return said
+    finally:
+        for process in children:
+            process.kill()
+            process.communicate()
 
 
 async def _increments(kv: KVStore, times: int) -> None:

@@ -191,7 +191,7 @@ def test_list_in_byte_order_with_prefix_and_start(store: ObjectStore) -> None:
 
 def test_long_listing_in_pages(store: ObjectStore) -> None:
     async def main() -> None:
-        names = [f"d{n % 7}/{n:05}" for n in range(1200)]
+        names = [f"d{n % 7}/{n:05}" for n in range(1010)]
         await asyncio.gather(*(store.put(name, b"") for name in names))
         assert await keys(store) == sorted(names)
         await store.delete(names[100:])
@@ -216,7 +216,8 @@ def test_if_absent_has_one_winner(store: ObjectStore, names: list[str]) -> None:
         won[name].append(mine)
 
     async def crowd(number: int) -> None:
-        values = [f"{number}-{n}".encode() for n in range(12)] + [bytes([number]) * MIB]
+        puts = 1 if isinstance(store, CloudObjects) else 12  # SeaweedFS makes contenders wait a second each
+        values = [f"{number}-{n}".encode() for n in range(puts)] + [bytes([number]) * MIB]
         await asyncio.gather(*(attempt(name, value) for value in values for name in names))
 
     threads = [threading.Thread(target=lambda n=n: run(crowd(n))) for n in range(3)]
@@ -394,7 +395,7 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
-    """Those that a bucket cannot hold, their names being over 1,024 bytes, are refused by each call, with the reason."""
+    """Those that a bucket cannot hold, as their names would have over 1,024 bytes, each call refuses with the reason."""
     too_long = [name for name in WEIRD if len(name.encode()) == 1024] if isinstance(store, CloudObjects) else []
     run(agrees_with_model(store, [name for name in WEIRD[::order] if name not in too_long]))
     for name in too_long:

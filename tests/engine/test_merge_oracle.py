@@ -44,6 +44,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         marked=ByteCache(0),
         repos=ByteCache(0),
         patience=60.0,
+        crowded={},
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
     work = _Merge(ctx, Repo(record, lake.store, "p"), request, base, theirs, ours)

@@ -75,6 +75,9 @@ class FakeEngine(Engine):
     async def close(self) -> None:
         self.seen.append(("close",))
 
+    async def maintain(self) -> int:
+        return 0
+
     async def run_cleaner(self) -> int:
         self.seen.append(("clean",))
         if self.fail is not None:

@@ -85,7 +85,7 @@ def test_refusals_that_need_no_engine() -> None:
     app = make_app()
     main = "/api/v1/repositories/repo/branches/main"
     for target, method, body, status in (
-        (main, "PUT", b'{"type":"common_prefix","path":"a/"}', 501),
+        (main, "PUT", b'{"type":"common_prefix"}', 400),
         (main, "PUT", b'{"type":"nonsense"}', 400),
         (main, "PUT", b'{"type":"object"}', 400),
         (main + "/objects/copy?dest_path=a", "POST", b'{"src_path":"b","shallow":true}', 501),

@@ -6,8 +6,7 @@ known, and the per-path register check of `properties` is exact without a search
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.records import Branch
@@ -147,4 +146,3 @@ def _ids_of(record: Branch) -> list[str]:
     return [*tokens_of(record), *parts]
 
 
-Check = Callable[[Any], None]

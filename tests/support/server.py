@@ -67,9 +67,8 @@ def running_server(
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir.parent / f"{data_dir.name}.log"
     command = [sys.executable, "-m", "lakebed.cli", "serve", "--port", "0", "--data-dir", str(data_dir), *flags]
-    variables = clean_environment(
-        LAKEBED_ADMIN_ACCESS_KEY_ID=ADMIN_ID, LAKEBED_ADMIN_SECRET_ACCESS_KEY=ADMIN_SECRET, **(environment or {})
-    )
+    admin = {"LAKEBED_ADMIN_ACCESS_KEY_ID": ADMIN_ID, "LAKEBED_ADMIN_SECRET_ACCESS_KEY": ADMIN_SECRET}
+    variables = clean_environment(**{**admin, **(environment or {})})
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
     try:

@@ -74,7 +74,7 @@ def show(app: App, target: Location) -> None:
 @yes_option
 @pass_app
 def reset(app: App, target: Location, yes: bool) -> None:
-    """Drop uncommitted changes: of the whole branch, or of one object.
+    """Drop uncommitted changes: of the whole branch, of one object, or of a prefix (a path that ends in /).
 
     \b
     Example: lakebed branch reset sales/dev --yes
@@ -82,7 +82,11 @@ def reset(app: App, target: Location, yes: bool) -> None:
     what = f"changes of {target}" if target.path else f"all uncommitted changes of {target}"
     confirm(f"Drop {what}?", yes=yes)
     with app.lake() as lake:
-        lake.repository(target.repository).branch(target.ref).reset(target.path or None)
+        handle = lake.repository(target.repository).branch(target.ref)
+        if target.path.endswith("/"):
+            handle.reset(prefix=target.path)
+        else:
+            handle.reset(target.path or None)
     output.say(app, f"Dropped {output.shown(what)}.", {"reset": str(target)})
 
 

@@ -49,6 +49,8 @@ class Context:
     commits: ByteCache
     patience: float
     """Seconds after which a reader looks whether its branch record still stands: half of the cleaner's grace."""
+    crowded: dict[tuple[str, str], None]
+    """Branches, by repository and name, that this process saw with enough layers to be compacted."""
     repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""

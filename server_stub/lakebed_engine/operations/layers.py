@@ -14,19 +14,16 @@ import pyarrow as pa
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
 from lakebed_engine.operations.refs import Resolved
-from lakebed_engine.operations.swap import nothing_staged, seal, swap
+from lakebed_engine.operations.swap import COMPACT_FROM, nothing_staged, seal, swap
 from lakebed_engine.operations.views import layers_delta, view_of
 from lakebed_engine.tree.cursor import Cursor, TreeCursor
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.tree.rows import delta_table, prefix_end
-from lakebed_engine.vocabulary.errors import BackpressureError, InvalidRequestError, TooManyAttemptsError
+from lakebed_engine.vocabulary.errors import BackpressureError, InvalidRequestError, NotFoundError, TooManyAttemptsError
 from lakebed_engine.vocabulary.records import Branch, Entry, Layer
 
 CAP = 32
 """Layers of a branch: a push beyond is refused until a compaction or a commit has made room."""
-
-COMPACT_FROM = 8
-"""Layers from which on a branch is worth compacting."""
 
 _ROWS = 10_000
 """Rows of a reset that are gathered at once."""
@@ -115,6 +112,18 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
         if await swap(ctx, repo, seen, record, dropped=run):
             return len(run) - len(replacement)
     return 0
+
+
+async def maintain(ctx: Context) -> int:
+    """Compact what `swap` noted. A branch that is gone, or was compacted by another process, costs a look."""
+    taken = 0
+    for name, branch in list(ctx.crowded):
+        ctx.crowded.pop((name, branch), None)
+        try:
+            taken += await compact(ctx, await open_repo(ctx, name), branch)
+        except NotFoundError:
+            continue
+    return taken
 
 
 def part_file(layer: Layer, index: int) -> str:

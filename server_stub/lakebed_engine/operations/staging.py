@@ -91,7 +91,7 @@ async def _put(
 async def stage_if(
     ctx: Context, repo: Repo, branch: str, path: str, entry: Entry | None, test: Callable[[Entry | None], None]
 ) -> None:
-    """Stage one row (None: a tombstone) if `test` accepts what the path holds now, exactly: nothing can come between (CONDPUT).
+    """Stage one row (None: a tombstone) if `test` takes what the path holds now: nothing can come between (CONDPUT).
 
     Unlike a plain row it cannot be written again when the answer was lost, so it has an operation key.
     """
@@ -144,7 +144,9 @@ def require_etag(path: str, now: Entry | None, wanted: str) -> None:
     """Raises PreconditionFailedError when a path does not hold the content of this ETag."""
     if now is None or etag(now) != wanted:
         found = "holds nothing" if now is None else f"has ETag {etag(now)!r}"
-        raise PreconditionFailedError(f"{path!r} {found}, not {wanted!r} (If-Match): nothing was changed, read it again")
+        raise PreconditionFailedError(
+            f"{path!r} {found}, not {wanted!r} (If-Match): nothing was changed, read it again"
+        )
 
 
 def etag(entry: Entry) -> str:

@@ -20,6 +20,9 @@ from lakebed_engine.vocabulary.records import Branch, Layer
 DROPS = "drops"
 """Partition of the cleaner's notes: tokens, layers and repositories that no record names any more."""
 
+COMPACT_FROM = 8
+"""Layers from which on a branch is worth compacting."""
+
 RESENDS = 4
 """How often a batch whose answer was lost is sent again; its own check lets it land only once."""
 
@@ -87,7 +90,10 @@ async def swap(
         puts=rows,
         deletes=[Delete(repo.partition, key)] if new is None else [],
     )
-    return await apply(ctx, repo, batch, operation)
+    landed = await apply(ctx, repo, batch, operation)
+    if landed and new is not None and len(new.layers) >= COMPACT_FROM:
+        ctx.crowded[repo.name, new.name] = None
+    return landed
 
 
 async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:

@@ -13,8 +13,9 @@ import asyncpg
 
 from lakebed_engine.vocabulary.errors import CorruptDataError, StoreError, StoreFullError, StoreUnavailableError
 
+_HOST: Final = r"(?:[\w.\-]+|\[[\da-fA-F:]+\])(?::\d+)?"
 _DSN: Final = re.compile(
-    r"postgres(?:ql)?://(?:[^@/?#]*@)?(?P<host>[\w.,:\-\[\]]*)(?:/(?P<database>[\w.\-]*))?(?:\?[^#]*)?"
+    rf"postgres(?:ql)?://(?:[^@/?#]*@)?(?P<host>(?:{_HOST})?(?:,{_HOST})*)(?:/(?P<database>[\w.\-]*))?(?:\?[^#@]*)?"
 )
 _SOCKET: Final = re.compile(r"[?&]host=(?P<host>[\w./\-]+)")
 
@@ -63,6 +64,11 @@ def is_lost(error: BaseException) -> bool:
     if isinstance(error, ValueError):  # asyncpg's word for an argument that it cannot encode
         return False
     return isinstance(error, OSError | TimeoutError | asyncpg.InterfaceError | asyncpg.InternalClientError)
+
+
+def is_unsent(error: BaseException) -> bool:
+    """Whether a lost statement's end never left this machine: the server, which waits for it, has done nothing."""
+    return isinstance(error.__cause__, BrokenPipeError)
 
 
 def is_passing(error: BaseException) -> bool:

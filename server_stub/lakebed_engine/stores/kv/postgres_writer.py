@@ -21,6 +21,7 @@ from lakebed_engine.stores.kv.postgres_errors import (
     is_everybodys,
     is_lost,
     is_out_of_locks,
+    is_unsent,
     is_worth_repeating,
     store_error,
 )
@@ -149,10 +150,12 @@ class Writer:
                     assert row is not None, "a function always answers"
                     return row["first_version"], row["broken"]
                 except Exception as error:
+                    last = attempt == _TRIES - 1
                     if is_lost(error):
                         connection.terminate()
-                        raise self._unknown(error) from error
-                    if not is_worth_repeating(error) or attempt == _TRIES - 1:
+                        if last or not is_unsent(error):
+                            raise self._unknown(error) from error
+                    elif last or not is_worth_repeating(error):
                         raise
                     fine = 0 if is_out_of_locks(error) else fine
             await asyncio.sleep(_pause(attempt))

@@ -3,8 +3,8 @@
 Below everything else of the cloud stores, beside `local_names`, whose encoding it shares; does no I/O.
 
 A plain key is the object's name below the namespace's prefix, byte for byte, so that other tools read and write there.
-A key that obstore or a store refuses or changes (an empty, `.` or `..` segment, a slash at either end, control
-characters, segments over 255 bytes, names beginning with `.lakebed-`) lies under `.lakebed-keys/`, spelled as on
+A key that obstore or a store refuses or changes (an empty, `.` or `..` segment, a slash at either end, a backslash,
+control characters, segments over 255 bytes, names beginning with `.lakebed-`) lies under `.lakebed-keys/`, spelled as on
 `local://`:
 
     orders/2026/a.parquet   PREFIX/orders/2026/a.parquet
@@ -30,7 +30,7 @@ TEMP = ".lakebed-tmp/"
 PROBE = ".lakebed-probe/"
 
 _OURS = ".lakebed-"
-_NOT_XML = re.compile("[\ufffe\uffff]")  # a listing is XML, which cannot hold these
+_CHANGED = re.compile("[\ufffe\uffff]")  # a listing is XML, which cannot hold these
 _TREE = EncodedTree(b"")
 
 
@@ -67,7 +67,7 @@ class Place:
 
 def plain(key: str) -> bool:
     """Whether the key is the name as it stands."""
-    return not key.startswith(_OURS) and is_plain(key.encode()) and _NOT_XML.search(key) is None
+    return not key.startswith(_OURS) and is_plain(key.encode()) and _CHANGED.search(key) is None
 
 
 def decoded(path: str) -> str | None:

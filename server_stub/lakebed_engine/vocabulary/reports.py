@@ -1,0 +1,129 @@
+"""What a check, a rebuild and a pass of ref snapshots answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["missing", "corrupt"]
+
+What = Literal[
+    "repository marker",
+    "ref snapshot",
+    "branch record",
+    "tag record",
+    "commit row",
+    "commit",
+    "metarange",
+    "range",
+    "layer",
+    "staged rows",
+    "object",
+]
+"""What can be missing or corrupt. Rows and records stand in the KV store, everything else in the bucket."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is missing or corrupt.
+
+    `name` is its key in the namespace, or of its row. `refs` are the first branches and tags that cannot be read whole
+    without it, out of `ref_count`; none when only commits that no ref leads to need it. `path` is one path that needs
+    a missing object.
+    """
+
+    kind: Kind
+    what: What
+    name: str
+    detail: str
+    path: str = ""
+    refs: tuple[str, ...] = ()
+    ref_count: int = 0
+
+
+class Orphan(msgspec.Struct, frozen=True):
+    """A file that nothing names. Size in bytes, age in seconds."""
+
+    key: str
+    size: int
+    age: float
+
+
+class FsckOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How thorough a check is, and what it may use.
+
+    `data` looks at every object, `deep` reads them too. A file that nothing names and that is younger than
+    `orphan_age` seconds may belong to work under way: it is counted as recent, and is no orphan. `keep` bounds how many
+    problems and orphans the report holds, `ledger_bytes` the memory of the scratch database, which else lies on disk.
+    """
+
+    data: bool = False
+    deep: bool = False
+    orphan_age: float = 3600.0
+    concurrency: int = 8
+    keep: int = 10_000
+    ledger_bytes: int = 64 << 20
+
+
+class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check found. `counts` say how many of each thing were looked at.
+
+    `problems` and `orphans` hold the first ones; the counts beside them are exact. `unknown` names the folders whose
+    orphans cannot be told, since something that might name their files is itself damaged.
+    """
+
+    repository: str
+    counts: Mapping[str, int]
+    problems: Sequence[Problem]
+    problem_count: int
+    orphans: Sequence[Orphan]
+    orphan_count: int
+    orphan_bytes: int
+    recent_count: int
+    unknown: Sequence[str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is missing or corrupt. Orphans are no fault: crashes leave them."""
+        return self.problem_count == 0
+
+
+class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rebuild did, or would do in a dry run. `snapshot` is the key it took refs from, empty for none.
+
+    `heads` are the commits that are no commit's parent, when no snapshot says which branches there were.
+    """
+
+    repository: str
+    namespace: str
+    dry_run: bool
+    commits: int
+    branches: int
+    tags: int
+    snapshot: str
+    snapshot_time: float
+    problems: Sequence[Problem]
+    problem_count: int
+    heads: Sequence[str] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything came back."""
+        return self.problem_count == 0
+
+
+class SnapshotPass(msgspec.Struct, frozen=True):
+    """One pass of ref snapshots: how many were written, and for which repositories it failed, and why."""
+
+    written: int
+    failures: Sequence[tuple[str, str]] = ()
+
+
+Progress = Callable[[str, int], None]
+"""Called now and then with a phase and how many things of it are done."""
+
+Finding = Problem | Orphan
+
+Sink = Callable[[Finding], None]
+"""Takes each finding as it is made, also those that the report has no room for."""

@@ -1,0 +1,83 @@
+"""`lakebed serve --workers N`: several processes, one port, one lake; a dead one is replaced; a stop is clean."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import lakebed
+import psutil
+import pytest
+
+from tests.support.server import RunningServer, running_server
+
+
+def connect(server: RunningServer) -> lakebed.Branch:
+    lake = lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=30)
+    return lake.repository("lake").branch("main")
+
+
+def workers_of(server: RunningServer) -> set[int]:
+    return {child.pid for child in psutil.Process(server.process.pid).children()}
+
+
+def test_several_processes_serve_one_lake(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data", flags=["--workers", "3"]) as server:
+        assert len(workers_of(server)) == 3
+        connect(server).repository.create("local://lake")
+
+        def work(number: int) -> int:
+            main = connect(server)  # a connection of its own: any of the processes may answer it
+            made = 0
+            for step in range(5):
+                main.put(f"{number}/{step}", f"{number} {step}".encode())
+                try:
+                    main.commit(f"{number} {step}")
+                    made += 1
+                except lakebed.NothingToCommitError:
+                    pass  # another committed it
+            return made
+
+        with ThreadPoolExecutor(6) as pool:
+            made = sum(pool.map(work, range(6)))
+        main = connect(server)
+        assert sorted(main.get(item.path) for item in main.list()) == sorted(
+            f"{number} {step}".encode() for number in range(6) for step in range(5)
+        )
+        assert main.uncommitted().first() is None
+        assert len(main.log().all()) == made + 1
+
+
+def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data", flags=["--workers", "2"]) as server:
+        connect(server).repository.create("local://lake")
+        before = workers_of(server)
+        os.kill(min(before), signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while (len(workers_of(server)) < 2 or workers_of(server) == before) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(workers_of(server) - before) == 1
+        for number in range(20):
+            connect(server).put(f"after/{number}", b"x")
+        assert len(connect(server).list().all()) == 20
+
+
+def test_the_admin_key_is_shown_once(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data", flags=["--workers", "2"], environment={"LAKEBED_ADMIN_ACCESS_KEY_ID": "",
+                        "LAKEBED_ADMIN_SECRET_ACCESS_KEY": ""}) as server:  # fmt: skip
+        said = (server.data_dir.parent / "data.log").read_text()
+        assert len(re.findall("LAKEBED_SECRET_ACCESS_KEY=", said)) == 1
+        assert "2 processes" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_all(tmp_path: Path, number: signal.Signals) -> None:
+    with running_server(tmp_path / "data", flags=["--workers", "2"]) as server:
+        workers = workers_of(server)
+        server.process.send_signal(number)
+        assert server.process.wait(20) == 0
+        assert not any(psutil.pid_exists(pid) for pid in workers)

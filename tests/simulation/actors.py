@@ -1,0 +1,198 @@
+"""The actors: small coroutines over the engine's public verbs, which record each call and its answer.
+
+Above `history` and `properties`. What they do is drawn from the seed when they are made, so that a schedule changes
+only when something happens, never what is tried.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from typing import Any
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, OutcomeUnknownError
+from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, UploadRequest
+
+from tests.simulation.history import Op, Rows, Violation, content_identity
+from tests.simulation.scheduler import park
+from tests.simulation.world import GRACE, REPO, World
+
+PATHS = ("a", "c/_SUCCESS", "c/x", "d/_SUCCESS", "m", "z")
+Script = Callable[["Actor"], Coroutine[Any, Any, None]]
+
+
+class Actor:
+    """One caller: it makes one call after another on one engine."""
+
+    def __init__(self, world: World, name: str, engine: Engine, rng: random.Random, branch: str) -> None:
+        self.world = world
+        self.name = name
+        self.engine = engine
+        self.rng = rng
+        self.branch = branch
+        self._count = 0
+
+    async def call(
+        self, kind: str, job: Awaitable[Any], rows: Rows | None = None, branch: str | None = None, **args: Any
+    ) -> Op:
+        """Make a call, note when it was made and answered, and judge the answer."""
+        world, scheduler = self.world, self.world.scheduler
+        task = scheduler.current
+        assert task is not None
+        op = Op(len(world.history.ops), self.name, kind, branch or self.branch, args, rows or {})
+        world.history.ops.append(op)
+        op.invoked = scheduler.step
+        task.op = op
+        try:
+            op.answer = await job
+            op.outcome = "ok"
+        except OutcomeUnknownError as error:
+            op.outcome, op.error = "unknown", error
+        except EngineError as error:
+            op.outcome, op.error = "refused", error
+        except Exception as error:
+            raise Violation(f"{op} raises {error!r}") from error
+        op.returned = scheduler.step
+        task.op = None
+        if world.trace is not None:
+            world.trace(f"{scheduler.step:5d} {scheduler.time:9.3f}s {self.name:14s} == {op}: {op.outcome} {op.error or ''}")
+        world.checker.judge(op)
+        return op
+
+    def path(self) -> str:
+        """Some path."""
+        return self.rng.choice(PATHS)
+
+    def text(self, path: str) -> str:
+        """New content: unlike any other, but for marker files, which are all alike."""
+        self._count += 1
+        return "" if path.endswith("_SUCCESS") else f"{self.name}-{self._count}"
+
+
+# verbs
+
+
+async def put(actor: Actor) -> None:
+    path = actor.path()
+    text = actor.text(path)
+    job = actor.engine.upload(REPO, actor.branch, UploadRequest(path=path), _chunks(text))
+    await actor.call("put", job, {path: content_identity(text)}, path=path)
+
+
+async def put_if(actor: Actor) -> None:
+    """A conditional write: on what was read just before, or on nothing there."""
+    path = actor.path()
+    text = actor.text(path)
+    seen: Entry | None = None
+    if actor.rng.random() < 0.4:
+        op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+        seen = op.answer
+    request = UploadRequest(path=path, if_none_match=seen is None, if_match=seen.checksum if seen else None)
+    job = actor.engine.upload(REPO, actor.branch, request, _chunks(text))
+    expected = None if seen is None else seen.identity
+    await actor.call("put_if", job, {path: content_identity(text)}, path=path, expected=expected)
+
+
+async def put_many(actor: Actor) -> None:
+    rows: dict[str, bytes | None] = {}
+    changes: list[tuple[UploadRequest, AsyncIterator[bytes]] | Deletion] = []
+    for path in actor.rng.sample(PATHS, actor.rng.choice([2, 3])):
+        if actor.rng.random() < 0.4:
+            changes.append(Deletion(path))
+            rows[path] = None
+        else:
+            text = actor.text(path)
+            changes.append((UploadRequest(path=path), _chunks(text)))
+            rows[path] = content_identity(text)
+    await actor.call("put_many", actor.engine.upload_many(REPO, actor.branch, _stream(changes)), rows)
+
+
+async def delete(actor: Actor) -> None:
+    path = actor.path()
+    await actor.call("delete", actor.engine.delete_object(REPO, actor.branch, path), {path: None}, path=path)
+
+
+async def read(actor: Actor) -> None:
+    path = actor.path()
+    await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+
+
+async def list_page(actor: Actor) -> None:
+    prefix = actor.rng.choice(["", "", "c/"])
+    job = actor.engine.list_objects(REPO, actor.branch, prefix=prefix, amount=100)
+    await actor.call("list", job, prefix=prefix)
+
+
+async def commit(actor: Actor) -> None:
+    empty = actor.rng.random() < 0.3
+    request = CommitRequest(message=f"{actor.name}-{actor._count}", committer=actor.name, allow_empty=empty)
+    actor._count += 1
+    await actor.call("commit", actor.engine.commit(REPO, actor.branch, request), empty=empty)
+
+
+async def merge(actor: Actor) -> None:
+    source = "dev" if actor.branch == "main" else "main"
+    strategy = actor.rng.choice(["", "source-wins", "dest-wins"])
+    request = MergeRequest(committer=actor.name, strategy=strategy)
+    job = actor.engine.merge(REPO, source, actor.branch, request)
+    await actor.call("merge", job, source=source, strategy=strategy)
+
+
+async def commit_and_merge(actor: Actor) -> None:
+    """Leave both branches clean, then merge: what publishes work does."""
+    for branch in ("main", "dev"):
+        request = CommitRequest(message=f"{actor.name}-{branch}-{actor._count}", committer=actor.name)
+        op = await actor.call("commit", actor.engine.commit(REPO, branch, request), branch=branch, empty=False)
+        if op.error is not None and not isinstance(op.error, NoChangesError):
+            return
+    await merge(actor)
+
+
+async def reset(actor: Actor) -> None:
+    await actor.call("reset", actor.engine.reset_branch(REPO, actor.branch))
+
+
+async def reset_object(actor: Actor) -> None:
+    path = actor.path()
+    await actor.call("reset_object", actor.engine.reset_object(REPO, actor.branch, path), path=path)
+
+
+async def delete_branch(actor: Actor) -> None:
+    await actor.call("delete_branch", actor.engine.delete_branch(REPO, "dev"), branch="dev")
+
+
+async def create_branch(actor: Actor) -> None:
+    job = actor.engine.create_branch(REPO, "dev", "main")
+    await actor.call("create_branch", job, branch="dev", source="main")
+
+
+async def clean(actor: Actor) -> None:
+    await actor.call("clean", actor.engine.run_cleaner())
+    if actor.rng.random() < 0.7:
+        await park(actor.world.scheduler.time + actor.rng.choice([0.02, 0.1, GRACE + 0.01, 2 * GRACE]))
+
+
+VERBS: Mapping[str, Script] = {
+    "put": put, "put_if": put_if, "put_many": put_many, "delete": delete, "read": read, "list": list_page,
+    "commit": commit, "merge": merge, "publish": commit_and_merge, "reset": reset, "reset_object": reset_object,
+    "delete_branch": delete_branch, "create_branch": create_branch, "clean": clean,
+}  # fmt: skip
+
+
+async def act(actor: Actor, verbs: list[str]) -> None:
+    """One actor's life."""
+    for verb in verbs:
+        await VERBS[verb](actor)
+
+
+async def _chunks(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
+
+
+async def _stream(items: list[Any]) -> AsyncIterator[Any]:
+    for item in items:
+        yield item
+
+
+

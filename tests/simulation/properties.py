@@ -1,0 +1,183 @@
+"""What an answer may say: every one is checked, when it is given, against the states of the branch during the call.
+
+Above `rules`, `contents` and `history`. PROTOCOL.md 7.2. A read must show what some moment of its call showed (the
+register check, exact because the moments of all effects are known); a page is one such moment as a whole; an error
+must have been true at some moment; what was acknowledged must have happened, what was refused must not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from lakebed_engine.vocabulary import errors
+
+from tests.simulation.contents import Contents
+from tests.simulation.history import History, Op, State, Violation, identities
+from tests.simulation.rules import condition_holds, three_way
+
+UNKNOWN = (errors.OutcomeUnknownError,)
+FAULTS = {"unavailable", "lost_before", "lost_after", "late"}
+WRITERS = {"put", "delete", "put_many", "put_if"}
+
+
+class Checker:
+    """Judges answers."""
+
+    def __init__(self, contents: Contents, history: History) -> None:
+        self._contents = contents
+        self._history = history
+
+    def judge(self, op: Op) -> None:
+        """An operation was answered. Raises Violation."""
+        if op.outcome == "ok":
+            self._acknowledged(op)
+        elif isinstance(op.error, errors.StoreError) and type(op.error) in _STORE:
+            if not FAULTS & set(op.faults):
+                raise Violation(f"{op} fails with {op.error!r}, though no store failed")
+        elif type(op.error) in _TRUTHS:
+            if not _TRUTHS[type(op.error)](self, op):
+                raise Violation(f"{op} answers {op.error!r}, which was true at no moment of the call")
+        else:
+            raise Violation(f"{op} fails with {op.error!r}, which it never should")
+        if op.outcome == "refused":
+            self._refused(op)
+
+    def _states(self, op: Op, branch: str | None = None) -> Iterator[State | None]:
+        assert op.returned is not None
+        return self._history.during(branch or op.branch, op.invoked, op.returned)
+
+    def _some(self, op: Op, test: Callable[[State], bool], branch: str | None = None) -> bool:
+        return any(state is not None and test(state) for state in self._states(op, branch))
+
+    # what was acknowledged happened, and reads show a moment of their call
+
+    def _acknowledged(self, op: Op) -> None:
+        check = {
+            "read": self._read, "list": self._list, "commit": self._landed, "merge": self._landed,
+            "open": self._open, "create_branch": self._existence, "delete_branch": self._existence,
+        }.get(op.kind)  # fmt: skip
+        if check is not None:
+            check(op)
+        elif op.kind in WRITERS:
+            if not op.did("rows") and not (op.kind == "delete" and self._absent(op)):
+                raise Violation(f"{op} was acknowledged, and nothing was staged")
+        elif op.kind == "push":
+            if not any(identities(new.view) is not None for _, (_, _, new) in op.did("swap") if new):
+                raise Violation(f"{op} was acknowledged, and nothing was pushed")
+        elif op.kind == "reset_object":
+            path = op.args["path"]
+            if not op.did("rows") and not self._some(op, lambda s: _at(s.view, path) == _at(s.tree, path)):
+                raise Violation(f"{op} was acknowledged, and nothing was reset")
+        elif op.kind in {"reset", "reset_prefix"} and not op.did("swap"):
+            prefix = op.args.get("prefix", "")
+            if not self._some(op, lambda s: _under(s.view, prefix) == _under(s.tree, prefix)):
+                raise Violation(f"{op} was acknowledged, and nothing was reset")
+
+    def _absent(self, op: Op) -> bool:
+        return any(state is None or op.args["path"] not in state.view for state in self._states(op))
+
+    def _read(self, op: Op) -> None:
+        path = op.args["path"]
+        if not self._some(op, lambda s: _at(s.view, path) == op.answer.identity):
+            raise Violation(f"{op} shows what {path!r} held at no moment of the call")
+        self._open(op)
+
+    def _open(self, op: Op) -> None:
+        self._contents.need(op.answer.physical_address)
+
+    def _list(self, op: Op) -> None:
+        page = {row.path: row.entry.identity for row in op.answer.items}
+        prefix = op.args["prefix"]
+        if not self._some(op, lambda s: _under(s.view, prefix) == page):
+            raise Violation(f"{op} is a page that the branch showed at no moment of the call: {sorted(page)}")
+
+    def _landed(self, op: Op) -> None:
+        heads = [new.record.commit_id for _, (_, _, new) in op.did("swap") if new is not None]
+        if op.answer.id not in heads:
+            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it never made the head")
+
+    def _existence(self, op: Op) -> None:
+        if not op.did("swap"):
+            raise Violation(f"{op} was acknowledged, and did nothing")
+
+    # what was refused did not happen
+
+    def _refused(self, op: Op) -> None:
+        if op.did("rows"):
+            raise Violation(f"{op} was refused ({op.error!r}), and staged rows")
+        for _, (name, old, new) in op.did("swap"):
+            if old is None or new is None or old.record.commit_id != new.record.commit_id:
+                raise Violation(f"{op} was refused ({op.error!r}), and changed branch {name!r}")
+            if identities(old.view) != identities(new.view):
+                raise Violation(f"{op} was refused ({op.error!r}), and changed the view of {name!r}")
+
+    # when an error is true
+
+    def _gone(self, op: Op) -> bool:
+        source = op.args.get("source")
+        branches = [op.branch] if source is None else [op.branch, source]
+        for branch in branches:
+            states = list(self._states(op, branch))
+            uids = {state.record.uid for state in states if state is not None}
+            if None in states or len(uids) > 1:
+                return True
+        return False
+
+    def _no_object(self, op: Op) -> bool:
+        return self._absent(op)
+
+    def _no_changes(self, op: Op) -> bool:
+        if op.kind == "merge":
+            return self._nothing_to_merge(op)
+        return self._some(op, lambda s: s.clean)
+
+    def _nothing_to_merge(self, op: Op) -> bool:
+        for theirs, ours in self._heads(op):
+            merged, conflicts = three_way(self._contents, op.args["strategy"], theirs, ours)
+            if not conflicts and merged == identities(self._contents.tree(ours)):
+                return True
+        return False
+
+    def _conflict(self, op: Op) -> bool:
+        pairs = self._heads(op)
+        return any(three_way(self._contents, op.args["strategy"], theirs, ours)[1] for theirs, ours in pairs)
+
+    def _heads(self, op: Op) -> list[tuple[str, str]]:
+        sources = {state.record.commit_id for state in self._states(op, op.args["source"]) if state is not None}
+        return [(one, s.record.commit_id) for one in sorted(sources) for s in self._states(op) if s is not None]
+
+    def _dirty(self, op: Op) -> bool:
+        return self._some(op, lambda s: not s.clean)
+
+    def _precondition(self, op: Op) -> bool:
+        return op.kind == "put_if" and self._some(op, lambda s: not condition_holds(op, s.view))
+
+    def _exists(self, op: Op) -> bool:
+        return op.kind == "create_branch" and self._some(op, lambda s: True)
+
+    def _full(self, op: Op) -> bool:
+        return op.kind in {"push", "reset_prefix"} and self._some(op, lambda s: len(s.record.layers) >= 32)
+
+
+def _at(view: object, path: str) -> bytes | None:
+    found = view.get(path)  # type: ignore[attr-defined]
+    return None if found is None else found.identity
+
+
+def _under(view: object, prefix: str) -> dict[str, bytes]:
+    return {path: value.identity for path, value in view.items() if path.startswith(prefix)}  # type: ignore[attr-defined]
+
+
+_STORE = {errors.StoreUnavailableError, errors.OutcomeUnknownError}
+_TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
+    errors.BranchNotFoundError: Checker._gone,
+    errors.RefNotFoundError: Checker._gone,
+    errors.ObjectNotFoundError: Checker._no_object,
+    errors.NoChangesError: Checker._no_changes,
+    errors.MergeConflictError: Checker._conflict,
+    errors.DirtyBranchError: Checker._dirty,
+    errors.PreconditionFailedError: Checker._precondition,
+    errors.BranchExistsError: Checker._exists,
+}
+if hasattr(errors, "BackpressureError"):
+    _TRUTHS[errors.BackpressureError] = Checker._full

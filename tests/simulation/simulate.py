@@ -1,0 +1,137 @@
+"""One schedule, from its seed: a world, some actors, a policy, some faults; then quiet, cleaning, and a last look.
+
+Above `world` and `actors`; `run` and the tests stand on it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from tests.simulation.actors import PATHS, Actor, act
+from tests.simulation.history import Violation, identities
+from tests.simulation.scheduler import Endless, Policy, Process
+from tests.simulation.world import GRACE, REPO, World, prepared
+
+MOST_STEPS = 20_000
+
+MIXES: Mapping[str, Sequence[Sequence[str]]] = {
+    # each mix: what its actors draw from; a verb that stands twice is drawn twice as often
+    "writes": (["put", "delete", "put_many"], ["put", "delete", "reset_object"], ["commit"], ["read", "list"]),
+    "conditions": (["put_if"], ["put_if"], ["put", "delete", "reset_object", "commit"], ["commit"]),
+    "commits": (["commit"], ["commit", "put"], ["put", "delete"], ["clean", "reset", "read"]),
+    "merges": (["merge", "publish"], ["put", "delete", "put_many", "commit"], ["commit"], ["merge", "read"]),
+    "resets": (["reset", "reset_object"], ["put", "delete"], ["commit"], ["put_if", "list"]),
+    "branches": (["delete_branch", "create_branch"], ["put", "commit"], ["put_if", "read"], ["merge", "publish"]),
+    "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
+}
+
+FAULTS: Sequence[Mapping[str, float]] = (
+    {},
+    {},
+    {"lost_before": 0.04, "lost_after": 0.08},
+    {"late": 0.08, "lost_after": 0.04},
+    {"crash_before": 0.01, "crash_after": 0.02},
+    {"slow": 0.05, "paused": 0.01},
+    {"unavailable": 0.03, "lost_after": 0.05},
+    {"lost_after": 0.03, "late": 0.03, "crash_after": 0.01, "unavailable": 0.01, "slow": 0.03, "paused": 0.005},
+)
+
+
+class Outcome(NamedTuple):
+    """What a schedule came to."""
+
+    seed: int
+    violation: str
+    steps: int
+    mix: str
+
+
+def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
+    """Run the schedule of a seed."""
+    rng = random.Random(seed)
+    mix = rng.choice(list(MIXES))
+    policy: Policy = rng.choice(["random", "sticky", "pct"])
+    rates = rng.choice(FAULTS)
+    world = World(prepared(rng.randrange(4)), rng, policy, rates, trace)
+    if trace is not None:
+        trace(f"seed {seed}: mix {mix}, policy {policy}, faults {dict(rates)}")
+    try:
+        _cast(world, rng, mix)
+        _run(world)
+        _quiet(world)
+        violation = ""
+    except (Violation, Endless) as error:
+        violation = str(error)
+    finally:
+        world.scheduler.close()
+    return Outcome(seed, violation, world.scheduler.step, mix)
+
+
+def _cast(world: World, rng: random.Random, mix: str) -> None:
+    parts = list(MIXES[mix])
+    rng.shuffle(parts)
+    parts = parts[: rng.choice([2, 3, 3, 4])]
+    shared = rng.random() < 0.4
+    common = (Process("p"), world.engine(1))
+    for number, verbs in enumerate(parts, 2):
+        process, engine = common if shared else (Process(f"p{number}"), world.engine(number))
+        branch = rng.choice(["main", "dev"]) if mix in {"merges", "branches"} else "main"
+        name = f"{verbs[0]}{number}"
+        actor = Actor(world, name, engine, random.Random(rng.random()), branch)
+        world.scheduler.spawn(name, process, act(actor, [rng.choice(verbs) for _ in range(rng.choice([2, 3, 4]))]))
+
+
+def _run(world: World) -> None:
+    scheduler = world.scheduler
+    before = len(scheduler._all)
+    scheduler.run(MOST_STEPS)
+    for task in scheduler._all[:]:
+        if task.error is not None and task.waits_for == () and isinstance(task.error, Violation):
+            raise task.error
+    assert before <= len(scheduler._all)
+
+
+def _quiet(world: World) -> None:
+    """Nobody acts any more: clean until nothing is left to clean, then look at everything with a fresh engine."""
+    world.faults.off = True
+    engine = world.engine(99)
+    names = [name for name in world.history.names() if world.history.now(name) is not None]
+
+    async def last_look(actor: Actor) -> None:
+        for _ in range(3):
+            await actor.call("clean", engine.run_cleaner())
+            world.scheduler.time += 2 * GRACE
+        for name in names:
+            await actor.call("list", engine.list_objects(REPO, name), branch=name, prefix="")
+            for path in PATHS:
+                await actor.call("read", engine.stat(REPO, name, path), branch=name, path=path)
+
+    actor = Actor(world, "last", engine, random.Random(0), "main")
+    world.scheduler.spawn("last", Process("last"), last_look(actor))
+    _run(world)
+    _no_orphans(world)
+
+
+def _no_orphans(world: World) -> None:
+    contents = world.contents
+    named = {token for name in contents.branches() if (record := contents.branch(name)) for token in _tokens(record)}
+    for partition in contents.partitions():
+        if partition.startswith("stage/") and partition[6:] not in named:
+            raise Violation(f"rows of {partition[-6:]} are left, which no record names")
+    for name in contents.branches():
+        record, state = contents.branch(name), world.history.now(name)
+        assert record is not None
+        assert state is not None
+        if identities(contents.state(record).view) != identities(state.view):
+            raise Violation(f"branch {name!r} shows something else after cleaning")
+        for path, value in state.view.items():
+            contents.need(value.address)
+            assert path
+
+
+def _tokens(record: object) -> list[str]:
+    from tests.simulation.audit import tokens_of
+
+    return tokens_of(record)  # type: ignore[arg-type]

@@ -1,0 +1,180 @@
+"""One simulated world: stores with a small history in them, engines over them, and the audit that watches.
+
+Above `scheduler`, `stores`, `audit`, `properties`. A world begins from one of a few prepared repositories, made once by
+the real engine and then copied.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.tree.fold import fold
+from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest
+
+from tests.simulation.audit import Audit
+from tests.simulation.contents import Contents
+from tests.simulation.history import History
+from tests.simulation.memo import remembered
+from tests.simulation.properties import Checker
+from tests.simulation.scheduler import Policy, Process, Scheduler, SimRuntime
+from tests.simulation.stores import Faults, Network, OneStore, SimKV, SimObjects, finish
+
+REPO = "lake"
+NAMESPACE = "mem://lake"
+GRACE = 5.0
+"""Of the cleaner, in virtual seconds: a step takes a millisecond, so only a paused call lasts longer."""
+
+RANGE_BYTES = (1, 250)
+"""Bounds of a range in these worlds: one or two rows."""
+
+
+class ActorIds:
+    """Ids in order, different in each process and alike in each schedule, so that pure work can be remembered."""
+
+    def __init__(self, process: int) -> None:
+        self._prefix = f"{process:08x}"
+        self._count = 0
+
+    def new(self) -> str:
+        self._count += 1
+        return f"{self._prefix}{self._count:024x}"
+
+
+class Prepared(NamedTuple):
+    """The raw content of a repository to begin from."""
+
+    rows: Sequence[Put]
+    blobs: Mapping[str, Any]
+    partition: str
+
+
+class _Blind:
+    """Watches nothing: while a repository is prepared."""
+
+    def applied(self, batch: Batch, op: Any) -> None:
+        pass
+
+    def dropped(self, partition: str, op: Any) -> None:
+        pass
+
+    def deleted(self, keys: Sequence[str], op: Any) -> None:
+        pass
+
+
+class World:
+    """Everything of one schedule."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        rng: random.Random,
+        policy: Policy,
+        rates: Mapping[str, float],
+        trace: Callable[[str], None] | None = None,
+    ) -> None:
+        self.trace = trace
+        self.scheduler = Scheduler(rng, policy)
+        self.history = History()
+        kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, self.scheduler)
+        finish(kv.apply(Batch(puts=prepared.rows)))
+        blobs._blobs = dict(prepared.blobs)
+        self.contents = Contents(kv, blobs, prepared.partition)
+        self.audit = Audit(self.contents, self.history, self.scheduler, GRACE)
+        self.checker = Checker(self.contents, self.history)
+        self.faults = Faults(rng, rates, GRACE)
+        network = Network(self.scheduler, self.faults, trace)
+        self._kv = SimKV(kv, network, self.audit)
+        self._stores = OneStore(SimObjects(blobs, network, self.audit))
+        self._runtime = SimRuntime(self.scheduler, remembered)
+
+    def engine(self, process: int) -> Engine:
+        """A fresh engine: a process of its own."""
+        return Engine(
+            self._kv,
+            self._stores,
+            clock=self.scheduler,
+            ids=ActorIds(process),
+            runtime=self._runtime,
+            cleanup_grace=GRACE,
+        )
+
+
+@contextmanager
+def tiny_ranges() -> Iterator[None]:
+    """Trees of many ranges from a handful of rows: the bounds are arguments of `fold`, for tests."""
+    defaults = fold.__kwdefaults__
+    assert defaults is not None
+    kept = dict(defaults)
+    defaults.update(min_bytes=RANGE_BYTES[0], max_bytes=RANGE_BYTES[1])
+    try:
+        yield
+    finally:
+        defaults.update(kept)
+
+
+_BASE = {"a": "a0", "c/_SUCCESS": "", "c/x": "x0", "z": "z0"}
+_VARIANTS: Sequence[Mapping[str, Mapping[str, str | None]]] = (
+    {"main": {}, "dev": {}, "staged": {}},
+    {"main": {"m": "m1"}, "dev": {"a": "a1", "z": None}, "staged": {}},
+    {"main": {}, "dev": {"c/_SUCCESS": None, "d/_SUCCESS": ""}, "staged": {"m": "m2", "a": None}},
+    {"main": {"c/_SUCCESS": None}, "dev": {"d/_SUCCESS": ""}, "staged": {"z": "z1"}},
+)
+
+
+@cache
+def prepared(variant: int) -> Prepared:
+    """A repository with a history: `main` and `dev` have grown apart, something is staged on `main`."""
+    changes = _VARIANTS[variant % len(_VARIANTS)]
+    scheduler = Scheduler(random.Random(0))
+    kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, scheduler)
+    network = Network(scheduler, Faults(random.Random(0), {}, GRACE))
+    engine = Engine(
+        SimKV(kv, network, _Blind()),
+        OneStore(SimObjects(blobs, network, _Blind())),
+        clock=scheduler,
+        ids=ActorIds(0),
+        runtime=SimRuntime(scheduler, remembered),
+    )
+    scheduler.spawn("prepare", Process("prepare"), _prepare(engine, changes))
+    scheduler.run(100_000)
+    partitions = kv._partitions
+    rows = [Put(name, key, row.value) for name, found in partitions.items() for key, row in found.rows.items()]
+    return Prepared(rows, blobs._blobs, next(name for name in partitions if name.startswith("repo/")))
+
+
+async def _prepare(engine: Engine, changes: Mapping[str, Mapping[str, str | None]]) -> None:
+    await engine.create_repository(REPO, NAMESPACE)
+    await _write(engine, "main", _BASE)
+    await _commit(engine, "main")
+    await engine.create_branch(REPO, "dev", "main")
+    for branch in ("main", "dev"):
+        if changes[branch]:
+            await _write(engine, branch, changes[branch])
+            await _commit(engine, branch)
+    await _write(engine, "main", changes["staged"])
+
+
+async def _commit(engine: Engine, branch: str) -> None:
+    await engine.commit(REPO, branch, CommitRequest(message="prepared", committer="p"))
+
+
+async def _write(engine: Engine, branch: str, rows: Mapping[str, str | None]) -> None:
+    for path, text in rows.items():
+        if text is None:
+            await engine.delete_object(REPO, branch, path)
+        else:
+            await engine.upload(REPO, branch, UploadRequest(path=path), _once(text.encode()))
+
+
+async def _once(data: bytes) -> Any:
+    yield data
+
+
