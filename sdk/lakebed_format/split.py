@@ -66,17 +66,25 @@ def split_points(rows: pa.Table, *, min_bytes: int = MIN_BYTES, max_bytes: int =
     ends = np.cumsum(row_sizes(rows))
     if ends[-1] < min_bytes:
         return []
-    paths = rows.column("path").cast(pa.binary()).to_pylist()
-    marks = np.flatnonzero(np.fromiter((crc32(path) % RAGGEDNESS == 0 for path in paths), dtype=bool, count=len(paths)))
+    paths = flat(rows.column("path")).cast(pa.binary())
     points: list[int] = []
     start = 0
     while True:
         before = int(ends[start - 1]) if start else 0
         earliest = int(np.searchsorted(ends, before + min_bytes))
-        latest = int(np.searchsorted(ends, before + max_bytes))
-        at = int(np.searchsorted(marks, earliest))
-        last = min(int(marks[at]) if at < len(marks) else len(paths), latest)
-        if last >= len(paths):
+        latest = min(int(np.searchsorted(ends, before + max_bytes)), rows.num_rows)
+        last = _first_mark(paths, earliest, latest)
+        if last >= rows.num_rows:
             return points
         start = last + 1
         points.append(start)
+
+
+def _first_mark(paths: Any, first: int, last: int) -> int:
+    """The first row from `first` on whose path closes a range; `last` when there is none before it."""
+    for begin in range(first, last, 1000):
+        end = min(begin + 1000, last)
+        for index, path in enumerate(paths[begin:end].to_pylist(), begin):
+            if crc32(path) % RAGGEDNESS == 0:
+                return index
+    return last

@@ -31,6 +31,7 @@ class Installation:
     default_namespace_prefix: str = "local://repos"
     memory: bool = False
     local: bool = True
+    cloud: bool = False
 
 
 @dataclass(frozen=True, slots=True)

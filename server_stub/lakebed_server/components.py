@@ -13,7 +13,9 @@ from pathlib import Path
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
-from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.disk_cache import DiskCache
+from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 
 from lakebed_server.auth.authenticate import Authenticator
@@ -63,6 +65,7 @@ async def build(settings: Settings) -> Components:
         default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
         local=bool(settings.objects.local.root),
         memory=_memory(settings),
+        cloud=settings.objects.cloud and cloud_installed(),
     )
     authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
     return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)
@@ -147,7 +150,28 @@ def _open_postgres(settings: PostgresSettings) -> KVStore:
 
 def _stores(settings: Settings) -> Stores:
     root = Path(settings.objects.local.root) if settings.objects.local.root else None
-    return Stores(root, memory=_memory(settings))
+    disk = settings.cache.disk
+    cache = DiskCache(Path(disk.path), disk.limit) if disk.path else None
+    return Stores(root, memory=_memory(settings), cloud=_cloud(settings), cache=cache)
+
+
+def _cloud(settings: Settings) -> CloudOptions | None:
+    if not settings.objects.cloud:
+        return None
+    s3 = settings.objects.s3
+    if s3.endpoint.startswith("http://") and not s3.allow_http:
+        raise StartError("objects.s3.endpoint is without TLS: use https://, or set objects.s3.allow_http to true")
+    return CloudOptions(
+        endpoint=s3.endpoint,
+        region=s3.region,
+        access_key_id=s3.access_key_id,
+        secret_access_key=s3.secret_access_key,
+        session_token=s3.session_token,
+        profile=s3.profile,
+        credentials_file=s3.credentials_file,
+        allow_http=s3.allow_http,
+        virtual_hosted=s3.virtual_hosted,
+    )
 
 
 def _memory(settings: Settings) -> bool:

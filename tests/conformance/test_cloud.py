@@ -1,4 +1,4 @@
-"""What `s3://` promises beyond the common suite: faults, lost answers, leftovers, forks; and the disk cache before it."""
+"""What `s3://` promises beyond the common suite: faults, lost answers, leftovers, forks; and the disk cache."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def prefix_of(namespace: str) -> str:
 # --- keys ------------------------------------------------------------------------------------------------------
 
 PLACE = Place("s3://b/p", "s3", "b", "p/")
-PIECES = st.sampled_from(["a", "b", "/", "//", ".", "..", "%", "%o", "%s", "\\", "🪣", "é", "\n", "\x7f", ".lakebed-keys/", "x" * 64])  # fmt: skip
+PIECES = st.sampled_from(
+    ["a", "b", "/", "//", ".", "..", "%", "%o", "%s", "\\", "🪣", "é", "\n", "\x7f", ".lakebed-keys/", "x" * 64]
+)  # fmt: skip
 KEYS = st.lists(PIECES, min_size=1, max_size=8).map("".join) | st.text(min_size=1, max_size=40)
 
 
@@ -145,15 +147,22 @@ class Proxy:
         self._plan = plan
         self.seen: list[str] = []
         self.endpoint = ""
+        self._serving: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Proxy]:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.endpoint = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
             yield self
         finally:
             server.close()
+            for task in self._serving:
+                task.cancel()
+            await asyncio.gather(*self._serving, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._serving.add(asyncio.ensure_future(self._serve(reader, writer)))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -178,9 +187,10 @@ class Proxy:
         reader, writer = await asyncio.open_connection(*self._target)
         first, rest = head.split(b"\r\n", 1)
         writer.write(first + b"\r\nConnection: close\r\n" + rest + body)
-        answer = await reader.read()
-        writer.close()
-        return answer
+        try:
+            return await reader.read()
+        finally:
+            writer.close()
 
 
 async def _head(reader: asyncio.StreamReader) -> bytes:
@@ -226,7 +236,6 @@ def through(
 
     def runner(body: Callable[[CloudObjects, Proxy], Coroutine[Any, Any, None]]) -> None:
         async def main() -> None:
-            # the host stands in the signature, so the server must see the proxy's: both are local
             async with Proxy(server.endpoint, plan).running() as proxy:
                 await body(opened(server.namespace(), server.options(endpoint=proxy.endpoint, **QUICK)), proxy)
 
@@ -276,7 +285,7 @@ def test_an_outcome_that_cannot_be_known_is_said(opened: Callable[..., CloudObje
         return "drop-answer"
 
     async def body(store: CloudObjects, proxy: Proxy) -> None:
-        with pytest.raises(OutcomeUnknownError, match="/k was lost .*read it back"):
+        with pytest.raises(OutcomeUnknownError, match=r"/k was lost .*read it back"):
             await store.put("k", b"mine", if_absent=True)
 
     through(shared("seaweedfs"), opened, plan)(body)
@@ -441,7 +450,7 @@ def test_a_busy_store_is_asked_again(opened: Callable[..., CloudObjects], method
         (refusal("500 Internal Server Error", "InternalError"), StoreUnavailableError, "500 InternalError"),
         (refusal("507 Insufficient Storage", "XMinioStorageFull"), StoreFullError, "no room"),
         (refusal("403 Forbidden", "QuotaExceeded"), StoreFullError, "no room"),
-        (refusal("403 Forbidden", "AccessDenied"), StoreUnavailableError, "denied it .403 AccessDenied"),
+        (refusal("403 Forbidden", "AccessDenied"), StoreUnavailableError, "denied it (403 AccessDenied)"),
         ("drop-request", StoreUnavailableError, "did not answer"),
     ],
 )
@@ -455,7 +464,7 @@ def test_faults_have_types(
         ]  # fmt: skip
         for error in await asyncio.gather(*(call() for call in calls), return_exceptions=True):
             assert type(error) is wanted, error
-            assert said.split(" .")[0] in str(error)
+            assert said in str(error)
             assert store.uri in str(error)
             assert SECRET_ACCESS_KEY not in repr(error)
         before_conditional = len(proxy.seen)
@@ -489,7 +498,7 @@ def test_wrong_credentials(opened: Callable[..., CloudObjects], wrong: str) -> N
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options(**{wrong: "made-up-0123456789"}))
     for call in (store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k"), keys(store)):
-        with pytest.raises(StoreUnavailableError, match="denied it .403 .*check the credentials") as caught:
+        with pytest.raises(StoreUnavailableError, match=r"denied it .403 .*check the credentials") as caught:
             run(call)
         for secret in (SECRET_ACCESS_KEY, "made-up", server.access_key_id):
             assert secret not in str(caught.value)
@@ -658,7 +667,7 @@ def test_the_cache_stays_in_its_room_and_drops_the_oldest(tmp_path: Path, thread
                 os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns - 10**9))
             assert sum(path.stat().st_size for path in files(tmp_path)) <= limit * 17 // 16 + 10_100, n
         reads = store.reads
-        assert reads == 101 + 0
+        assert reads == 101
         await lake.get(names[99])
         assert store.reads == reads
         await lake.get(names[1])

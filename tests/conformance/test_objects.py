@@ -395,7 +395,7 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
-    """Those that a bucket cannot hold, as their names would have over 1,024 bytes, each call refuses with the reason."""
+    """Those that a bucket cannot hold (their names would have over 1,024 bytes) each call refuses with the reason."""
     too_long = [name for name in WEIRD if len(name.encode()) == 1024] if isinstance(store, CloudObjects) else []
     run(agrees_with_model(store, [name for name in WEIRD[::order] if name not in too_long]))
     for name in too_long:

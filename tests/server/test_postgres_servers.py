@@ -90,7 +90,7 @@ def test_commits_and_writes_that_race_through_two_servers_lose_nothing(lakes: li
 def test_a_server_that_cannot_open_its_store_says_why_and_not_the_password(postgres: Postgres, tmp_path: Path) -> None:
     for dsn, said in [
         ("", "kv.type postgres needs kv.postgres.dsn"),
-        (postgres.dsn_of("wrong-secret"), "Error: cannot open the store: .*refused the user or password"),
+        (postgres.dsn_of("wrong-secret"), "cannot open the store: .*refused the user or password"),
     ]:
         environment = {"LAKEBED_KV_TYPE": "postgres", "LAKEBED_KV_POSTGRES_DSN": dsn}
         with (

@@ -15,7 +15,7 @@ from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, Outcom
 from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, UploadRequest
 
 from tests.simulation.history import Op, Rows, Violation, content_identity
-from tests.simulation.scheduler import park
+from tests.simulation.scheduler import Fatal, park
 from tests.simulation.world import GRACE, REPO, World
 
 PATHS = ("a", "c/_SUCCESS", "c/x", "d/_SUCCESS", "m", "z")
@@ -51,6 +51,8 @@ class Actor:
             op.outcome, op.error = "unknown", error
         except EngineError as error:
             op.outcome, op.error = "refused", error
+        except Fatal:
+            raise
         except Exception as error:
             raise Violation(f"{op} raises {error!r}") from error
         op.returned = scheduler.step

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from lakebed_engine.vocabulary.records import Branch
 from lakebed_format import identity
 
+from tests.simulation.scheduler import Fatal
+
 Rows = Mapping[str, bytes | None]
 """Paths and the identities they are set to; None: deleted."""
 
@@ -46,7 +48,7 @@ class State(NamedTuple):
         return identities(self.view) == identities(self.tree)
 
 
-class Violation(Exception):
+class Violation(Fatal):
     """A property that does not hold. The first one ends the schedule."""
 
 

@@ -22,7 +22,11 @@ EPOCH = 1_700_000_000.0
 NEVER = float("inf")
 
 
-class Endless(Exception):
+class Fatal(Exception):
+    """Ends the schedule at once, wherever it is raised."""
+
+
+class Endless(Fatal):
     """A schedule took more steps than it may."""
 
 
@@ -43,7 +47,7 @@ class Process:
 class Task:
     """One coroutine and where it stands. `op` is whatever the caller attributes its steps to."""
 
-    __slots__ = ("coro", "done", "error", "failure", "name", "op", "priority", "process", "result", "waits_for", "wake")
+    __slots__ = ("coro", "done", "error", "failure", "joined", "name", "op", "priority", "process", "result", "waits_for", "wake")
 
     def __init__(self, name: str, process: Process, coro: Coroutine[Any, Any, Any], priority: float, op: Any) -> None:
         self.name = name
@@ -57,6 +61,7 @@ class Task:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = False
+        self.joined = False  # another task waits for it, and takes its error
 
 
 @types.coroutine
@@ -118,6 +123,8 @@ class Scheduler:
             self.spawn(f"{parent.name}.{index}", parent.process, gate.run(job), parent.op)
             for index, job in enumerate(jobs)
         ]
+        for task in tasks:
+            task.joined = True
         await _join(tasks)
         failed = next((task.error for task in tasks if task.error is not None and not _cancelled(task)), None)
         if failed is not None:
@@ -173,6 +180,8 @@ class Scheduler:
             task.result = stop.value
             self._end(task)
         except Exception as error:
+            if isinstance(error, Fatal) or not task.joined:
+                raise
             task.error = error
             self._end(task)
         except asyncio.CancelledError as error:

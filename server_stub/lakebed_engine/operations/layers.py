@@ -34,23 +34,22 @@ async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Ta
 
     Raises BackpressureError when the branch has CAP layers, BranchNotFoundError, InvalidRequestError for no rows.
     """
-    refuse_full(repo, (await read_branch(ctx, repo, branch)).record)
+    seen = await read_branch(ctx, repo, branch)
+    refuse_full(repo, branch, seen.record.layers)
     layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
     if not layer.parts:
         raise InvalidRequestError("a delta without rows: nothing to push")
     for _ in range(ATTEMPTS):
-        seen = await read_branch(ctx, repo, branch)
-        refuse_full(repo, seen.record)
-        if await put_on_top(ctx, repo, seen, layer):
+        if await put_on_top(ctx, repo, await read_branch(ctx, repo, branch), layer):
             return layer
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was pushed: try again")
 
 
-def refuse_full(repo: Repo, record: Branch) -> None:
-    """Raises BackpressureError when a branch has no room for another layer."""
-    if len(record.layers) >= CAP:
+def refuse_full(repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
+    """Raises BackpressureError when a branch with these layers has no room for another."""
+    if len(layers) >= CAP:
         raise BackpressureError(
-            f"branch {record.name!r} of {repo.name!r} has {len(record.layers)} layers, at most {CAP}: nothing was "
+            f"branch {branch!r} of {repo.name!r} has {len(layers)} layers, at most {CAP}: nothing was "
             "changed; try again when they are compacted, or commit"
         )
 
@@ -59,11 +58,12 @@ async def put_on_top(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool
     """Make `layer` the newest of the record as seen. False: it changed meanwhile.
 
     The token rotates, or rows that were acknowledged before would hide the layer. Without rows it is not kept as a
-    layer; that it still has none is part of the swap.
+    layer; that it still has none is part of the swap. Raises BackpressureError.
     """
     record = seen.record
     used = await ctx.kv.get(staging(record.staging_token), MARKER) is not None
     below = (Layer(record.staging_token), *record.layers) if used else record.layers
+    refuse_full(repo, record.name, below)
     new = msgspec.structs.replace(record, gen=record.gen + 1, staging_token=ctx.ids.new(), layers=(layer, *below))
     guard = [] if used else [nothing_staged(record)]
     dropped = [] if used else [Layer(record.staging_token)]
@@ -98,15 +98,19 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
     run = choose_run(seen.record.layers, least)
     if not run:
         return 0
-    out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, run))
+    try:
+        out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, run))
+    except MissingFileError:
+        if await stands(ctx, repo, seen):
+            raise
+        return 0
     replacement = (out,) if out.parts else ()
     for _ in range(ATTEMPTS):
         seen = await read_branch(ctx, repo, branch)
         layers = seen.record.layers
         at = next((i for i, layer in enumerate(layers) if layer.id == run[0].id), -1)
         if at < 0 or layers[at : at + len(run)] != run:
-            await repo.store.delete([part_file(out, index) for index in range(len(out.parts))])
-            return 0
+            break
         new = (*layers[:at], *replacement, *layers[at + len(run) :])
         record = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=new)
         if await swap(ctx, repo, seen, record, dropped=run):

@@ -14,7 +14,7 @@ import msgspec
 from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, branch_key, encode, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.tree.layers import layer_tree
-from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed
+from lakebed_engine.vocabulary.errors import EngineError, OutcomeUnknownError, PredicateFailed
 from lakebed_engine.vocabulary.records import Branch, Layer
 
 DROPS = "drops"
@@ -103,20 +103,33 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
     batch is sent again: its first check names a version that never comes back, so it lands once or not at all, even
     if the first one was only late.
     """
-    for attempt in range(RESENDS + 1):
+    try:
+        await ctx.kv.apply(batch)
+    except PredicateFailed:
+        return False
+    except OutcomeUnknownError as lost:
+        try:
+            return await _settle(ctx, repo, batch, operation)
+        except EngineError as error:  # whatever it says, the first one may have landed
+            raise lost from error
+    return True
+
+
+async def _settle(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
+    for attempt in range(RESENDS):
+        if await ctx.kv.get(repo.partition, operation) is not None:
+            return True
+        await ctx.runtime.sleep(0.05 * 2**attempt)
         try:
             await ctx.kv.apply(batch)
         except PredicateFailed:
-            return attempt > 0 and await ctx.kv.get(repo.partition, operation) is not None
+            return await ctx.kv.get(repo.partition, operation) is not None
         except OutcomeUnknownError:
-            if attempt == RESENDS:
-                raise
-            if await ctx.kv.get(repo.partition, operation) is not None:
-                return True
-            await ctx.runtime.sleep(0.05 * 2**attempt)
             continue
         return True
-    raise AssertionError("unreachable")
+    if await ctx.kv.get(repo.partition, operation) is not None:
+        return True
+    raise OutcomeUnknownError("the batch was sent again and again, and no answer came")
 
 
 async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, load_commit, read_branch, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_branch, staging
 from lakebed_engine.operations.refs import Resolved, resolve
 from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row
 from lakebed_engine.tree.layers import layer_delta, layer_tree
@@ -123,21 +123,19 @@ async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awai
         try:
             result = await read(view)
         except MissingFileError:
-            if await _stands(ctx, repo, found):
+            if found.branch is None or await stands(ctx, repo, found.branch):
                 raise
             continue
         in_time = ctx.clock.monotonic() - started < ctx.patience
-        if in_time or not view.sources or await _stands(ctx, repo, found):
+        if in_time or not view.sources or found.branch is None or await stands(ctx, repo, found.branch):
             return result
     raise TooManyAttemptsError(f"ref {ref!r} of {repo.name!r} changed too often while it was read: try again")
 
 
-async def _stands(ctx: Context, repo: Repo, found: Resolved) -> bool:
-    """Whether the record that a view was made from is still the branch's, or the view needs none."""
-    if found.branch is None:
-        return True
+async def stands(ctx: Context, repo: Repo, seen: Seen) -> bool:
+    """Whether a branch record is still as it was seen: then all that it names was there until now."""
     try:
-        now = await read_branch(ctx, repo, found.branch.record.name)
+        now = await read_branch(ctx, repo, seen.record.name)
     except BranchNotFoundError:
         return False
-    return now.version == found.branch.version
+    return now.version == seen.version

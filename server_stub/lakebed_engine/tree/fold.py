@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from lakebed_format.schemas import compact
 from lakebed_format.split import MAX_BYTES, MIN_BYTES
 
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -21,6 +22,9 @@ from lakebed_engine.vocabulary.ports import Runtime
 
 _PIECE = 50_000
 """Delta rows merged at once into one range."""
+
+_AT_ONCE = 4
+"""Ranges merged together."""
 
 
 class Folded(NamedTuple):
@@ -46,15 +50,26 @@ def merge_rows(base: pa.Table, delta: pa.Table) -> tuple[pa.Table, int]:
     changed = int(changes.sum())
     if not changed:
         return base, 0
-    delta = delta.filter(pa.array(changes))
+    new = live_rows(delta.filter(pa.array(changes)))
+    if not (changes & ~known).any():
+        # every changed path is there already: its row is replaced or left out, and nothing needs to be sorted
+        order = np.arange(base.num_rows)
+        replaced = at[changes & ~deleted]
+        order[replaced] = base.num_rows + np.arange(len(replaced))
+        order = np.delete(order, at[changes & deleted])
+        return compact(pa.concat_tables([base, new]).take(pa.array(order))), changed
     keep = np.ones(base.num_rows, dtype=bool)
     keep[at[changes & known]] = False
-    merged = pa.concat_tables([base.filter(pa.array(keep)), live_rows(delta)]).combine_chunks()
-    return merged.take(pc.sort_indices(merged.column("path"))).combine_chunks(), changed
+    merged = pa.concat_tables([base.filter(pa.array(keep)), new]).combine_chunks()
+    return compact(merged.take(pc.sort_indices(merged.column("path")))), changed
 
 
 class _RangeMerge:
-    """One base range while delta rows arrive for it, piece by piece, in order."""
+    """One base range and the delta rows that belong to it.
+
+    Usually all of them are gathered, several ranges are merged at once (`prepare`), and the results written in order
+    (`finish`). A delta of more than _PIECE rows for one range is merged and written piece by piece as it comes.
+    """
 
     def __init__(self, fold: _Fold, info: RangeInfo) -> None:
         self._fold = fold
@@ -64,25 +79,22 @@ class _RangeMerge:
         self._window: list[pa.Table] = []
         self._rows = 0
         self._touched = False
+        self._merged: tuple[int, int, pa.Table, int] | None = None
 
     async def feed(self, delta: pa.Table) -> None:
         self._window.append(delta)
         self._rows += delta.num_rows
         if self._rows >= _PIECE:
-            await self._merge()
+            await self._fold.flush()
+            await self.prepare()
+            await self._emit()
 
-    async def finish(self) -> None:
-        if self._window:
-            await self._merge()
-        if not self._touched:
-            await self._fold.writer.copy(self._info)
-        else:
-            assert self._base is not None
-            await self._fold.writer.add(self._base.slice(self._kept))
-
-    async def _merge(self) -> None:
+    async def prepare(self) -> None:
+        """Merge what has been gathered; nothing is written."""
+        if not self._window:
+            return
         fold = self._fold
-        delta = pa.concat_tables(self._window).combine_chunks()
+        delta = compact(pa.concat_tables(self._window))
         self._window, self._rows = [], 0
         if self._base is None:
             self._base = await fold.trees.rows(fold.store, self._info)
@@ -90,12 +102,29 @@ class _RangeMerge:
         first = lower_bound(self._base, path_at(delta, 0))
         end = upper_bound(self._base, path_at(delta, -1))
         merged, changed = await fold.runtime.cpu(merge_rows, self._base.slice(first, end - first), delta)
+        self._merged = (first, end, merged, changed)
+
+    async def _emit(self) -> None:
+        if self._merged is None:
+            return
+        assert self._base is not None
+        first, end, merged, changed = self._merged
+        self._merged = None
         if changed:
             self._touched = True
-            fold.changed += changed
-            await fold.writer.add(self._base.slice(self._kept, first - self._kept))
-            await fold.writer.add(merged)
+            self._fold.changed += changed
+            await self._fold.writer.add(self._base.slice(self._kept, first - self._kept))
+            await self._fold.writer.add(merged)
             self._kept = end
+
+    async def finish(self) -> None:
+        """Write the range anew, or copy it by reference when nothing of it changed."""
+        await self._emit()
+        if not self._touched:
+            await self._fold.writer.copy(self._info)
+        else:
+            assert self._base is not None
+            await self._fold.writer.add(self._base.slice(self._kept))
 
 
 class _Fold:
@@ -108,10 +137,12 @@ class _Fold:
         self.changed = 0
         self._index = 0
         self._current: _RangeMerge | None = None
+        self._waiting: list[_RangeMerge | RangeInfo] = []
 
     async def take(self, delta: pa.Table) -> None:
         while delta.num_rows:
             if self._index == len(self.base.ranges):
+                await self.flush()
                 rows = live_rows(delta)
                 self.changed += rows.num_rows
                 await self.writer.add(rows)
@@ -128,6 +159,7 @@ class _Fold:
     async def rest(self) -> None:
         while self._index < len(self.base.ranges):
             await self._next(self.base.ranges[self._index])
+        await self.flush()
 
     def _open_ended(self, info: RangeInfo) -> bool:
         """Whether rows after this range belong into it: the last range, when nothing closed it but the end."""
@@ -135,12 +167,23 @@ class _Fold:
         return last and not self.writer.closes(info)
 
     async def _next(self, info: RangeInfo) -> None:
-        if self._current is not None:
-            await self._current.finish()
-            self._current = None
-        else:
-            await self.writer.copy(info)
+        self._waiting.append(self._current or info)
+        self._current = None
         self._index += 1
+        if sum(isinstance(one, _RangeMerge) for one in self._waiting) >= _AT_ONCE:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Merge the waiting ranges, several at once, and write them in order."""
+        waiting, self._waiting = self._waiting, []
+        merges = [one for one in waiting if isinstance(one, _RangeMerge)]
+        if merges:
+            await self.runtime.gather([one.prepare for one in merges])
+        for one in waiting:
+            if isinstance(one, _RangeMerge):
+                await one.finish()
+            else:
+                await self.writer.copy(one)
 
 
 async def fold(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from lakebed_engine.stores.objects.registry import CLOUD
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
@@ -62,6 +63,7 @@ def _version() -> models.VersionConfig:
 
 def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
+    schemes += CLOUD if installation.cloud else ()
     return models.StorageConfig(
         blockstore_type="local" if installation.local else "mem",
         blockstore_namespace_example=f"{installation.default_namespace_prefix}/example",

@@ -124,7 +124,7 @@ def _read(key: Key, raw: object, source: str) -> Value:
 def _expand(values: dict[str, Value]) -> None:
     data_dir = str(Path(str(values["data_dir"])).expanduser().absolute())
     values["data_dir"] = data_dir
-    for name in ("kv.sqlite.path", "objects.local.root"):
+    for name in ("kv.sqlite.path", "objects.local.root", "cache.disk.path"):
         if values[name]:
             given = str(values[name]).replace("{data_dir}", data_dir)
             values[name] = str(Path(given).expanduser().absolute())

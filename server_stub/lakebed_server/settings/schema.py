@@ -63,11 +63,28 @@ class LocalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class S3Settings:
+    """Namespaces `s3://`. What is empty comes from the environment (`AWS_*`), instance or container."""
+
+    endpoint: str = _setting("", TEXT, "URL of an S3-compatible store; empty: AWS")
+    region: str = _setting("", TEXT, "region of the buckets; empty: AWS_REGION, or us-east-1")
+    profile: str = _setting("", TEXT, "profile of the credentials file to take the access key from")
+    credentials_file: str = _setting("", TEXT, "file of access keys; empty: ~/.aws/credentials where a profile is set")
+    access_key_id: str = _setting("", TEXT, "access key id; empty: from the profile or the environment")
+    secret_access_key: str = _setting("", TEXT, "its secret access key", secret=True)
+    session_token: str = _setting("", TEXT, "its session token, for temporary keys", secret=True)
+    allow_http: bool = _setting(False, FLAG, "allow an endpoint without TLS")
+    virtual_hosted: bool = _setting(False, FLAG, "the bucket stands in the host name, not in the path")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectSettings:
     """Where data is kept."""
 
     local: LocalSettings = field(default_factory=LocalSettings)
     memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
+    cloud: bool = _setting(True, FLAG, "allow s3://, gs:// and az:// namespaces, where obstore is installed")
+    s3: S3Settings = field(default_factory=S3Settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +129,19 @@ class LimitSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiskCacheSettings:
+    """The cache on disk, used for cloud stores."""
+
+    path: str = _setting("", TEXT, "directory that keeps metadata of cloud stores; empty: no such cache")
+    limit: int = _setting(10 << 30, SIZE, "how much it may hold")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheSettings:
     """Caches."""
 
     memory: int = _setting(256 << 20, SIZE, "memory for decoded metadata")
+    disk: DiskCacheSettings = field(default_factory=DiskCacheSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
 CREATE TABLE refs (name TEXT, commit_id TEXT);
+CREATE INDEX refs_by_commit ON refs (commit_id);
 CREATE TABLE commits (id TEXT PRIMARY KEY, metarange TEXT, generation INTEGER, known INTEGER) WITHOUT ROWID;
 CREATE INDEX commits_by_metarange ON commits (metarange);
 CREATE TABLE edges (parent TEXT, child TEXT, PRIMARY KEY (parent, child)) WITHOUT ROWID;
@@ -178,9 +179,12 @@ class Ledger:
                 "INSERT OR IGNORE INTO staged_uses VALUES (?, ?)", [(row.address, staged_on) for row in rows]
             )
 
-    def sizes_of(self, address: str) -> list[int]:
-        """The sizes that entries say an object has."""
-        return [size for (size,) in self._db.execute("SELECT size FROM objects WHERE address = ?", (address,))]
+    def said_of_object(self, address: str) -> list[ObjectRow]:
+        """What entries say of one object. More than one: they contradict."""
+        rows = self._db.execute(
+            "SELECT address, size, checksum, parts, path FROM objects WHERE address = ?", (address,)
+        )
+        return [ObjectRow(*row) for row in rows]
 
     def see(self, address: str) -> None:
         """The object is there."""

@@ -76,8 +76,6 @@ def is_passing(error: BaseException) -> bool:
     code = sqlstate(error)
     if code in _NEXT and code != _TOO_MANY_CONNECTIONS:
         return False
-    if isinstance(error, asyncpg.ClientConfigurationError):
-        return False
     return code == _TOO_MANY_CONNECTIONS or is_lost(error)
 
 
@@ -107,10 +105,6 @@ def store_error(error: BaseException, place: str) -> StoreError:
         )
     if code.startswith("XX00") and code != "XX000":
         return CorruptDataError(f"the KV store is damaged; restore it ({said}): {place}")
-    if isinstance(error, asyncpg.ClientConfigurationError):
-        return StoreUnavailableError(  # what it says may quote the dsn
-            "kv.postgres.dsn cannot be understood; write postgresql://user:password@host:5432/database, with %-escapes"
-        )
     if code in _NEXT:
         return StoreUnavailableError(f"the KV store failed: {_NEXT[code]} ({said}): {place}")
     if is_lost(error):
@@ -118,6 +112,13 @@ def store_error(error: BaseException, place: str) -> StoreError:
             f"the KV store does not answer; see that it runs, then try again ({said}): {place}"
         )
     return StoreUnavailableError(f"the KV store failed ({said}): {place}")
+
+
+def wrong_dsn() -> StoreError:
+    """The error of a dsn that asyncpg cannot read. What asyncpg says may quote it, and so is not passed on."""
+    return StoreUnavailableError(
+        "kv.postgres.dsn cannot be understood; write postgresql://user:password@host:5432/database, with %-escapes"
+    )
 
 
 def closed(place: str) -> StoreError:

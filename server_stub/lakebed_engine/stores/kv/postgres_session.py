@@ -13,6 +13,7 @@ from typing import Final
 import asyncpg
 
 from lakebed_engine.stores.kv.base import Versioned
+from lakebed_engine.stores.kv.postgres_errors import wrong_dsn
 from lakebed_engine.stores.kv.postgres_lanes import Answers, Item, Lanes
 from lakebed_engine.stores.kv.postgres_pool import Pool
 from lakebed_engine.stores.kv.postgres_schema import APPLY, GET, GET_MANY, Connection, ensure_schema, quoted
@@ -56,18 +57,21 @@ class Access:
 
     async def connect(self) -> Connection:
         """A connection that is ready for every statement. Raises asyncpg's errors, OSError and StoreError."""
-        connection: Connection = await asyncpg.connect(
-            self.dsn,
-            timeout=self.patience,
-            command_timeout=self.timeout + 5,  # the server itself gives up first, and then says so
-            max_cached_statement_lifetime=0,
-            server_settings={
-                **_SETTINGS,
-                "search_path": quoted(self.schema),
-                "statement_timeout": f"{self.timeout * 1000:.0f}",
-                "lock_timeout": f"{min(self.timeout, _LOCK_SECONDS) * 1000:.0f}",
-            },
-        )
+        try:
+            connection: Connection = await asyncpg.connect(
+                self.dsn,
+                timeout=self.patience,
+                command_timeout=self.timeout + 5,  # the server itself gives up first, and then says so
+                max_cached_statement_lifetime=0,
+                server_settings={
+                    **_SETTINGS,
+                    "search_path": quoted(self.schema),
+                    "statement_timeout": f"{self.timeout * 1000:.0f}",
+                    "lock_timeout": f"{min(self.timeout, _LOCK_SECONDS) * 1000:.0f}",
+                },
+            )
+        except ValueError:
+            raise wrong_dsn() from None
         try:
             if not self.is_made:
                 await ensure_schema(connection, self.schema, self.place)

@@ -4,8 +4,8 @@ Above the client, below `cloud.py`. Each put carries a mark of its own in the ob
 tells who won, whatever the content. Requests are sent once each and repeated here: a repeated conditional put meets
 its own first attempt, and only the mark tells that from a loss.
 
-Before the first one the store is tested: of two puts at once exactly one may win, and none later. A store that ignores the
-condition is refused.
+Before the first one the store is tested: of two puts at once exactly one may win, and none later. A store that
+ignores the condition is refused.
 """
 
 from __future__ import annotations

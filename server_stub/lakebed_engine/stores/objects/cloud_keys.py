@@ -4,8 +4,8 @@ Below everything else of the cloud stores, beside `local_names`, whose encoding 
 
 A plain key is the object's name below the namespace's prefix, byte for byte, so that other tools read and write there.
 A key that obstore or a store refuses or changes (an empty, `.` or `..` segment, a slash at either end, a backslash,
-control characters, segments over 255 bytes, names beginning with `.lakebed-`) lies under `.lakebed-keys/`, spelled as on
-`local://`:
+control characters, segments over 255 bytes, names beginning with `.lakebed-`) lies under `.lakebed-keys/`, spelled as
+on `local://`:
 
     orders/2026/a.parquet   PREFIX/orders/2026/a.parquet
     a//b                    PREFIX/.lakebed-keys/a%s/%s/b%o
@@ -30,7 +30,8 @@ TEMP = ".lakebed-tmp/"
 PROBE = ".lakebed-probe/"
 
 _OURS = ".lakebed-"
-_CHANGED = re.compile("[\ufffe\uffff]")  # a listing is XML, which cannot hold these
+_CHANGED = re.compile(r"[\\\ufffe\uffff]")
+"""What some change: a backslash is a slash on SeaweedFS; the others cannot stand in a listing, which is XML."""
 _TREE = EncodedTree(b"")
 
 

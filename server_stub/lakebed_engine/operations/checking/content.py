@@ -1,0 +1,117 @@
+"""What must hold of the rows of a metarange, a range or a layer. Pure, CPU only; complaints are short texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from lakebed_format import METARANGE_SCHEMA, decode_metarange, decode_range, identity, metarange_id, range_id, row_sizes
+from lakebed_format.files import FormatError, decode_layer
+
+from lakebed_engine.operations.checking.ledger import ObjectRow
+
+Info = tuple[str, str, str, int, int]
+"""A row of a metarange: id, first path, last path, rows, bytes."""
+
+Said = tuple[str, str, int, int]
+"""The same without the id."""
+
+
+class Looked(NamedTuple):
+    """What was found in a file of rows."""
+
+    complaints: list[str]
+    rows: int = 0
+    objects: Sequence[ObjectRow] = ()
+    readable: bool = True
+
+
+def look_at_metarange(data: bytes, found_id: str) -> tuple[list[str], list[Info], bool]:
+    """Complaints about a metarange file, its rows, and whether it could be read."""
+    try:
+        rows = decode_metarange(data, found_id)
+    except FormatError as error:
+        return [str(error)], [], False
+    columns = [rows.column(name).to_pylist() for name in METARANGE_SCHEMA.names]
+    infos: list[Info] = list(zip(*columns, strict=True))
+    complaints = [] if metarange_id(rows) == found_id else ["its rows do not hash to its id"]
+    for one, following in zip(infos, infos[1:], strict=False):
+        if one[2] >= following[1]:
+            complaints.append(f"its ranges {one[0][:12]} and {following[0][:12]} overlap or are out of order")
+    complaints += [
+        f"says of range {one[0][:12]} that it is empty or ends before it begins" for one in infos if _odd(one)
+    ]
+    return complaints, infos, True
+
+
+def _odd(info: Info) -> bool:
+    return info[1] > info[2] or info[3] < 1 or info[4] < 1
+
+
+def look_at_range(data: bytes, found_id: str, said: Sequence[Said], objects: bool) -> Looked:
+    """Complaints about a range file, beside what metaranges say of it; with `objects`, what its entries name."""
+    try:
+        rows = decode_range(data, found_id)
+    except FormatError as error:
+        return Looked([str(error)], readable=False)
+    complaints = [] if range_id(rows) == found_id else ["its rows do not hash to its id"]
+    complaints += _complaints(rows, said, "the metarange")
+    return Looked(complaints, rows.num_rows, objects_of(rows) if objects else ())
+
+
+def look_at_part(data: bytes, found_id: str, said: Said, objects: bool) -> Looked:
+    """The same for one part of a file layer."""
+    try:
+        rows = decode_layer(data, found_id)
+    except FormatError as error:
+        return Looked([str(error)], readable=False)
+    live = rows.filter(pc.invert(rows.column("deleted")))
+    return Looked(_complaints(rows, [said], "the branch record"), rows.num_rows, objects_of(live) if objects else ())
+
+
+def _complaints(rows: pa.Table, said: Sequence[Said], who: str) -> list[str]:
+    if rows.num_rows == 0:
+        return ["has no rows"]
+    paths = rows.column("path")
+    complaints = []
+    if not pc.all(pc.less(paths[:-1], paths[1:]), min_count=0).as_py():
+        complaints.append("its rows are not in order of path, each path once")
+    size = int(row_sizes(rows).sum())
+    have = {"min_path": paths[0].as_py(), "max_path": paths[-1].as_py(), "count": rows.num_rows, "size_bytes": size}
+    for one in said:
+        for (name, found), stated in zip(have.items(), one, strict=True):
+            if found != stated:
+                complaints.append(f"{name} is {found!r}, {who} says {stated!r}")
+    wrong = _wrong_identity(rows)
+    if wrong is not None:
+        complaints.append(f"the identity of {wrong!r} does not follow from its entry")
+    return complaints
+
+
+def _wrong_identity(rows: pa.Table) -> str | None:
+    live = rows.filter(pc.invert(rows.column("deleted"))) if "deleted" in rows.column_names else rows
+    names = ("path", "size_bytes", "checksum", "content_type", "metadata", "identity")
+    columns = [live.column(name).to_pylist() for name in names]
+    for path, size, checksum, content_type, metadata, stated in zip(*columns, strict=True):
+        if size < 0 or identity(size, checksum, content_type, dict(metadata)) != stated:
+            return str(path)
+    return None
+
+
+def objects_of(rows: pa.Table) -> list[ObjectRow]:
+    """What entries say of their objects."""
+    columns = [
+        rows.column(name).to_pylist() for name in ("physical_address", "size_bytes", "checksum", "parts", "path")
+    ]
+    return [ObjectRow(*values) for values in zip(*columns, strict=True)]
+
+
+def named_in(data: bytes, found_id: str, addresses: set[str]) -> list[str]:
+    """Those of some addresses that a range file names; none when it cannot be read."""
+    try:
+        rows = decode_range(data, found_id, ["physical_address"])
+    except FormatError:
+        return []
+    return [address for address in rows.column("physical_address").to_pylist() if address in addresses]

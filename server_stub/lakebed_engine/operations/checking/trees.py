@@ -1,0 +1,71 @@
+"""Metaranges and ranges, each once however many commits share it. Above `job`."""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
+from lakebed_engine.operations.checking.job import Job
+from lakebed_engine.operations.checking.ledger import Bad
+from lakebed_engine.tree.trees import METARANGES, RANGES
+
+
+async def check_metaranges(job: Job) -> None:
+    """Every metarange that a commit names; its ranges go into the ledger."""
+    for page in job.ledger.metaranges():
+        await job.each(page, lambda one: _check_metarange(job, one))
+        job.count("metaranges", len(page))
+    job.report("metarange")
+
+
+async def _check_metarange(job: Job, found_id: str) -> None:
+    name = f"{METARANGES}{found_id}.parquet"
+    data = await job.read(name)
+    if data is None:
+        job.bad(Bad("missing", "metarange", name, "not in the bucket", id=found_id))
+        job.trees_known = job.rows_known = False
+        return
+    complaints, infos, readable = await job.ctx.runtime.cpu(look_at_metarange, data, found_id)
+    job.ledger.add_ranges(infos)
+    if complaints:
+        job.bad(Bad("corrupt", "metarange", name, "; ".join(complaints), id=found_id))
+    if not readable:
+        job.trees_known = job.rows_known = False
+
+
+async def check_ranges(job: Job) -> None:
+    """Every range that a metarange names, read whole."""
+    for page in job.ledger.ranges():
+        await job.each(page, lambda one: _check_range(job, one))
+        job.count("ranges", len(page))
+    bad = job.ledger.bad_ids("range")
+    if bad:
+        await find_uses(job, bad)
+    job.report("range")
+
+
+async def _check_range(job: Job, found_id: str) -> None:
+    name = f"{RANGES}{found_id}.parquet"
+    data = await job.read(name)
+    if data is None:
+        job.bad(Bad("missing", "range", name, "not in the bucket", id=found_id))
+        job.rows_known = False
+        return
+    said = job.ledger.said_of(found_id)
+    looked = await job.ctx.runtime.cpu(look_at_range, data, found_id, said, job.options.data)
+    job.count("rows", looked.rows)
+    job.ledger.add_objects(looked.objects)
+    if looked.complaints:
+        job.bad(Bad("corrupt", "range", name, "; ".join(looked.complaints), id=found_id))
+    job.rows_known &= looked.readable
+
+
+async def find_uses(job: Job, ranges: set[str]) -> None:
+    """Which metaranges name some ranges: read again, since most checks never need to know."""
+
+    async def look(metarange: str) -> None:
+        data = await job.read(f"{METARANGES}{metarange}.parquet")
+        if data is not None:
+            _, infos, _ = await job.ctx.runtime.cpu(look_at_metarange, data, metarange)
+            job.ledger.add_range_uses([info[0] for info in infos if info[0] in ranges], metarange)
+
+    for page in job.ledger.metaranges():
+        await job.each(page, look)
