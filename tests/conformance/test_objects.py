@@ -745,8 +745,7 @@ async def setup_root(root: Path) -> None:
 CHILD_HEAD = """
     import asyncio, os, resource, sys
     from pathlib import Path
-    from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.local import LocalObjects
+    from lakebed_engine.stores.objects.local import LocalObjects
     from lakebed_engine.vocabulary.errors import StoreFullError
     store = LocalObjects(Path(sys.argv[1]), "local://t")
 """

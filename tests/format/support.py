@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 import pyarrow as pa
-from lakebed_format import METARANGE_SCHEMA, RANGE_SCHEMA, identity
+from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, RANGE_SCHEMA, identity
 
 Row = dict[str, Any]
 
@@ -44,3 +44,21 @@ def sample(count: int = 40) -> list[Row]:
 def metarange_table(rows: list[Row]) -> pa.Table:
     """Rows of METARANGE_SCHEMA."""
     return pa.Table.from_pylist(rows, schema=METARANGE_SCHEMA)
+
+
+def tombstone(path: str) -> Row:
+    """One row of a layer: the path is not there."""
+    row: Row = dict.fromkeys(("physical_address", "checksum", "content_type"), "")
+    numbers = dict.fromkeys(("parts", "size_bytes", "mtime"), 0)
+    return {"path": path, **row, **numbers, "metadata": [], "identity": bytes(32), "deleted": True}
+
+
+def layer_table(rows: list[Row]) -> pa.Table:
+    """Rows of DELTA_SCHEMA."""
+    return pa.Table.from_pylist(rows, schema=DELTA_SCHEMA)
+
+
+def layer_sample(count: int) -> list[Row]:
+    """As `sample`, every third a tombstone."""
+    rows = enumerate(sample(count))
+    return [tombstone(row["path"]) if n % 3 == 1 else {**row, "deleted": False} for n, row in rows]

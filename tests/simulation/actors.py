@@ -169,6 +169,37 @@ async def create_branch(actor: Actor) -> None:
     await actor.call("create_branch", job, branch="dev", source="main")
 
 
+async def reset_prefix(actor: Actor) -> None:
+    prefix = actor.rng.choice(["", "c/", "d/"])
+    await actor.call("reset_prefix", actor.engine.reset_prefix(REPO, actor.branch, prefix), prefix=prefix)
+
+
+async def push(actor: Actor) -> None:
+    """A delta as one layer; its data was written before."""
+    changes: list[tuple[str, Entry | None]] = []
+    for path in actor.rng.sample(PATHS, actor.rng.choice([2, 3])):
+        if actor.rng.random() < 0.3:
+            changes.append((path, None))
+        else:
+            text = actor.text(path)
+            changes.append((path, actor.world.stored(f"data/pushed/{actor.name}-{actor._count}", text)))
+    rows = {path: None if entry is None else entry.identity for path, entry in changes}
+    await actor.call("push", actor.engine.push(REPO, actor.branch, changes), rows)
+
+
+async def compact(actor: Actor) -> None:
+    await actor.call("compact", actor.engine.compact(REPO, actor.branch, least=2))
+
+
+async def delete_if(actor: Actor) -> None:
+    """A delete of what was read just before."""
+    path = actor.path()
+    op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+    if op.answer is not None:
+        job = actor.engine.delete_object(REPO, actor.branch, path, if_match=op.answer.checksum)
+        await actor.call("put_if", job, {path: None}, path=path, expected=op.answer.identity)
+
+
 async def clean(actor: Actor) -> None:
     await actor.call("clean", actor.engine.run_cleaner())
     if actor.rng.random() < 0.7:
@@ -179,6 +210,7 @@ VERBS: Mapping[str, Script] = {
     "put": put, "put_if": put_if, "put_many": put_many, "delete": delete, "read": read, "list": list_page,
     "commit": commit, "merge": merge, "publish": commit_and_merge, "reset": reset, "reset_object": reset_object,
     "delete_branch": delete_branch, "create_branch": create_branch, "clean": clean,
+    "reset_prefix": reset_prefix, "push": push, "compact": compact, "delete_if": delete_if,
 }  # fmt: skip
 
 

@@ -16,6 +16,9 @@ from lakebed_format import identity
 
 from tests.simulation.scheduler import Fatal
 
+CONTENT_TYPE = "application/octet-stream"
+"""Of every upload here."""
+
 Rows = Mapping[str, bytes | None]
 """Paths and the identities they are set to; None: deleted."""
 
@@ -118,7 +121,7 @@ def content_identity(text: str) -> bytes:
     if found is None:
         data = text.encode()
         checksum = md5(data, usedforsecurity=False).hexdigest()
-        found = _known[text] = identity(len(data), checksum, "application/octet-stream", {})
+        found = _known[text] = identity(len(data), checksum, CONTENT_TYPE, {})
     return found
 
 

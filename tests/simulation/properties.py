@@ -129,7 +129,10 @@ class Checker:
     def _no_changes(self, op: Op) -> bool:
         if op.kind == "merge":
             return self._nothing_to_merge(op)
-        return self._some(op, lambda s: s.clean)
+        # what the branch showed at one moment of the call was committed at one: perhaps by somebody else's commit
+        states = [state for state in self._states(op) if state is not None]
+        committed = [identities(state.tree) for state in states]
+        return any(identities(state.view) in committed for state in states)
 
     def _nothing_to_merge(self, op: Op) -> bool:
         for theirs, ours in self._heads(op):

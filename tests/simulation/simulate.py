@@ -19,11 +19,14 @@ MOST_STEPS = 20_000
 MIXES: Mapping[str, Sequence[Sequence[str]]] = {
     # each mix: what its actors draw from; a verb that stands twice is drawn twice as often
     "writes": (["put", "delete", "put_many"], ["put", "delete", "reset_object"], ["commit"], ["read", "list"]),
-    "conditions": (["put_if"], ["put_if"], ["put", "delete", "reset_object", "commit"], ["commit"]),
+    "conditions": (["put_if"], ["put_if", "delete_if"], ["put", "delete", "reset_object", "commit"], ["commit", "push"]),
     "commits": (["commit"], ["commit", "put"], ["put", "delete"], ["clean", "reset", "read"]),
     "merges": (["merge", "publish"], ["put", "delete", "put_many", "commit"], ["commit"], ["merge", "read"]),
     "resets": (["reset", "reset_object"], ["put", "delete"], ["commit"], ["put_if", "list"]),
     "branches": (["delete_branch", "create_branch"], ["put", "commit"], ["put_if", "read"], ["merge", "publish"]),
+    "layers": (["push", "put"], ["push", "push", "delete"], ["compact"], ["compact", "commit"], ["list", "read"]),
+    "compaction": (["compact"], ["put", "delete", "push"], ["commit", "compact"], ["push", "reset_prefix", "reset"]),
+    "prefixes": (["reset_prefix"], ["put", "push", "delete"], ["commit", "compact"], ["list", "put_if"]),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 

@@ -6,6 +6,7 @@ the real engine and then copied.
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +18,13 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest
+from lakebed_engine.tree.trees import Trees
+from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest
 
 from tests.simulation.audit import Audit
 from tests.simulation.contents import Contents
-from tests.simulation.history import History
-from tests.simulation.memo import remembered
+from tests.simulation.history import CONTENT_TYPE, History, content_etag, content_identity
+from tests.simulation.memo import SharedCache, remembered
 from tests.simulation.properties import Checker
 from tests.simulation.scheduler import Policy, Process, Scheduler, SimRuntime
 from tests.simulation.stores import Faults, Network, OneStore, SimKV, SimObjects, finish
@@ -81,6 +83,7 @@ class World:
         trace: Callable[[str], None] | None = None,
     ) -> None:
         self.trace = trace
+        self._share = rng.random() < 7 / 8
         self.scheduler = Scheduler(rng, policy)
         self.history = History()
         kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, self.scheduler)
@@ -97,13 +100,24 @@ class World:
 
     def engine(self, process: int) -> Engine:
         """A fresh engine: a process of its own."""
-        return Engine(
+        engine = Engine(
             self._kv,
             self._stores,
             clock=self.scheduler,
             ids=ActorIds(process),
             runtime=self._runtime,
             cleanup_grace=GRACE,
+        )
+        if self._share:
+            trees = Trees(self._runtime, SharedCache(1 << 30))
+            engine._ctx = dataclasses.replace(engine._ctx, trees=trees)
+        return engine
+
+    def stored(self, address: str, text: str) -> Entry:
+        """An entry whose data is there: what a pusher brings along."""
+        finish(self.contents.blobs.put(address, text.encode()))
+        return Entry(
+            address, content_etag(text), 0, len(text), int(self.scheduler.now()), CONTENT_TYPE, {}, content_identity(text)
         )
 
 

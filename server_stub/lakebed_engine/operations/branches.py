@@ -20,13 +20,14 @@ from lakebed_engine.operations.context import (
 )
 from lakebed_engine.operations.refs import decode_tag, resolve_commit
 from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, swap
-from lakebed_engine.operations.views import View, sources_of, tree_of
+from lakebed_engine.operations.views import View, sources_of, stands, tree_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.tree.cursor import encode_row
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import (
     BranchExistsError,
     DefaultBranchError,
+    MissingFileError,
     NameTakenError,
     PredicateFailed,
     TagExistsError,
@@ -118,9 +119,16 @@ async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
         seen = await read_branch(ctx, repo, name)
-        batch = await _reset_batch(ctx, repo, seen, path)
+        try:
+            batch = await _reset_batch(ctx, repo, seen, path)
+        except MissingFileError:
+            if await stands(ctx, repo, seen):
+                raise
+            continue
         if batch is None:
-            return
+            if await stands(ctx, repo, seen):
+                return
+            continue
         try:
             await ctx.kv.apply(batch)
         except PredicateFailed:

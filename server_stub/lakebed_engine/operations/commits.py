@@ -24,12 +24,13 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.operations.swap import seal, swap
-from lakebed_engine.operations.views import layers_delta, tree_of
+from lakebed_engine.operations.views import layers_delta, stands, tree_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.fold import Folded, fold
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,
     InvalidRequestError,
+    MissingFileError,
     NoChangesError,
     TooManyAttemptsError,
 )
@@ -94,7 +95,12 @@ async def commit(ctx: Context, repo_name: str, branch: str, request: CommitReque
     seen = await _sealed(ctx, repo, branch)
     uid = seen.record.uid
     for _ in range(ATTEMPTS):
-        done = await _try_commit(ctx, repo, seen, request)
+        try:
+            done = await _try_commit(ctx, repo, seen, request)
+        except MissingFileError:  # of a layer that was compacted or committed long ago
+            if await stands(ctx, repo, seen):
+                raise
+            done = None
         if done is not None:
             return done
         seen = await read_branch(ctx, repo, branch)

@@ -7,6 +7,8 @@ as missing; any other failure of a store ends the check with its error, and noth
 
 from __future__ import annotations
 
+import msgspec
+
 from lakebed_engine.operations.checking.history import check_commits, check_marker, check_snapshots, read_refs
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Ledger
@@ -37,6 +39,8 @@ async def fsck(
 
     Raises RepositoryNotFoundError; StoreUnavailableError when a store fails, and then nothing is known.
     """
+    if options.deep:
+        options = msgspec.structs.replace(options, data=True)
     repo = await open_repo(ctx, repo_name)
     with Ledger(options.ledger_bytes) as ledger:
         job = Job(ctx, repo, options, ledger, progress, sink)
@@ -49,7 +53,7 @@ async def fsck(
         await check_staged(job, branches)
         await read_drops(job)
         unknown = await check_files(job)
-        if options.data or options.deep:
+        if options.data:
             unknown += await check_data(job)
             await check_objects(job)
     return _report(job, unknown)

@@ -15,12 +15,18 @@ from lakebed_engine.operations import names
 from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
 from lakebed_engine.operations.refs import Resolved
 from lakebed_engine.operations.swap import COMPACT_FROM, nothing_staged, seal, swap
-from lakebed_engine.operations.views import layers_delta, view_of
+from lakebed_engine.operations.views import layers_delta, stands, view_of
 from lakebed_engine.tree.cursor import Cursor, TreeCursor
-from lakebed_engine.tree.layers import write_layer
+from lakebed_engine.tree.layers import layer_tree, write_layer
 from lakebed_engine.tree.rows import delta_table, prefix_end
-from lakebed_engine.vocabulary.errors import BackpressureError, InvalidRequestError, NotFoundError, TooManyAttemptsError
-from lakebed_engine.vocabulary.records import Branch, Entry, Layer
+from lakebed_engine.vocabulary.errors import (
+    BackpressureError,
+    InvalidRequestError,
+    MissingFileError,
+    NotFoundError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Entry, Layer
 
 CAP = 32
 """Layers of a branch: a push beyond is refused until a compaction or a commit has made room."""
@@ -115,6 +121,7 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
         record = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=new)
         if await swap(ctx, repo, seen, record, dropped=run):
             return len(run) - len(replacement)
+    await repo.store.delete([info.file for info in layer_tree(out).ranges])
     return 0
 
 
@@ -130,21 +137,16 @@ async def maintain(ctx: Context) -> int:
     return taken
 
 
-def part_file(layer: Layer, index: int) -> str:
-    """Key of one file of a layer in the object store."""
-    return f"_lakebed/layers/{layer.parts[index].id}.parquet"
-
-
 def choose_run(layers: tuple[Layer, ...], least: int) -> tuple[Layer, ...]:
     """The newest layers that are worth merging: each no larger than four times what is newer, so that rows are
     rewritten a number of times that grows with the logarithm of their count only.
     """
-    if len(layers) < least:
+    if len(layers) < max(2, least):
         return ()
     taken, rows = 0, 0
     for layer in layers:
         size = sum(part.rows for part in layer.parts)
-        if taken >= least // 2 and size > 4 * max(rows, 1000):
+        if taken >= max(2, least // 2) and size > 4 * max(rows, 1000):
             break
         taken, rows = taken + 1, rows + size
     return layers[:taken]
@@ -158,27 +160,40 @@ async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, f
     names.check_text("prefix", prefix)
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
-        seen = await seal(ctx, repo, await read_branch(ctx, repo, branch))
+        before = await read_branch(ctx, repo, branch)
+        refuse_full(repo, branch, before.record.layers)
+        seen = await seal(ctx, repo, before)
         if seen is None:
             continue
         if not seen.record.layers:
             return
         view = await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))
         delta = _committed(ctx, view.staged_cursor(), view.tree_cursor(), prefix)
-        layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
-        if not layer.parts or await put_on_top(ctx, repo, seen, layer):
+        try:
+            layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
+        except MissingFileError:
+            if await stands(ctx, repo, seen):
+                raise
+            continue
+        done = await put_on_top(ctx, repo, seen, layer) if layer.parts else await stands(ctx, repo, seen)
+        if done:
             return
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was reset: try again")
 
 
 async def _committed(ctx: Context, staged: Cursor, tree: TreeCursor, prefix: str) -> AsyncIterator[pa.Table]:
-    """For each staged path under `prefix` what the tree says about it, a tombstone where it says nothing."""
+    """For each staged path under `prefix` what the tree says about it, a tombstone where it says nothing.
+
+    Not for those where that is what is staged: resetting once more pushes nothing.
+    """
     rows: list[tuple[str, Entry | None]] = []
     end = prefix_end(prefix) if prefix else None
     await staged.seek(prefix)
     while staged.path is not None and (end is None or staged.path < end):
         await tree.seek(staged.path)
-        rows.append((staged.path, tree.entry() if tree.path == staged.path else None))
+        committed = tree.entry() if tree.path == staged.path else None
+        if staged.entry() != committed:
+            rows.append((staged.path, committed))
         if len(rows) >= _ROWS:
             yield await ctx.runtime.cpu(delta_table, rows)
             rows = []

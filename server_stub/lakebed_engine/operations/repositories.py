@@ -71,7 +71,7 @@ async def create_repository(
         ),
     )
     record = decode_repository(seen.value)
-    inside = await ctx.kv.scan(NAMESPACES, *_inside(namespace), 1)
+    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(namespace), 1)
     if inside:  # claimed meanwhile: the batch could check the namespaces above only
         await _unclaim(ctx, record, seen)
         raise _overlap(namespace, inside[0].key.decode())
@@ -119,8 +119,8 @@ async def _claim(ctx: Context, record: Repository) -> Versioned:
             except PredicateFailed:
                 continue
             return Versioned(encode(record), version)
-        await _refuse_overlap(ctx, record.storage_namespace)
-        above = [absent(NAMESPACES, other.encode()) for other in _above(record.storage_namespace)]
+        await refuse_overlap(ctx, record.storage_namespace)
+        above = [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
         try:
             version = await ctx.kv.apply(
                 Batch(
@@ -134,21 +134,21 @@ async def _claim(ctx: Context, record: Repository) -> Versioned:
     raise TooManyAttemptsError(f"repository {record.name!r}: too many creations at once, try again later")
 
 
-async def _refuse_overlap(ctx: Context, namespace: str) -> None:
-    """No namespace may lie inside another: one repository's data would be the other's."""
-    inside = await ctx.kv.scan(NAMESPACES, *_inside(namespace), 1)
-    above = _above(namespace)
+async def refuse_overlap(ctx: Context, namespace: str) -> None:
+    """No namespace may lie inside another: one repository's data would be the other's. Raises NamespaceInUseError."""
+    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(namespace), 1)
+    above = namespaces_above(namespace)
     taken = [key for key, row in zip(above, await _get_all(ctx, above), strict=True) if row is not None]
     if inside or taken:
         raise _overlap(namespace, taken[0] if taken else inside[0].key.decode())
 
 
-def _inside(namespace: str) -> tuple[bytes, bytes]:
+def namespaces_inside(namespace: str) -> tuple[bytes, bytes]:
     """Between which keys the namespaces inside this one lie."""
     return namespace.encode() + b"/", namespace.encode() + b"0"
 
 
-def _above(namespace: str) -> list[str]:
+def namespaces_above(namespace: str) -> list[str]:
     """The namespaces that this one lies in, and itself. Example: `mem://a/b` gives `mem://a`, `mem://a/b`."""
     return ["/".join(namespace.split("/")[:depth]) for depth in range(3, namespace.count("/") + 2)]
 

@@ -101,35 +101,39 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
 
     Only the key proves that the batch landed: vanished ids may have been reset away. While it is absent the same
     batch is sent again: its first check names a version that never comes back, so it lands once or not at all, even
-    if the first one was only late.
+    if the first one was only late. (That a key is absent can come true again: then a refusal settles nothing.)
     """
-    try:
-        await ctx.kv.apply(batch)
-    except PredicateFailed:
-        return False
-    except OutcomeUnknownError as lost:
-        try:
-            return await _settle(ctx, repo, batch, operation)
-        except EngineError as error:  # whatever it says, the first one may have landed
-            raise lost from error
-    return True
-
-
-async def _settle(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
-    for attempt in range(RESENDS):
-        if await ctx.kv.get(repo.partition, operation) is not None:
-            return True
-        await ctx.runtime.sleep(0.05 * 2**attempt)
+    lost: OutcomeUnknownError | None = None
+    for attempt in range(RESENDS + 1):
         try:
             await ctx.kv.apply(batch)
         except PredicateFailed:
-            return await ctx.kv.get(repo.partition, operation) is not None
-        except OutcomeUnknownError:
+            if lost is None:
+                return False
+            if not await _landed(ctx, repo, operation, lost) and batch.checks[0].version == ABSENT:
+                raise lost from None
+            return await _landed(ctx, repo, operation, lost)
+        except OutcomeUnknownError as error:
+            lost = error
+            if attempt == RESENDS:
+                raise
+            if await _landed(ctx, repo, operation, lost):
+                return True
+            await ctx.runtime.sleep(0.05 * 2**attempt)
             continue
+        except StoreError as error:
+            if lost is None:
+                raise
+            raise lost from error  # this one was refused, the one before it may have landed
         return True
-    if await ctx.kv.get(repo.partition, operation) is not None:
-        return True
-    raise OutcomeUnknownError("the batch was sent again and again, and no answer came")
+    raise AssertionError("unreachable")
+
+
+async def _landed(ctx: Context, repo: Repo, operation: bytes, lost: OutcomeUnknownError) -> bool:
+    try:
+        return await ctx.kv.get(repo.partition, operation) is not None
+    except StoreError as error:
+        raise lost from error
 
 
 async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:

@@ -219,7 +219,9 @@ async def _fetch(store: ObjectStore, name: str) -> bytes:
     try:
         return await store.get(name)
     except BlobNotFound:
-        raise MissingFileError(f"{store.uri}/{name}: missing, though a commit or a branch needs it: run `lakebed fsck`") from None
+        raise MissingFileError(
+            f"{store.uri}/{name}: missing, though a commit or a branch needs it: run `lakebed fsck`"
+        ) from None
 
 
 def _guarded(name: str, job: Any, *args: Any) -> Any:

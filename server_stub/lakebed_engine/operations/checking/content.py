@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ def look_at_metarange(data: bytes, found_id: str) -> tuple[list[str], list[Info]
     columns = [rows.column(name).to_pylist() for name in METARANGE_SCHEMA.names]
     infos: list[Info] = list(zip(*columns, strict=True))
     complaints = [] if metarange_id(rows) == found_id else ["its rows do not hash to its id"]
-    for one, following in zip(infos, infos[1:], strict=False):
+    for one, following in pairwise(infos):
         if one[2] >= following[1]:
             complaints.append(f"its ranges {one[0][:12]} and {following[0][:12]} overlap or are out of order")
     complaints += [

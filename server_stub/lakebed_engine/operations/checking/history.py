@@ -10,7 +10,7 @@ from lakebed_format.refs import FOLDER, decode_refs, parse_key
 
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
-from lakebed_engine.operations.context import Repo, commit_key, decode_branch
+from lakebed_engine.operations.context import commit_key, decode_branch
 from lakebed_engine.operations.refs import decode_tag
 from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.stores.kv.base import KVStore, Row
@@ -99,91 +99,66 @@ async def read_refs(job: Job) -> list[Branch]:
 async def check_commits(job: Job) -> None:
     """Every commit row against its file; and every commit that a ref or a commit names."""
     async for rows in rows_of(job.ctx.kv, job.repo.partition, b"commit/"):
-        for row in rows:
-            _learn(job, row.key, row.value)
+        await job.each(rows, lambda row: _check_commit(job, _id_of(row), row.value))
+        job.count("commits", len(rows))
     while unknown := job.ledger.unknown_commits():
         for commit_id in unknown:
             await _find(job, commit_id)
-    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"commit/"):
-        await job.each(rows, lambda row: _check_file(job, row))
-        job.count("commits", len(rows))
     for commit_id, stated, right in job.ledger.wrong_generations():
         detail = f"its generation is {stated}, its parents make it {right}"
         job.bad(Bad("corrupt", "commit", f"{COMMITS}{commit_id}.json", detail, id=commit_id))
     job.report("commit")
 
 
-def _learn(job: Job, key: bytes, value: bytes) -> bool:
-    """Put a commit row into the ledger, if it can be read."""
-    commit_id = key.removeprefix(b"commit/").decode()
+def _id_of(row: Row) -> str:
+    return row.key.removeprefix(b"commit/").decode()
+
+
+async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
+    """A row against its file. Where they differ the file is believed: it hashes to its id."""
+    in_kv = None
     try:
-        commit = _commit.decode(value)
+        in_kv = _commit.decode(value)
     except msgspec.DecodeError as error:
         job.bad(Bad("corrupt", "commit row", commit_id, f"cannot be read: {error}", id=commit_id))
-        return False
-    job.ledger.add_commit(commit_id, commit.metarange_id, commit.generation, commit.parents)
-    return True
-
-
-async def _find(job: Job, commit_id: str) -> None:
-    """A commit that something names, but no readable row was seen: a new row, the file, or nothing."""
-    row = await job.ctx.kv.get(job.repo.partition, commit_key(commit_id))
-    if row is not None and _learnt(job, commit_id, row.value):
-        return
-    name = f"{COMMITS}{commit_id}.json"
-    data = await job.read(name)
-    try:
-        commit = None if data is None else commit_in(data, commit_id)
-    except ValueError:
-        commit = None
-    if row is None:
-        where = (
-            "its file is there: `lakebed rebuild` into an empty KV store would bring it back" if commit else "no file"
-        )
-        job.bad(Bad("missing", "commit row", commit_id, f"no row in the KV store; {where}", id=commit_id))
-        if commit is None:
-            kind = "missing" if data is None else "corrupt"
-            detail = "not in the bucket" if data is None else "does not hash to its id"
-            job.bad(Bad(kind, "commit", name, detail, id=commit_id))
-    if commit is not None:
-        job.ledger.add_commit(commit_id, commit.metarange_id, commit.generation, commit.parents)
-    else:
-        job.ledger.add_lost_commit(commit_id)
-        job.trees_known = job.rows_known = False
-
-
-def _learnt(job: Job, commit_id: str, value: bytes) -> bool:
-    """As `_learn`, without a word about a row that was told of already."""
-    try:
-        commit = _commit.decode(value)
-    except msgspec.DecodeError:
-        return False
-    job.ledger.add_commit(commit_id, commit.metarange_id, commit.generation, commit.parents)
-    return True
-
-
-async def _check_file(job: Job, row: Row) -> None:
-    commit_id = row.key.removeprefix(b"commit/").decode()
-    name = f"{COMMITS}{commit_id}.json"
-    data = await job.read(name)
-    if data is None:
-        job.bad(Bad("missing", "commit", name, "not in the bucket, though the KV store has it", id=commit_id))
-        return
-    try:
-        in_bucket = commit_in(data, commit_id)
-    except ValueError as error:
-        job.bad(Bad("corrupt", "commit", name, str(error), id=commit_id))
-        return
-    try:
-        in_kv = _commit.decode(row.value)
-    except msgspec.DecodeError:
-        if not job.ledger.has_commit(commit_id):
-            job.ledger.add_commit(commit_id, in_bucket.metarange_id, in_bucket.generation, in_bucket.parents)
-        return
-    if in_kv != in_bucket:
+    in_bucket = await read_commit(job, commit_id)
+    if in_kv and in_bucket and in_kv != in_bucket:
         fields = [field for field in Commit.__struct_fields__ if getattr(in_kv, field) != getattr(in_bucket, field)]
         detail = f"differs from its file in {', '.join(fields)}"
         job.bad(Bad("corrupt", "commit row", commit_id, detail, id=commit_id))
+    _learn(job, commit_id, in_bucket or in_kv)
+
+
+async def _find(job: Job, commit_id: str) -> None:
+    """A commit that something names and whose row was not seen: it is new, or lost."""
+    row = await job.ctx.kv.get(job.repo.partition, commit_key(commit_id))
+    if row is not None:
+        await _check_commit(job, commit_id, row.value)
+        return
+    job.bad(Bad("missing", "commit row", commit_id, "not in the KV store, though a ref or commit names it", id=commit_id))
+    _learn(job, commit_id, await read_commit(job, commit_id))
+
+
+async def read_commit(job: Job, commit_id: str) -> Commit | None:
+    """The commit of a file; a finding and None when it is not there or not whole."""
+    name = f"{COMMITS}{commit_id}.json"
+    data = await job.read(name)
+    if data is None:
+        job.bad(Bad("missing", "commit", name, "not in the bucket", id=commit_id))
+        return None
+    try:
+        return commit_in(data, commit_id)
+    except ValueError as error:
+        job.bad(Bad("corrupt", "commit", name, str(error), id=commit_id))
+        return None
+
+
+def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
+    if commit is None:
+        job.ledger.add_lost_commit(commit_id)
+        job.trees_known = job.rows_known = False
+    else:
+        job.ledger.add_commit(commit_id, commit.metarange_id, commit.generation, commit.parents)
 
 
 async def check_snapshots(job: Job) -> None:

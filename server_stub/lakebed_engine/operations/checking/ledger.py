@@ -115,7 +115,7 @@ class Ledger:
         return row is not None and bool(row[0])
 
     def wrong_generations(self) -> Iterator[tuple[str, int, int]]:
-        """Commits whose generation is not one more than their parents' greatest: id, generation, and what it must be."""
+        """Commits whose generation is not one more than their parents' greatest: id, generation, the right one."""
         yield from self._db.execute(
             """SELECT c.id, c.generation, coalesce(max(p.generation), 0) + 1 AS right_one
                FROM commits c LEFT JOIN edges e ON e.child = c.id LEFT JOIN commits p ON p.id = e.parent
@@ -190,13 +190,15 @@ class Ledger:
         """The object is there."""
         self._db.execute("UPDATE objects SET seen = 1 WHERE address = ?", (address,))
 
-    def objects(self, *, seen: bool, size: int = 256) -> Iterator[list[ObjectRow]]:
+    def objects(self, *, seen: bool) -> Iterator[list[ObjectRow]]:
         """What entries say of objects that were seen, or were not, in pages of whole addresses."""
-        query = f"""SELECT address, size, checksum, parts, path FROM objects WHERE address IN (
-                      SELECT DISTINCT address FROM objects WHERE address > ?1 AND seen = {int(seen)} ORDER BY address
-                      LIMIT {size}) ORDER BY address"""
-        for rows in self._pages(query, -1):
+        query = """SELECT address, size, checksum, parts, path FROM objects WHERE address IN (
+                     SELECT DISTINCT address FROM objects WHERE address > ? AND seen = ? ORDER BY address LIMIT 256)
+                   ORDER BY address"""
+        after = ""
+        while rows := self._db.execute(query, (after, int(seen))).fetchall():
             yield [ObjectRow(*row) for row in rows]
+            after = rows[-1][0]
 
     # findings
 
