@@ -14,7 +14,7 @@ import msgspec
 from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, branch_key, encode, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.tree.layers import layer_tree
-from lakebed_engine.vocabulary.errors import EngineError, OutcomeUnknownError, PredicateFailed
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
 from lakebed_engine.vocabulary.records import Branch, Layer
 
 DROPS = "drops"
@@ -115,10 +115,10 @@ async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> boo
             return await _landed(ctx, repo, operation, lost)
         except OutcomeUnknownError as error:
             lost = error
-            if attempt == RESENDS:
-                raise
             if await _landed(ctx, repo, operation, lost):
                 return True
+            if attempt == RESENDS:
+                raise
             await ctx.runtime.sleep(0.05 * 2**attempt)
             continue
         except StoreError as error:
