@@ -1,8 +1,10 @@
-"""The SQLite KV store: gets/s, rows scanned/s, and durable puts/s at 1 and at 64 callers. Prints JSON.
+"""The KV stores: gets/s, rows scanned/s, and durable puts/s, by 1 and by 64 callers. Prints JSON.
 
-    python -m benchmarks.kv [rows] [directory]
+    python -m benchmarks.kv [rows] [directory]             SQLite
+    python -m benchmarks.kv postgres [rows]                PostgreSQL, started for it on this machine, fsync on
 
-The directory decides what an fsync costs, and with it the puts; the default is a temporary one.
+The directory decides what an fsync costs, and with it the puts; the default is a temporary one. `staged` is the hot
+path of a server: one check, of the same branch record in all batches, and one new row.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ import random
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
-from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.base import Batch, Check, KVStore, Put
+from lakebed_engine.stores.kv.postgres import PostgresKV
 from lakebed_engine.stores.kv.sqlite import SqliteKV
+
+from tests.support.postgres import running_postgres
 
 PARTITION = "repo/0123456789abcdef0123456789abcdef"
 VALUE = bytes(200)
@@ -31,29 +37,47 @@ def key_of(number: int) -> bytes:
     return b"row/%010d" % number
 
 
-async def fill(kv: SqliteKV, rows: int) -> None:
+async def fill(kv: KVStore, rows: int) -> None:
     for start in range(0, rows, 5_000):
         batch = [Put(PARTITION, key_of(number), VALUE) for number in range(start, min(start + 5_000, rows))]
         await kv.apply(Batch(puts=batch))
 
 
-async def gets(kv: SqliteKV, rows: int) -> float:
+async def gets(kv: KVStore, rows: int, callers: int = 1) -> float:
     chance = random.Random(1)
-    wanted = [key_of(chance.randrange(rows)) for _ in range(GETS)]
+    wanted = [key_of(chance.randrange(rows)) for _ in range(GETS if callers > 1 else GETS // 5)]
+
+    async def caller(first: int) -> None:
+        for key in wanted[first::callers]:
+            await kv.get(PARTITION, key)
+
     begun = time.perf_counter()
-    for key in wanted:
-        await kv.get(PARTITION, key)
-    return GETS / (time.perf_counter() - begun)
+    await asyncio.gather(*(caller(number) for number in range(callers)))
+    return len(wanted) / (time.perf_counter() - begun)
 
 
-async def scanned(kv: SqliteKV, limit: int) -> float:
+async def scanned(kv: KVStore, limit: int) -> float:
     times = max(1, 200_000 // limit)
     begun = time.perf_counter()
     rows = sum([len(await kv.scan(PARTITION, limit=limit)) for _ in range(times)])
     return rows / (time.perf_counter() - begun)
 
 
-async def puts(kv: SqliteKV, rows: int, callers: int) -> float:
+async def staged(kv: KVStore, callers: int) -> float:
+    check = Check("repo", b"branch/main", await kv.apply(Batch(puts=[Put("repo", b"branch/main", VALUE)])))
+    end = time.perf_counter() + PUT_SECONDS
+
+    async def caller(number: int) -> int:
+        done = 0
+        while time.perf_counter() < end:
+            await kv.apply(Batch([check], [Put("stage", b"%d/%d" % (number, done), VALUE)]))
+            done += 1
+        return done
+
+    return sum(await asyncio.gather(*(caller(number) for number in range(callers)))) / PUT_SECONDS
+
+
+async def puts(kv: KVStore, rows: int, callers: int) -> float:
     chance = random.Random(2)
     end = time.perf_counter() + PUT_SECONDS
 
@@ -79,17 +103,21 @@ def sync_microseconds(directory: Path) -> float:
     return took / 200 * 1e6
 
 
-async def measure(directory: Path, rows: int) -> dict[str, float]:
-    kv = SqliteKV(directory / "kv.sqlite")
+async def measure(kv: KVStore, directory: Path, rows: int) -> dict[str, float]:
+    begun = time.perf_counter()
     await fill(kv, rows)
+    filled = time.perf_counter() - begun
     found = {
         "rows": rows,
         "fsync_us": sync_microseconds(directory),
+        "rows_filled_per_s": rows / filled,
         "gets_per_s": await gets(kv, rows),
+        "gets_per_s_64_callers": await gets(kv, rows, 64),
         "scan_inline_rows_per_s": await scanned(kv, SCAN_INLINE),
         "scan_thread_rows_per_s": await scanned(kv, min(SCAN_THREAD, rows)),
         "puts_per_s_1_caller": await puts(kv, rows, 1),
         "puts_per_s_64_callers": await puts(kv, rows, 64),
+        "staged_per_s_64_callers": await staged(kv, 64),
     }
     begun = time.perf_counter()
     await kv.drop_partition(PARTITION)
@@ -99,9 +127,16 @@ async def measure(directory: Path, rows: int) -> dict[str, float]:
 
 
 def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as directory:
-        print(json.dumps(asyncio.run(measure(Path(directory), rows)), indent=2))
+    arguments = sys.argv[1:]
+    postgres = arguments[:1] == ["postgres"]
+    rows, place = ([*arguments[postgres:], "", ""])[:2]
+    with tempfile.TemporaryDirectory(dir=place or None) as directory, ExitStack() as stack:
+        kv: KVStore
+        if postgres:
+            kv = PostgresKV(stack.enter_context(running_postgres(durable=True)).dsn)
+        else:
+            kv = SqliteKV(Path(directory) / "kv.sqlite")
+        print(json.dumps(asyncio.run(measure(kv, Path(directory), int(rows or 100_000))), indent=2))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,10 @@ from lakebed_engine.operations import (
 )
 from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo, read_branch
+from lakebed_engine.operations.fsck import fsck, ignore_finding, ignore_progress
+from lakebed_engine.operations.rebuild import rebuild
 from lakebed_engine.operations.refs import resolve_commit
+from lakebed_engine.operations.snapshots import Snapshots
 from lakebed_engine.operations.swap import COMPACT_FROM
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
@@ -49,6 +52,7 @@ from lakebed_engine.vocabulary.records import (
     Tag,
     UploadRequest,
 )
+from lakebed_engine.vocabulary.reports import FsckOptions, FsckReport, Progress, RebuildReport, Sink, SnapshotPass
 
 
 class Engine:
@@ -64,8 +68,13 @@ class Engine:
         runtime: Runtime | None = None,
         cache_bytes: int = 256 << 20,
         cleanup_grace: float = 300.0,
+        snapshot_always: bool = False,
+        snapshots_kept: int = 100,
     ) -> None:
-        """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds."""
+        """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
+
+        With `snapshot_always` each verb that changes a ref also writes a ref snapshot before it answers.
+        """
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
         assert work is not None
@@ -79,10 +88,13 @@ class Engine:
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
             patience=cleanup_grace / 2,
             crowded={},
+            turns={},
             repos=ByteCache(1_000),
             marked=ByteCache(10_000),
         )
         self._cleaner = Cleaner(self._ctx, cleanup_grace)
+        self._snapshots = Snapshots(self._ctx, snapshots_kept)
+        self._snapshot_always = snapshot_always
 
     async def close(self) -> None:
         """Stop background work. The stores stay open: whoever made them closes them."""
@@ -97,13 +109,41 @@ class Engine:
         """Compact the branches that this process saw with many layers. How many layers it took away."""
         return await layers.maintain(self._ctx)
 
+    async def run_snapshots(self) -> SnapshotPass:
+        """One pass of ref snapshots: write one for each repository whose refs differ from its newest one."""
+        return await self._snapshots.run()
+
+    async def _refs_changed(self, repo: str) -> None:
+        if self._snapshot_always:
+            await self._snapshots.changed(repo)
+
+    async def fsck(
+        self, repo: str, options: FsckOptions, *, progress: Progress = ignore_progress, sink: Sink = ignore_finding
+    ) -> FsckReport:
+        """What of a repository is missing, corrupt or named by nothing. Changes nothing."""
+        return await fsck(self._ctx, repo, options, progress, sink)
+
+    async def rebuild(
+        self,
+        namespace: str,
+        name: str = "",
+        *,
+        dry_run: bool = False,
+        progress: Progress = ignore_progress,
+        sink: Sink = ignore_finding,
+    ) -> RebuildReport:
+        """Bring a lost repository back from its bucket alone. Raises RepositoryExistsError, NamespaceInUseError."""
+        return await rebuild(self._ctx, namespace, name, dry_run=dry_run, progress=progress, sink=sink)
+
     # repositories
 
     async def create_repository(
         self, name: str, storage_namespace: str, *, default_branch: str = "main", read_only: bool = False
     ) -> Repository:
         """Make a repository with one empty commit. Raises RepositoryExistsError, NamespaceInUseError."""
-        return await repositories.create_repository(self._ctx, name, storage_namespace, default_branch, read_only)
+        new = await repositories.create_repository(self._ctx, name, storage_namespace, default_branch, read_only)
+        await self._refs_changed(name)
+        return new
 
     async def get_repository(self, name: str) -> Repository:
         """Raises RepositoryNotFoundError."""
@@ -137,7 +177,9 @@ class Engine:
         self, repo: str, name: str, source: str, *, hidden: bool = False, force: bool = False
     ) -> Branch:
         """A branch at the commit of `source`. Raises BranchExistsError, NameTakenError, RefNotFoundError."""
-        return await branches.create_branch(self._ctx, repo, name, source, hidden, force)
+        new = await branches.create_branch(self._ctx, repo, name, source, hidden, force)
+        await self._refs_changed(repo)
+        return new
 
     async def get_branch(self, repo: str, name: str) -> Branch:
         """Raises BranchNotFoundError."""
@@ -146,6 +188,7 @@ class Engine:
     async def delete_branch(self, repo: str, name: str, *, force: bool = False) -> None:
         """Delete a branch and what is staged on it. Raises DefaultBranchError."""
         await branches.delete_branch(self._ctx, repo, name, force)
+        await self._refs_changed(repo)
 
     async def list_branches(
         self, repo: str, *, prefix: str = "", after: str = "", amount: int = 100, show_hidden: bool = False
@@ -179,7 +222,9 @@ class Engine:
 
     async def create_tag(self, repo: str, name: str, ref: str, *, force: bool = False) -> Tag:
         """A tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""
-        return await branches.create_tag(self._ctx, repo, name, ref, force)
+        new = await branches.create_tag(self._ctx, repo, name, ref, force)
+        await self._refs_changed(repo)
+        return new
 
     async def get_tag(self, repo: str, name: str) -> Tag:
         """Raises TagNotFoundError."""
@@ -188,6 +233,7 @@ class Engine:
     async def delete_tag(self, repo: str, name: str, *, force: bool = False) -> None:
         """Raises TagNotFoundError."""
         await branches.delete_tag(self._ctx, repo, name, force)
+        await self._refs_changed(repo)
 
     async def list_tags(self, repo: str, *, prefix: str = "", after: str = "", amount: int = 100) -> Page[Tag]:
         """A page in order of name."""
@@ -197,7 +243,9 @@ class Engine:
 
     async def commit(self, repo: str, branch: str, request: CommitRequest) -> Commit:
         """Commit what is staged. Raises NoChangesError, TooManyAttemptsError."""
-        return await commits.commit(self._ctx, repo, branch, request)
+        new = await commits.commit(self._ctx, repo, branch, request)
+        await self._refs_changed(repo)
+        return new
 
     async def get_commit(self, repo: str, ref: str) -> Commit:
         """The commit that a ref expression names."""
@@ -211,7 +259,9 @@ class Engine:
 
     async def merge(self, repo: str, source: str, destination: str, request: MergeRequest) -> Commit:
         """Merge a ref into a branch. Raises MergeConflictError, DirtyBranchError, NoChangesError, NoMergeBaseError."""
-        return await merging.merge(self._ctx, repo, source, destination, request)
+        new = await merging.merge(self._ctx, repo, source, destination, request)
+        await self._refs_changed(repo)
+        return new
 
     async def merge_base(self, repo: str, source: str, destination: str) -> MergeBase:
         """The nearest common ancestor. Raises NoMergeBaseError."""

@@ -29,6 +29,8 @@ from lakebed_server.vocabulary import Receive, Scope, Send
 log = logging.getLogger("lakebed.server")
 
 CLEANUP_INTERVAL = 60.0
+LAST_SNAPSHOTS = 10.0
+"""Seconds that a stop waits for the last ref snapshots."""
 COMPACTION_INTERVAL = 0.5
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
@@ -71,9 +73,13 @@ def create_app(
     json_limit: int = 10 << 20,
     request_log: RequestLog | None = None,
     cleanup_interval: float = CLEANUP_INTERVAL,
+    snapshot_interval: float | None = None,
     on_shutdown: Callable[[], Awaitable[None]] | None = None,
 ) -> App:
-    """The application over its services. `on_shutdown` runs last, after the last request."""
+    """The application over its services. `on_shutdown` runs last, after the last request.
+
+    With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end.
+    """
     request_log = request_log or RequestLog()
 
     async def page(request: Request) -> Response:
@@ -93,7 +99,7 @@ def create_app(
             Route("/openapi.json", _spec),
         ],
         exception_handlers={404: unknown},
-        lifespan=lambda _: _life(services.engine, cleanup_interval, on_shutdown, request_log),
+        lifespan=lambda _: _life(services.engine, cleanup_interval, snapshot_interval, on_shutdown, request_log),
     )
     return App(Api(services, json_limit=json_limit, request_log=request_log), site)
 
@@ -102,6 +108,7 @@ def create_app(
 async def _life(
     engine: Engine,
     cleanup_interval: float,
+    snapshot_interval: float | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
     request_log: RequestLog,
 ) -> AsyncIterator[None]:
@@ -109,12 +116,17 @@ async def _life(
         asyncio.create_task(_for_ever(engine.run_cleaner, cleanup_interval, "the cleaner")),
         asyncio.create_task(_for_ever(engine.maintain, COMPACTION_INTERVAL, "compaction")),
     ]
+    if snapshot_interval is not None:
+        snapshots = functools.partial(_write_snapshots, engine)
+        chores.append(asyncio.create_task(_for_ever(snapshots, snapshot_interval, "ref snapshots")))
     try:
         yield
     finally:
         for chore in chores:
             chore.cancel()
         await asyncio.gather(*chores, return_exceptions=True)
+        if snapshot_interval is not None:
+            await _write_last_snapshots(engine)
         if on_shutdown is not None:
             await on_shutdown()
         request_log.flush()
@@ -129,6 +141,20 @@ async def _for_ever(chore: Callable[[], Awaitable[int]], interval: float, name: 
                 log.debug("%s: removed %d", name, done)
         except Exception:
             log.exception("%s failed; it tries again in %g s", name, interval)
+
+
+async def _write_snapshots(engine: Engine) -> int:
+    for repository, why in (await engine.run_snapshots()).failures:
+        log.warning("repository %s: no ref snapshot was written: %s", repository, why)
+    return 0  # nothing was removed
+
+
+async def _write_last_snapshots(engine: Engine) -> None:
+    """What changed since the last pass; a store that hangs does not keep the server from stopping."""
+    try:
+        await asyncio.wait_for(_write_snapshots(engine), LAST_SNAPSHOTS)
+    except Exception:
+        log.exception("the last ref snapshots could not be written")
 
 
 def _plain(text: str, status: int = 200) -> Response:

@@ -1,4 +1,4 @@
-"""The server's verbs of the `lakebed` command: `serve` and `config show`.
+"""The server's verbs of the `lakebed` command: `serve` and `config show`, and those of `cli_maintenance`.
 
 The top of the server. The command itself belongs to the SDK, which finds these through the entry point group
 `lakebed.cli`. Everything heavy is imported when a verb runs.
@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from lakebed_server.cli_maintenance import fsck, rebuild
 from lakebed_server.vocabulary import StartError
 
 
@@ -66,7 +67,7 @@ def show(path: str | None, as_json: bool) -> None:
     _run(lambda: _show(path, as_json))
 
 
-commands: list[click.Command] = [serve, config]
+commands: list[click.Command] = [serve, config, fsck, rebuild]
 """What the entry point group `lakebed.cli` finds."""
 
 

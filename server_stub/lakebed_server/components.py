@@ -5,11 +5,14 @@ Above the engine, its stores and `auth`; under `serve`. Configuration is data: t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import time
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
@@ -51,7 +54,7 @@ async def build(settings: Settings) -> Components:
     kv = _open_kv(settings)
     stores = _stores(settings)
     try:
-        engine = Engine(kv, stores, cache_bytes=settings.cache.memory, cleanup_grace=settings.cleanup.grace)
+        engine = _engine(settings, kv, stores)
         store = CredentialStore(kv, secret)
         first_admin = await _ensure_admin(settings, store)
     except BaseException as error:
@@ -69,6 +72,44 @@ async def build(settings: Settings) -> Components:
     )
     authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
     return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)
+
+
+@contextlib.asynccontextmanager
+async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pretend"]) -> AsyncIterator[Engine]:
+    """The engine over its stores, for a command that works on them without a server. Raises StartError.
+
+    `absent` is what to do when there is no database yet; `pretend` takes one in memory. Files are read from the bucket
+    itself, past the cache on disk.
+    """
+    if settings.kv.type == "memory":
+        raise StartError("kv.type is memory: a server keeps that to itself, there is nothing to open")
+    path = settings.kv.sqlite.path
+    exists = settings.kv.type != "sqlite" or os.path.isfile(path)  # noqa: ASYNC240 - nothing else runs yet
+    if not exists and absent == "refuse":
+        raise StartError(f"there is no database {path}: give the server's own --data-dir or --config")
+    if absent == "make":
+        _prepare_directories(settings)
+    pretend = not exists and absent == "pretend"
+    kv = _memory_kv() if pretend else _open_kv(settings)
+    stores = _stores(settings, cached=False)
+    engine = _engine(settings, kv, stores)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+        await kv.close()
+        stores.close()
+
+
+def _engine(settings: Settings, kv: KVStore, stores: Stores) -> Engine:
+    return Engine(
+        kv,
+        stores,
+        cache_bytes=settings.cache.memory,
+        cleanup_grace=settings.cleanup.grace,
+        snapshot_always=settings.refs.snapshot == "always",
+        snapshots_kept=settings.refs.keep,
+    )
 
 
 def version() -> str:
@@ -123,9 +164,7 @@ def _secret_key(settings: Settings) -> SecretKey:
 
 def _open_kv(settings: Settings) -> KVStore:
     if settings.kv.type == "memory":
-        from lakebed_engine.stores.kv.memory import MemoryKV
-
-        return MemoryKV()
+        return _memory_kv()
     if settings.kv.type == "postgres":
         return _open_postgres(settings.kv.postgres)
     from lakebed_engine.stores.kv.sqlite import SqliteKV
@@ -134,6 +173,12 @@ def _open_kv(settings: Settings) -> KVStore:
         return SqliteKV(Path(settings.kv.sqlite.path))
     except EngineError as error:
         raise StartError(f"cannot open the database {settings.kv.sqlite.path}: {error.message}") from None
+
+
+def _memory_kv() -> KVStore:
+    from lakebed_engine.stores.kv.memory import MemoryKV
+
+    return MemoryKV()
 
 
 def _open_postgres(settings: PostgresSettings) -> KVStore:
@@ -148,10 +193,10 @@ def _open_postgres(settings: PostgresSettings) -> KVStore:
     return PostgresKV(settings.dsn, schema=settings.schema, pool=settings.pool)
 
 
-def _stores(settings: Settings) -> Stores:
+def _stores(settings: Settings, *, cached: bool = True) -> Stores:
     root = Path(settings.objects.local.root) if settings.objects.local.root else None
     disk = settings.cache.disk
-    cache = DiskCache(Path(disk.path), disk.limit) if disk.path else None
+    cache = DiskCache(Path(disk.path), disk.limit) if cached and disk.path else None
     return Stores(root, memory=_memory(settings), cloud=_cloud(settings), cache=cache)
 
 

@@ -79,6 +79,7 @@ async def _serve(
         json_limit=settings.limits.json_body,
         request_log=request_log,
         cleanup_interval=settings.cleanup.interval,
+        snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
         on_shutdown=parts.close,
     )
     config = uvicorn.Config(

@@ -285,10 +285,25 @@ def test_an_outcome_that_cannot_be_known_is_said(opened: Callable[..., CloudObje
         return "drop-answer"
 
     async def body(store: CloudObjects, proxy: Proxy) -> None:
-        with pytest.raises(OutcomeUnknownError, match=r"/k was lost .*read it back"):
+        with pytest.raises(OutcomeUnknownError, match=r"/k was lost, .* read it back"):
             await store.put("k", b"mine", if_absent=True)
 
     through(shared("seaweedfs"), opened, plan)(body)
+
+
+def test_equal_content_written_without_a_condition_is_not_ours(opened: Callable[..., CloudObjects]) -> None:
+    """Behind a lost request it cannot be told from ours by a store that drops marks: so it is not claimed."""
+    server = shared("seaweedfs")
+
+    async def body(store: CloudObjects, proxy: Proxy) -> None:
+        direct = opened(store.uri, server.options())
+        await direct.put("k", b"equal")
+        with pytest.raises(OutcomeUnknownError):
+            await store.put("k", b"equal", if_absent=True)
+        with pytest.raises(BlobExists):
+            await store.put("k", b"equal", if_absent=True)
+
+    through(server, opened, first(1, "drop-request"))(body)
 
 
 def test_a_conflict_without_a_winner_is_tried_again(opened: Callable[..., CloudObjects]) -> None:
@@ -300,6 +315,24 @@ def test_a_conflict_without_a_winner_is_tried_again(opened: Callable[..., CloudO
         assert await store.get("k") == b"mine"
 
     through(shared("seaweedfs"), opened, first(2, conflict))(body)
+
+
+def test_a_key_that_is_taken_by_nobody(opened: Callable[..., CloudObjects]) -> None:
+    """SeaweedFS answers 412 to `d` if absent where `d/b` is, for it has a directory of that name."""
+    server = shared("seaweedfs")
+    store = opened(server.namespace(), server.options())
+
+    async def main() -> None:
+        await store.put("d/b", b"1", if_absent=True)
+        with pytest.raises(StoreUnavailableError, match="/d: the store says that the key is taken, but nothing is"):
+            await store.put("d", b"2", if_absent=True)
+        await store.put("d", b"3")
+        assert await store.get("d") == b"3"
+        with pytest.raises(BlobExists):
+            await store.put("d", b"4", if_absent=True)
+        assert await keys(store) == ["d", "d/b"]
+
+    run(main())
 
 
 def test_a_store_that_ignores_the_condition_is_refused(opened: Callable[..., CloudObjects]) -> None:
@@ -485,8 +518,10 @@ def test_nobody_there(opened: Callable[..., CloudObjects]) -> None:
 
 def test_a_missing_bucket(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
     store = opened("s3://no-such-bucket/p", server.options())
-    calls = [store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k"), store.head("k"), keys(store)]
-    calls += [store.delete(["k"]), store.put_stream("k", stream(9 * MIB))]
+    calls: list[Coroutine[Any, Any, object]] = [
+        store.put("k", b""), store.put("k", b"", if_absent=True), store.put_stream("k", stream(9 * MIB)),
+        store.get("k"), store.head("k"), store.delete(["k"]), keys(store),
+    ]  # fmt: skip
     for call in calls:
         with pytest.raises(StoreUnavailableError, match="bucket 'no-such-bucket' does not exist; create it"):
             run(call)

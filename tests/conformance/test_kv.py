@@ -336,6 +336,31 @@ async def test_a_batch_sees_its_neighbours_before_it(kv: KVStore) -> None:
     assert sum(isinstance(outcome, PredicateFailed) for outcome in found) == 19
 
 
+async def test_neighbours_that_undo_each_other_happen_one_after_the_other(kv: KVStore) -> None:
+    await asyncio.gather(
+        kv.apply(Batch(puts=[Put("p", b"left", b"")], deletes=[Delete("p", b"right")])),
+        kv.apply(Batch(puts=[Put("p", b"right", b"")], deletes=[Delete("p", b"left")])),
+    )
+    assert len(await keys(kv)) == 1, "each deleted what the other one put"
+
+
+async def test_of_neighbours_that_put_one_key_the_later_wins(kv: KVStore) -> None:
+    for turn in range(20):
+        gate, key = b"gate%d" % turn, b"k%d" % turn
+        first, second = await outcomes([
+            kv.apply(Batch([Check("p", gate, ABSENT)], [Put("p", key, b"first")])),
+            kv.apply(Batch(puts=[Put("p", gate, b""), Put("p", key, b"second")])),
+        ])  # fmt: skip
+        assert isinstance(second, int)
+        if isinstance(first, int):  # it was before the second, or its check would have failed
+            assert await kv.get("p", key) == (b"second", second)
+
+
+async def test_every_row_has_the_version_that_its_caller_was_told(kv: KVStore) -> None:
+    told = await asyncio.gather(*(put(kv, b"%02d" % number) for number in range(50)))
+    assert [row.version for row in await kv.scan("p")] == told
+
+
 async def test_a_cancelled_caller_disturbs_nobody(kv: KVStore) -> None:
     tasks = [asyncio.ensure_future(put(kv, b"%02d" % number)) for number in range(40)]
     await asyncio.sleep(0)

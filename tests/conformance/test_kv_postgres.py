@@ -469,10 +469,8 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
         acknowledged: set[bytes] = set()
         asked: set[bytes] = set()
         going = True
-        unknown = 0
 
         async def caller(number: int) -> None:
-            nonlocal unknown
             count = 0
             while going:
                 key = b"%d/%d" % (number, count := count + 1)
@@ -482,7 +480,6 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
                     acknowledged.add(key)
                 else:
                     assert isinstance(found, OutcomeUnknownError), found
-                    unknown += 1
 
         tasks = [asyncio.ensure_future(caller(number)) for number in range(16)]
         for _ in range(5):
@@ -494,4 +491,3 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
         rows = {row.key for row in await kv.scan("p", limit=1_000_000)}
         assert acknowledged <= rows <= asked
         assert len(acknowledged) > 100
-        assert unknown > 0

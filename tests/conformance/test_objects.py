@@ -201,8 +201,13 @@ def test_long_listing_in_pages(store: ObjectStore) -> None:
 
 
 @pytest.mark.parametrize("names", [["k"], ["a", "a/b"], ["a//b"]])
-def test_if_absent_has_one_winner(store: ObjectStore, names: list[str]) -> None:
-    """Tasks and threads, small puts and streams, also where file and directory want one name."""
+def test_if_absent_has_one_winner(store: ObjectStore, names: list[str], request: pytest.FixtureRequest) -> None:
+    """Tasks and threads, small puts and streams, also where file and directory want one name.
+
+    SeaweedFS has directories: it refuses `a` if absent where `a/b` is (`test_cloud.py`), so there only one of them.
+    """
+    if request.node.callspec.params["store"] == "seaweedfs":
+        names = names[-1:]
     won: dict[str, list[bytes]] = {name: [] for name in names}
 
     async def attempt(name: str, mine: bytes) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 import re
 
+import msgspec
 import pyarrow as pa
 import pytest
+from lakebed_engine.tree.trees import LAYERS
+from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, RANGE_SCHEMA, CommitRecord
-from lakebed_format.files import ROW_GROUP_ROWS
+from lakebed_format.bloom import BITS_A_PATH, PROBES
+from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS
 from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, VERSION_KEY
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
 
@@ -35,6 +39,20 @@ def test_columns(section: str, schema: pa.Schema) -> None:
 
 def test_a_layer_has_one_column_more() -> None:
     assert columns(RANGE_SCHEMA) + rows("Layer") == columns(DELTA_SCHEMA)
+
+
+def test_a_layer_in_a_branch_record() -> None:
+    assert [key for key, _ in rows("Layers of a branch")] == list(Layer.__struct_fields__)
+    fields = [(field.name, {str: "string", int: "integer"}[field.type]) for field in msgspec.structs.fields(LayerPart)]
+    assert [(key, value.partition(":")[0]) for key, value in rows("Parts of a layer")] == fields
+
+
+def test_the_filter_of_a_layer() -> None:
+    assert rows("The filter of a layer")[0][0] == BLOOM_KEY.decode()
+    assert f"at least {BLOOM_FROM:,} rows" in PAGE
+    assert f"at least {BITS_A_PATH} n" in PAGE
+    assert f"sets\n{PROBES} bits" in PAGE
+    assert LAYERS + "<id>.parquet" in PAGE
 
 
 def test_a_commit_has_these_keys() -> None:

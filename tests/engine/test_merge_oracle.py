@@ -45,6 +45,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         repos=ByteCache(0),
         patience=60.0,
         crowded={},
+        turns={},
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
     work = _Merge(ctx, Repo(record, lake.store, "p"), request, base, theirs, ours)

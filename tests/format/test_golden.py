@@ -8,14 +8,17 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 from lakebed_format import decode_commit, decode_metarange, decode_range
+from lakebed_format.bloom import make_bloom, may_hold
 from lakebed_format.digest import metarange_id, range_id
+from lakebed_format.files import bloom_of, decode_layer, open_file
 
-from tests.format.support import sample
+from tests.format.support import layer_sample, layer_table, sample
 
 HERE = Path(__file__).parent / "data"
 RANGE_ID = "2acc1821bb9a8ef92743780cf35cdbecc287ef7f15eeb3ec1301fb582f5e90fa"
 METARANGE_ID = "4a5fe05c63aed8df677b4418277449232bbc04b961923f3d6c3823fa93cd7f85"
 COMMIT_ID = "5f660925a769ae3853188e5183b19aa6327337f577a34e59bea57469243edd74"
+LAYER_ID = "0123456789abcdef0123456789abcdef-00000"
 
 
 def test_another_reader_finds_every_value() -> None:
@@ -52,3 +55,19 @@ def test_our_reader_finds_the_same_ids() -> None:
     assert (found, record.metarange_id, record.generation) == (COMMIT_ID, METARANGE_ID, 2)
     plain = json.loads((HERE / "commit-1.json").read_text("utf-8"))
     assert (plain["message"], plain["metadata"]) == ("golden é\n", {"a": "1", "b": "2"})
+
+
+def test_the_layer_and_its_filter() -> None:
+    data = (HERE / "layer-1.parquet").read_bytes()
+    wanted = layer_sample(1000)
+    frame = pd.read_parquet(HERE / "layer-1.parquet")
+    assert list(frame.columns) == [*sample(8)[0], "deleted"]
+    for name in ("path", "checksum", "identity", "deleted"):
+        assert frame[name].tolist() == [row[name] for row in wanted]
+    assert decode_layer(data, LAYER_ID).equals(layer_table(wanted))
+    file = open_file(data, "layer", LAYER_ID)
+    assert file.metadata.metadata[b"lakebed.format"] == b"layer/1"
+    bloom = bloom_of(file)
+    assert bloom is not None
+    assert bloom == make_bloom([row["path"] for row in wanted])
+    assert all(may_hold(bloom, row["path"]) for row in wanted)

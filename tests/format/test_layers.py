@@ -65,12 +65,9 @@ def test_the_known_answer() -> None:
     set_bits = {(crc + probe * (crc | 1)) % 64 for crc in (0xE8B7BE43, 0x71BEEFF9) for probe in range(7)}
     assert set_bits == {3, 6, 9, 12, 15, 18, 21} | {57, 50, 43, 36, 29, 22, 15}
     assert bloom == sum(1 << bit for bit in set_bits).to_bytes(8, "little")
-    assert bloom.hex() == "48926420100804 02".replace(" ", "") or bloom.hex() == GOLDEN_BLOOM
+    assert bloom.hex() == "4892642010080402"
     assert make_bloom([]) == bytes(8)
     assert not may_hold(make_bloom([]), "a")
-
-
-GOLDEN_BLOOM = ""
 
 
 def shapes(seed: int) -> Iterator[tuple[list[str], list[str]]]:
@@ -78,9 +75,10 @@ def shapes(seed: int) -> Iterator[tuple[list[str], list[str]]]:
     dice = random.Random(seed)
     yield [f"p/{n:06}" for n in range(20_000)], [f"p/{n:06}" for n in range(20_000, 60_000)]
     yield [f"p/{2 * n}" for n in range(20_000)], [f"p/{2 * n + 1}" for n in range(20_000)]
-    yield [f"year={y}/part-{n:05}.parquet" for y in range(20) for n in range(500)], [
-        f"year={y}/part-{n:05}.parquet" for y in range(20, 60) for n in range(500)
-    ]
+    yield (
+        [f"year={y}/part-{n:05}.parquet" for y in range(20) for n in range(500)],
+        [f"year={y}/part-{n:05}.parquet" for y in range(20, 60) for n in range(500)],
+    )
     names = [f"{dice.getrandbits(128):032x}" for _ in range(40_000)]
     yield names[:20_000], names[20_000:]
     yield [f"{n}/{n}" for n in range(10_000)], [f"{n}/{n + 1}" for n in range(10_000)]

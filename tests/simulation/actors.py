@@ -7,7 +7,7 @@ only when something happens, never what is tried.
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from lakebed_engine.engine import Engine
@@ -25,12 +25,15 @@ Script = Callable[["Actor"], Coroutine[Any, Any, None]]
 class Actor:
     """One caller: it makes one call after another on one engine."""
 
-    def __init__(self, world: World, name: str, engine: Engine, rng: random.Random, branch: str) -> None:
+    def __init__(
+        self, world: World, name: str, engine: Engine, rng: random.Random, branch: str, paths: Sequence[str] = PATHS
+    ) -> None:
         self.world = world
         self.name = name
         self.engine = engine
         self.rng = rng
         self.branch = branch
+        self.paths = paths
         self._count = 0
 
     async def call(
@@ -64,7 +67,7 @@ class Actor:
 
     def path(self) -> str:
         """Some path."""
-        return self.rng.choice(PATHS)
+        return self.rng.choice(self.paths)
 
     def text(self, path: str) -> str:
         """New content: unlike any other, but for marker files, which are all alike."""
@@ -99,7 +102,7 @@ async def put_if(actor: Actor) -> None:
 async def put_many(actor: Actor) -> None:
     rows: dict[str, bytes | None] = {}
     changes: list[tuple[UploadRequest, AsyncIterator[bytes]] | Deletion] = []
-    for path in actor.rng.sample(PATHS, actor.rng.choice([2, 3])):
+    for path in actor.rng.sample(actor.paths, min(len(actor.paths), actor.rng.choice([2, 3]))):
         if actor.rng.random() < 0.4:
             changes.append(Deletion(path))
             rows[path] = None
@@ -177,7 +180,7 @@ async def reset_prefix(actor: Actor) -> None:
 async def push(actor: Actor) -> None:
     """A delta as one layer; its data was written before."""
     changes: list[tuple[str, Entry | None]] = []
-    for path in actor.rng.sample(PATHS, actor.rng.choice([2, 3])):
+    for path in actor.rng.sample(actor.paths, min(len(actor.paths), actor.rng.choice([2, 3]))):
         if actor.rng.random() < 0.3:
             changes.append((path, None))
         else:

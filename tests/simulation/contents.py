@@ -1,7 +1,7 @@
 """What records name, read from the raw stores without the engine's readers: trees, layers, staged rows.
 
 Above the shipped memory drivers and `lakebed_format`; used by `audit`. Decoded files are remembered across schedules by
-their content's id, but every look-up asks anew whether the files are still there.
+their content's id (or taken from what `memo` has), but every look-up asks anew whether the files are still there.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.vocabulary.records import Branch, Commit
 from lakebed_format import decode_metarange, decode_range
+from lakebed_format.files import decode_layer
 
 from tests.simulation.history import State, Value, View, Violation
+from tests.simulation.memo import coded, layer_rows
 
 MARKER = b""
 
 _trees: dict[str, tuple[Sequence[str], View]] = {}
+_ranges: dict[str, View] = {}
 _commits: dict[bytes, Commit] = {}
 _layers: dict[bytes, Mapping[str, Value | None]] = {}
 _branch = msgspec.json.Decoder(Branch)
@@ -75,20 +78,30 @@ class Contents:
         self.need(f"_lakebed/commits/{commit_id}.json")
         metarange = self.need(f"_lakebed/metaranges/{tree_id}.parquet")
         if tree_id not in _trees:
-            names = [f"_lakebed/ranges/{one}.parquet" for one in _ids(metarange, tree_id)]
-            _trees[tree_id] = names, self._ranges(names)
-        names, view = _trees[tree_id]
+            names = [f"_lakebed/ranges/{one}.parquet" for one in self._range_ids(metarange, tree_id)]
+            view: dict[str, Value] = {}
+            for name in names:
+                view.update(self._range(name))
+            _trees[tree_id] = names, view
+        names, found = _trees[tree_id]
         for name in names:
             self.need(name)
-        return view
+        return found
 
-    def _ranges(self, names: Sequence[str]) -> View:
-        view: dict[str, Value] = {}
-        for name in names:
-            rows = decode_range(self.need(name), name.removesuffix(".parquet").rsplit("/", 1)[1])
-            for row in rows.select(["path", "identity", "physical_address"]).to_pylist():
-                view[row["path"]] = Value(row["identity"], row["physical_address"])
-        return view
+    def _range_ids(self, metarange: bytes, tree_id: str) -> list[str]:
+        known = coded((self.blobs.uri, "tree", tree_id))
+        if known is not None:
+            return [info.id for info in known.ranges]
+        return [str(one) for one in decode_metarange(metarange, tree_id).column(0).to_pylist()]
+
+    def _range(self, name: str) -> View:
+        if name not in _ranges:
+            range_id = name.removesuffix(".parquet").rsplit("/", 1)[1]
+            known = coded((self.blobs.uri, "whole", range_id))
+            rows = decode_range(self.need(name), range_id) if known is None else known.rows
+            columns = [rows.column(one).to_pylist() for one in ("path", "identity", "physical_address")]
+            _ranges[name] = {path: Value(found, address) for path, found, address in zip(*columns, strict=True)}
+        return _ranges[name]
 
     def need(self, name: str) -> bytes:
         """The bytes of a file. Raises Violation when it is not there."""
@@ -136,14 +149,11 @@ def _over(view: dict[str, Value], rows: Mapping[str, Value | None]) -> None:
             view[path] = value
 
 
-def _ids(metarange: bytes, tree_id: str) -> list[str]:
-    return [str(one) for one in decode_metarange(metarange, tree_id).column(0).to_pylist()]
-
-
-def _decoded_layer(data: bytes, layer_id: str) -> Mapping[str, Value | None]:
-    from lakebed_format.files import decode_layer
-
-    rows = decode_layer(data, layer_id).select(["path", "identity", "physical_address", "deleted"]).to_pylist()
+def _decoded_layer(data: bytes, part_id: str) -> Mapping[str, Value | None]:
+    known = layer_rows(data)
+    rows = decode_layer(data, part_id) if known is None else known
+    columns = [rows.column(one).to_pylist() for one in ("path", "identity", "physical_address", "deleted")]
     return {
-        row["path"]: None if row["deleted"] else Value(row["identity"], row["physical_address"]) for row in rows
+        path: None if deleted else Value(identity, address)
+        for path, identity, address, deleted in zip(*columns, strict=True)
     }

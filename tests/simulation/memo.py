@@ -23,6 +23,7 @@ _DECODERS: set[Any] = {decode_metarange, decode_range, decode_layer}
 _results: dict[Hashable, Any] = {}
 _tables: dict[int, tuple[pa.Table, bytes]] = {}
 _shared: dict[Hashable, tuple[Any, int]] = {}
+_layers: dict[bytes, pa.Table] = {}
 
 
 def remembered(job: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -41,7 +42,10 @@ def remembered(job: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         if len(_results) > _LIMIT:
             _results.clear()
             _tables.clear()
+            _layers.clear()
         found = _results[key] = job(*args)
+        if job is encode_layer:
+            _layers[found] = args[0]
         for one in found if isinstance(found, tuple) else (found,):
             if isinstance(one, pa.Table):
                 _key(one)
@@ -78,6 +82,17 @@ class SharedCache(ByteCache):
             if len(_shared) > _LIMIT:
                 _shared.clear()
             _shared[key] = value, nbytes
+
+
+def coded(key: Hashable) -> Any | None:
+    """What an engine cached under a key that names its content, if any did."""
+    found = _shared.get(key)
+    return None if found is None else found[0]
+
+
+def layer_rows(data: bytes) -> pa.Table | None:
+    """The rows that a layer's file was made from, if it was made here."""
+    return _layers.get(data)
 
 
 def _by_content(key: Any) -> bool:

@@ -140,7 +140,8 @@ def three_way(contents: Contents, strategy: str, theirs: str, ours: str) -> tupl
 
 def _base(contents: Contents, one: str, other: str) -> str:
     common = _ancestors(contents, one) & _ancestors(contents, other)
-    return max(common, key=lambda found: (contents.commit(found).generation, found))
+    # merges across each other have several of one generation: then the engine takes the least id, always the same
+    return min(common, key=lambda found: (-contents.commit(found).generation, found))
 
 
 def _ancestors(contents: Contents, commit_id: str) -> set[str]:
@@ -160,10 +161,22 @@ def _reset(contents: Contents, history: History, op: Op, name: str, old: State, 
 
 
 def _reset_prefix(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    """Each path under the prefix shows the head, but for those that were written while it ran: those may stay."""
     prefix = op.args["prefix"]
-    reverted = {path: old.tree.get(path) for path in {*old.view, *old.tree} if path.startswith(prefix)}
-    if identities(new.view) not in (identities(old.view), _with(old.view, reverted)):
-        raise Violation(f"{op} does more than reset {prefix!r}, or less")
+    before = list(history.during(name, op.invoked, op.invoked))[0]
+    if identities(new.view) == identities(old.view):
+        return
+    for path in {*old.view, *new.view, *old.tree}:
+        shown, kept, head = (view.get(path) for view in (new.view, old.view, old.tree))
+        if path.startswith(prefix) and _same(shown, head):
+            continue
+        since = before is not None and before.view.get(path) == shown
+        if not _same(shown, kept) or (path.startswith(prefix) and since):
+            raise Violation(f"{op} makes {path!r} show neither the head nor what was written meanwhile")
+
+
+def _same(one: Value | None, other: Value | None) -> bool:
+    return (one and one.identity) == (other and other.identity)
 
 
 def _push(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:

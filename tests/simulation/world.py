@@ -34,8 +34,8 @@ NAMESPACE = "mem://lake"
 GRACE = 5.0
 """Of the cleaner, in virtual seconds: a step takes a millisecond, so only a paused call lasts longer."""
 
-RANGE_BYTES = (1, 250)
-"""Bounds of a range in these worlds: one or two rows."""
+ONE_ROW, TWO_ROWS, ALL_ROWS = (1, 1), (1, 250), (1 << 20, 8 << 20)
+"""Bounds of a range, and how many rows of these worlds it then has."""
 
 
 class ActorIds:
@@ -122,12 +122,12 @@ class World:
 
 
 @contextmanager
-def tiny_ranges() -> Iterator[None]:
-    """Trees of many ranges from a handful of rows: the bounds are arguments of `fold`, for tests."""
+def range_bytes(least: int, most: int) -> Iterator[None]:
+    """Trees of several ranges from a handful of rows: the bounds are arguments of `fold`, for tests."""
     defaults = fold.__kwdefaults__
     assert defaults is not None
     kept = dict(defaults)
-    defaults.update(min_bytes=RANGE_BYTES[0], max_bytes=RANGE_BYTES[1])
+    defaults.update(min_bytes=least, max_bytes=most)
     try:
         yield
     finally:
@@ -157,8 +157,9 @@ def prepared(variant: int) -> Prepared:
         ids=ActorIds(0),
         runtime=SimRuntime(scheduler, remembered),
     )
-    scheduler.spawn("prepare", Process("prepare"), _prepare(engine, changes))
-    scheduler.run(100_000)
+    with range_bytes(*ONE_ROW):
+        scheduler.spawn("prepare", Process("prepare"), _prepare(engine, changes))
+        scheduler.run(100_000)
     partitions = kv._partitions
     rows = [Put(name, key, row.value) for name, found in partitions.items() for key, row in found.rows.items()]
     return Prepared(rows, blobs._blobs, next(name for name in partitions if name.startswith("repo/")))

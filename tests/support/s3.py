@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import boto3
-from botocore.client import Config
-from botocore.exceptions import BotoCoreError, ClientError
+import boto3  # type: ignore[import-untyped]
+from botocore.client import Config  # type: ignore[import-untyped]
+from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 
 ACCESS_KEY_ID = "LBS3TESTKEY"

@@ -1,4 +1,4 @@
-"""Verbs that other packages bring: the server's `serve` and `config`, through the entry point group `lakebed.cli`.
+"""Verbs that other packages bring, the server's `serve` among them, through the entry point group `lakebed.cli`.
 
 Under `main`. The SDK never imports the server; when its dependencies are not installed, a verb says so in one sentence.
 """
@@ -13,7 +13,7 @@ import click
 from lakebed.cli.app import Verb
 
 GROUP = "lakebed.cli"
-SERVER_VERBS = ("serve", "config")
+SERVER_VERBS = ("serve", "config", "fsck", "rebuild")
 """Known without looking, so that a missing extra is named and not called an unknown command."""
 
 _SERVER_MODULES = frozenset(

@@ -115,11 +115,12 @@ def _report(app: App, error: Exception) -> int:
         sys.stderr.write(error.format_message() + "\n")
         return int(ExitCode.USAGE)
     if isinstance(error, click.ClickException):
-        code = ExitCode.USAGE if error.exit_code == 2 else ExitCode.FAILED
+        code = ExitCode(error.exit_code) if error.exit_code in set(ExitCode) else ExitCode.FAILED
         hint = ""
         if isinstance(error, click.UsageError) and error.ctx is not None:
             hint = f"See `{error.ctx.command_path} --help`."
-        failure = Failure(code, error.format_message(), hint, "usage" if code is ExitCode.USAGE else "failed")
+        kind = getattr(error, "kind", "usage" if code is ExitCode.USAGE else "failed")
+        failure = Failure(code, error.format_message(), hint, kind)
     elif isinstance(error, ImportError) and addons.is_server_module(error):
         failure = Failure(ExitCode.FAILED, addons.missing_sentence("serve"), kind="not_installed")
     else:

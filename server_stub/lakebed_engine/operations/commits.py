@@ -24,6 +24,7 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.operations.swap import seal, swap
+from lakebed_engine.operations.turns import turn
 from lakebed_engine.operations.views import layers_delta, stands, tree_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.fold import Folded, fold
@@ -92,6 +93,11 @@ async def commit(ctx: Context, repo_name: str, branch: str, request: CommitReque
     if request.date is not None and not -(2**63) <= request.date < 2**63:
         raise InvalidRequestError(f"date {str(request.date)[:40]}: must be Unix seconds of at most 64 bits")
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    async with turn(ctx, repo, branch):
+        return await _commit(ctx, repo, branch, request)
+
+
+async def _commit(ctx: Context, repo: Repo, branch: str, request: CommitRequest) -> Commit:
     seen = await _sealed(ctx, repo, branch)
     uid = seen.record.uid
     for _ in range(ATTEMPTS):

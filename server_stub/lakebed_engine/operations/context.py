@@ -51,6 +51,8 @@ class Context:
     """Seconds after which a reader looks whether its branch record still stands: half of the cleaner's grace."""
     crowded: dict[tuple[str, str], None]
     """Branches, by repository and name, that this process saw with enough layers to be compacted."""
+    turns: dict[tuple[str, str], list[object]]
+    """Who is waiting to commit, by repository and branch (`turns`)."""
     repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""

@@ -38,10 +38,9 @@ from lakebed_engine.operations.repositories import (
     refuse_overlap,
 )
 from lakebed_engine.operations.swap import DROPS
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Delete, Put
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
-    BlobNotFound,
     InvalidNamespaceError,
     NamespaceInUseError,
     OutcomeUnknownError,
@@ -88,8 +87,9 @@ async def rebuild(
         await _commits(job, snapshot, dry_run)
         branches, tags = _refs(job, snapshot)
         if not dry_run:
+            await _write_marker(job, marker)
             await _activate(job, branches, tags, dict(snapshot.record.metadata) if snapshot else {})
-        heads = [] if snapshot else ledger.heads(_SHOWN_HEADS)
+        heads = ledger.heads(_SHOWN_HEADS)
     return RebuildReport(
         repository=record.name,
         namespace=store.uri,
@@ -145,7 +145,7 @@ def _record(
     name = name or (told.name if told else "") or marker.get("name", "")
     if not uid:
         raise InvalidNamespaceError(
-            f"{store.uri} holds no repository of Lakebed: it has neither {MARKER} nor a ref snapshot; is it the right one?"
+            f"{store.uri} holds no repository of Lakebed: it has neither {MARKER} nor a ref snapshot; is the URI right?"
         )
     names.check_repository(name)
     return Repository(
@@ -188,8 +188,10 @@ def _drop(record: Repository) -> bytes:
 
 async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
     """Every commit of the bucket, checked, as a row; and a word about those that something names and are not there."""
-    for ref in (*snapshot.record.branches, *snapshot.record.tags) if snapshot else ():
-        job.ledger.add_ref(ref.name, ref.commit_id)
+    for branch in snapshot.record.branches if snapshot else ():
+        job.ledger.add_ref(branch.name, branch.commit_id)
+    for tag in snapshot.record.tags if snapshot else ():
+        job.ledger.add_ref(tag.name, tag.commit_id)
     page: list[str] = []
     async for blob in job.repo.store.list(COMMITS):
         commit_id = blob.key.removeprefix(COMMITS).removesuffix(".json")
@@ -227,17 +229,15 @@ async def _write_rows(job: Job, page: Sequence[str], dry_run: bool) -> None:
 def _refs(job: Job, snapshot: _Snapshot | None) -> tuple[list[Branch], list[Tag]]:
     """The branches and tags of the snapshot whose commits are there; a finding for each of the others."""
     branches, tags = [], []
-    ids = job.ctx.ids
+    new = job.ctx.ids.new
     for ref in snapshot.record.branches if snapshot else ():
-        if job.ledger.has_commit(ref.commit_id):
+        name, commit_id = ref.name, ref.commit_id
+        if job.ledger.has_commit(commit_id):
             branches.append(
-                Branch(
-                    name=ref.name, uid=ids.new(), gen=1, commit_id=ref.commit_id, staging_token=ids.new(),
-                    hidden=ref.hidden,
-                )  # fmt: skip
+                Branch(name=name, uid=new(), gen=1, commit_id=commit_id, staging_token=new(), hidden=ref.hidden)
             )
         else:
-            job.problem(Bad("missing", "branch record", ref.name, _left_out("branch", ref.commit_id)), [ref.name])
+            job.problem(Bad("missing", "branch record", name, _left_out("branch", commit_id)), [name])
     for tag in snapshot.record.tags if snapshot else ():
         if job.ledger.has_commit(tag.commit_id):
             tags.append(Tag(name=tag.name, commit_id=tag.commit_id))
@@ -250,14 +250,15 @@ def _left_out(what: str, commit_id: str) -> str:
     return f"the {what} is left out: its commit {commit_id[:16]} is not in the bucket, or is corrupt"
 
 
+async def _write_marker(job: Job, marker: dict[str, str]) -> None:
+    """It guards the namespace against a second repository."""
+    if not marker.get("uid"):
+        await job.repo.store.put(MARKER, encode({"uid": job.repo.record.uid, "name": job.repo.name}))
+
+
 async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], metadata: dict[str, str]) -> None:
     """The one batch with which the repository is there."""
     ctx, record, partition = job.ctx, job.repo.record, job.repo.partition
-    try:
-        await job.repo.store.put(MARKER, encode({"uid": record.uid, "name": record.name}), if_absent=True)
-    except Exception as error:
-        if type(error).__name__ != "BlobExists":
-            raise
     name, space = record.name.encode(), record.storage_namespace.encode()
     puts = [Put(REPOSITORIES, name, encode(record)), Put(NAMESPACES, space, record.uid.encode())]
     puts += [Put(partition, branch_key(one.name), encode(one)) for one in branches]
@@ -267,7 +268,7 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
     checks = [absent(REPOSITORIES, name), absent(DROPS, _drop(record))]
     checks += [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
     try:
-        await ctx.kv.apply(Batch(checks=checks, puts=puts))
+        version = await ctx.kv.apply(Batch(checks=checks, puts=puts))
     except PredicateFailed:
         raise TooManyAttemptsError(
             f"repository {record.name!r}: its name or namespace was taken meanwhile, nothing was changed"
@@ -276,3 +277,9 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
         now = await ctx.kv.get(REPOSITORIES, name)
         if now is None or decode_repository(now.value) != record:
             raise
+        version = now.version
+    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(record.storage_namespace), 1)
+    if inside:  # claimed meanwhile: the batch could check the namespaces above only
+        undo = [Delete(REPOSITORIES, name), Delete(NAMESPACES, space)]
+        await ctx.kv.apply(Batch(checks=[Check(REPOSITORIES, name, version)], deletes=undo))
+        raise NamespaceInUseError(f"{record.storage_namespace} holds the namespace {inside[0].key.decode()!r}")

@@ -15,9 +15,9 @@ from lakebed_format import identity
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
 from lakebed_engine.operations.refs import Resolved, resolve
-from lakebed_engine.operations.swap import OPERATIONS
+from lakebed_engine.operations.swap import OPERATIONS, swap
 from lakebed_engine.operations.views import view_of
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put, Versioned
 from lakebed_engine.tree.cursor import decode_row, encode_row
 from lakebed_engine.vocabulary.errors import (
     EngineError,
@@ -47,13 +47,19 @@ def new_entry(
 async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> None:
     """Put rows (None: a tombstone) into the branch's token, all or nothing.
 
-    Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing.
+    Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing,
+    once the batch that was lost can land no more.
     """
     puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
     lost: OutcomeUnknownError | None = None
+    tried: Seen | None = None
     for _ in range(ATTEMPTS):
         try:
-            await _put(ctx, repo, await read_branch(ctx, repo, branch), puts)
+            seen = await read_branch(ctx, repo, branch)
+            if lost is not None and not await _fenced(ctx, repo, seen, tried):
+                continue
+            tried = seen
+            await _put(ctx, repo, seen, puts)
         except PredicateFailed:
             continue
         except OutcomeUnknownError as error:
@@ -69,6 +75,18 @@ async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> N
     if lost is not None:
         raise lost
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was staged: try again")
+
+
+async def _fenced(ctx: Context, repo: Repo, seen: Seen, tried: Seen | None) -> bool:
+    """Whether a lost batch that checked the record as `tried` can land no more. False: read the record again.
+
+    A batch may be applied long after its answer was lost. If it came after the next one, and after what others wrote
+    then, it would undo them; a record of another version stops it.
+    """
+    if tried is None or seen.version != tried.version:
+        return True
+    await swap(ctx, repo, seen, msgspec.structs.replace(seen.record, gen=seen.record.gen + 1))
+    return False
 
 
 async def _put(
@@ -98,31 +116,43 @@ async def stage_if(
     key = path.encode()
     operation = OPERATIONS + ctx.ids.new().encode()
     lost: OutcomeUnknownError | None = None
+    tried: Seen | None = None
     for _ in range(ATTEMPTS):
-        seen = await read_branch(ctx, repo, branch)
-        partition = staging(seen.record.staging_token)
-        live = await ctx.kv.get(partition, key)
-        if live is not None:
-            now = decode_row(live.value)
-        else:
-            now = await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(path)
-        # asked after the row was read: when it has not landed, and `test` refuses, its checks can hold no more
-        if lost is not None and await ctx.kv.get(repo.partition, operation) is not None:
-            return
-        test(now)
-        guard = Check(partition, key, ABSENT if live is None else live.version)
-        stamp = Put(repo.partition, operation, str(ctx.now()).encode())
         try:
+            seen = await read_branch(ctx, repo, branch)
+            if lost is not None:
+                if not await _fenced(ctx, repo, seen, tried):
+                    continue
+                if await ctx.kv.get(repo.partition, operation) is not None:
+                    return
+                lost = None  # it has not landed, and never will
+            tried = seen
+            live, now = await _held(ctx, repo, seen, path)
+            test(now)
+            guard = Check(staging(seen.record.staging_token), key, ABSENT if live is None else live.version)
+            stamp = Put(repo.partition, operation, str(ctx.now()).encode())
             await _put(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
         except PredicateFailed:
             continue
         except OutcomeUnknownError as error:
             lost = error
             continue
+        except EngineError as error:
+            if lost is not None:
+                raise lost from error  # it may have landed, whatever this one says
+            raise
         return
     if lost is not None:
         raise lost
     raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
+
+
+async def _held(ctx: Context, repo: Repo, seen: Seen, path: str) -> tuple[Versioned | None, Entry | None]:
+    """The row of the live token at a path, and what the path shows."""
+    live = await ctx.kv.get(staging(seen.record.staging_token), path.encode())
+    if live is not None:
+        return live, decode_row(live.value)
+    return None, await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(path)
 
 
 def _condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:

@@ -92,7 +92,7 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
 class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a rebuild did, or would do in a dry run. `snapshot` is the key it took refs from, empty for none.
 
-    `heads` are the commits that are no commit's parent, when no snapshot says which branches there were.
+    `heads` are the first commits that no branch, tag or commit leads to: made after the snapshot, or in a lost race.
     """
 
     repository: str

@@ -153,6 +153,19 @@ class CleanupSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefSettings:
+    """Snapshots of branches and tags in the bucket, from which `lakebed rebuild` restores them."""
+
+    snapshot: str = _setting(
+        "batched",
+        choice("always", "batched", "off"),
+        "when to write one: always before a change of a ref is answered, batched every refs.interval, or off",
+    )
+    interval: float = _setting(60.0, DURATION, "pause between two looks whether refs have changed")
+    keep: int = _setting(100, integer(1, 100_000), "how many snapshots of a repository stay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
     """The process."""
 
@@ -173,6 +186,7 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     cache: CacheSettings = field(default_factory=CacheSettings)
     cleanup: CleanupSettings = field(default_factory=CleanupSettings)
+    refs: RefSettings = field(default_factory=RefSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
 
     def __repr__(self) -> str:

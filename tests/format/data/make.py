@@ -9,11 +9,13 @@ from pathlib import Path
 
 from lakebed_format import CommitRecord, commit_id, encode_commit, encode_metarange, encode_range
 from lakebed_format.digest import metarange_id, range_id
+from lakebed_format.files import encode_layer
 from lakebed_format.split import row_sizes
 
-from tests.format.support import metarange_table, sample, table
+from tests.format.support import layer_sample, layer_table, metarange_table, sample, table
 
 HERE = Path(__file__).parent
+LAYER_ID = "0123456789abcdef" * 2 + "-00000"
 
 
 def main() -> None:
@@ -40,5 +42,11 @@ def main() -> None:
     print(found, tree, commit_id(record))
 
 
+def layer() -> None:
+    """Write layer-1.parquet: with tombstones, and large enough for a Bloom filter."""
+    (HERE / "layer-1.parquet").write_bytes(encode_layer(layer_table(layer_sample(1000)), LAYER_ID))
+
+
 if __name__ == "__main__":
     main()
+    layer()

@@ -135,7 +135,9 @@ async def _find(job: Job, commit_id: str) -> None:
     if row is not None:
         await _check_commit(job, commit_id, row.value)
         return
-    job.bad(Bad("missing", "commit row", commit_id, "not in the KV store, though a ref or commit names it", id=commit_id))
+    job.bad(
+        Bad("missing", "commit row", commit_id, "not in the KV store, though a ref or commit names it", id=commit_id)
+    )
     _learn(job, commit_id, await read_commit(job, commit_id))
 
 

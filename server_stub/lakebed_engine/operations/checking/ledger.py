@@ -123,10 +123,10 @@ class Ledger:
         )
 
     def heads(self, limit: int) -> list[str]:
-        """Commits that are no commit's parent."""
-        rows = self._db.execute(
-            "SELECT id FROM commits WHERE known AND id NOT IN (SELECT parent FROM edges) ORDER BY id LIMIT ?", (limit,)
-        )
+        """Commits that no ref and no commit leads to."""
+        query = """SELECT id FROM commits WHERE known AND id NOT IN (SELECT parent FROM edges)
+                   AND id NOT IN (SELECT commit_id FROM refs) ORDER BY id LIMIT ?"""
+        rows = self._db.execute(query, (limit,))
         return [commit_id for (commit_id,) in rows]
 
     # trees

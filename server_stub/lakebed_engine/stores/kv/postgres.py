@@ -8,7 +8,6 @@ applies batches, `postgres_writer.py` the locks that make it right, `postgres_po
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
 from functools import partial
 
@@ -37,7 +36,7 @@ class PostgresKV:
     ) -> None:
         self._place = place_of(dsn, schema)
         self._access = Access(dsn, schema, self._place, pool, patience, timeout)
-        self._sessions: dict[tuple[int, asyncio.AbstractEventLoop], Session] = {}
+        self._sessions: dict[asyncio.AbstractEventLoop, Session] = {}
         self._closed = False
 
     def __repr__(self) -> str:
@@ -83,18 +82,18 @@ class PostgresKV:
     async def close(self) -> None:
         """Finish what was accepted on this event loop, then close every connection. Closing twice is fine."""
         self._closed = True
-        session = self._sessions.pop((os.getpid(), asyncio.get_running_loop()), None)
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
             await session.close()
 
     async def _session(self) -> Session:
-        """What the running loop has. After a fork the parent's is left alone: its connections are not ours to close."""
+        """What the running loop has. The parent's is left alone after a fork: its connections are not ours to close."""
         if self._closed:
             raise closed(self._place)
-        where = os.getpid(), asyncio.get_running_loop()
-        session = self._sessions.get(where)
+        loop = asyncio.get_running_loop()  # a forked child runs another one
+        session = self._sessions.get(loop)
         if session is None:
-            session = Session(self._access, partial(self._sessions.pop, where, None))
-            self._sessions[where] = session
+            session = Session(self._access, partial(self._sessions.pop, loop, None))
+            self._sessions[loop] = session
             await session.open()
         return session

@@ -29,7 +29,14 @@ _ROUNDS = 4
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 
+_PHANTOMS = 4
+"""How often a store may say that a key is taken which nobody holds: a delete may come between, once or twice."""
+
+_TAKEN = Fault(409, "", False)
+"""What `taken` counts as: nothing was done, and it may change."""
+
 Outcome = Literal["won", "taken"]
+Holder = Literal["mine", "another", "nobody", "unread"]
 
 
 class Creator:
@@ -46,22 +53,19 @@ class Creator:
         """Put `data` under an object name. Raises BlobExists, or OutcomeUnknownError when nobody can tell."""
         await self.test()
         mark = self._ids.new()
-        unsure = False
+        unsure, phantoms = False, 0
         deadline, pause = self._clock.monotonic() + self._client.options.retry_seconds, _FIRST_PAUSE
-        while True:
-            outcome = await self._attempt(name, data, mark)
-            if isinstance(outcome, BaseException):
-                fault = fault_of(outcome)
-                unsure = unsure or not fault.certain
-                settled = await self._owned(name, mark, data) if unsure or fault.conflict else None
-                outcome = settled or outcome
-            elif outcome == "taken" and unsure:
-                outcome = await self._owned(name, mark, data) or LookupError("taken, and not to be read")
-            if outcome == "won":
+        while (outcome := await self._attempt(name, data, mark)) != "won":
+            fault = fault_of(outcome) if isinstance(outcome, Exception) else _TAKEN
+            unsure = unsure or not fault.certain
+            holder = await self._holder(name, mark, data) if unsure or fault.status == _TAKEN.status else "nobody"
+            if holder == "mine":
                 return
-            if outcome == "taken":
+            if holder == "another" or (holder == "unread" and outcome == "taken" and not unsure):
                 raise BlobExists(f"{self._client.place.uri}/{key} exists already; nothing was written")
-            if not fault_of(outcome).passing or self._clock.monotonic() + pause > deadline:
+            phantoms += outcome == "taken"
+            late = self._clock.monotonic() + pause > deadline or phantoms == _PHANTOMS
+            if late or not fault.passing:
                 raise self._failure(outcome, key, unsure)
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -117,8 +121,8 @@ class Creator:
             return error
         return "won"
 
-    async def _owned(self, name: str, mark: str, data: bytes) -> Outcome | None:
-        """Who holds the name: this put, another, or None: nobody, or it cannot be told now."""
+    async def _holder(self, name: str, mark: str, data: bytes) -> Holder:
+        """Who holds the name; `unread` when it cannot be told: no answer, or our content without a mark."""
         from obstore import get_async
         from obstore.exceptions import BaseError
 
@@ -126,11 +130,13 @@ class Creator:
             found = await get_async(self._client.store, name)
             theirs = found.attributes.get(MARK)
             content = bytes(await found.bytes_async()) if theirs is None else b""
-        except (BaseError, FileNotFoundError):
-            return None
-        if theirs is None:  # a store that drops metadata: equal content is as good as ours
-            return "won" if content == data else "taken"
-        return "won" if theirs == mark else "taken"
+        except FileNotFoundError:
+            return "nobody"
+        except BaseError:
+            return "unread"
+        if theirs is None:  # written without a condition, or by a store that drops metadata
+            return "unread" if content == data else "another"
+        return "mine" if theirs == mark else "another"
 
     async def _forget(self, name: str) -> None:
         from obstore import delete_async
@@ -141,11 +147,16 @@ class Creator:
         except (BaseError, FileNotFoundError):
             return  # a few bytes stay, out of every listing
 
-    def _failure(self, error: Exception, key: str, unsure: bool) -> StoreError:
-        if not unsure:
-            return store_error(error, "write", self._client.place, key)
-        fault: Fault = fault_of(error)
-        return OutcomeUnknownError(
-            f"the answer to a write of {self._client.place.uri}/{key} was lost "
-            f"({fault.status or 'no answer'}), and the store cannot be asked; read it back before trying again"
+    def _failure(self, outcome: Outcome | Exception, key: str, unsure: bool) -> StoreError:
+        where = f"{self._client.place.uri}/{key}"
+        if unsure:
+            return OutcomeUnknownError(
+                f"the answer to a write of {where} was lost, and the store does not tell what became of it; read it "
+                "back before trying again"
+            )
+        if isinstance(outcome, Exception):
+            return store_error(outcome, "write", self._client.place, key)
+        return StoreUnavailableError(
+            f"cannot write {where}: the store says that the key is taken, but nothing is there; some (SeaweedFS) say "
+            "so where longer keys begin with it: choose another key"
         )

@@ -1,0 +1,113 @@
+"""`lakebed fsck` and `lakebed rebuild`: verbs that open the stores themselves, without a server.
+
+Beside `cli`; over `maintenance`, which does the work and is imported when a verb runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed_server.vocabulary import StartError
+
+if TYPE_CHECKING:
+    from lakebed_server.settings.schema import Settings
+
+
+class MaintenanceError(click.ClickException):
+    """The verb could not be carried out. `exit_code` is one of docs/cli.md, `kind` a word for programs."""
+
+    def __init__(self, message: str, exit_code: int, kind: str) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]
+        self.kind = kind
+
+
+def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which stores are meant."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--data-dir", type=click.Path(), help="The server's directory [~/.lakebed/data]."),
+        click.option("--config", type=click.Path(), help="The server's YAML file of settings."),
+    ):
+        verb = option(verb)
+    return verb
+
+
+@click.command()
+@click.argument("repo")
+@click.option("--data", is_flag=True, help="Look at every object too: is it there, and of the right size?")
+@click.option("--deep", is_flag=True, help="Read every object and compare its MD5; with --data.")
+@click.option(
+    "--orphan-age",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=3600.0,
+    show_default=True,
+    help="A younger file that nothing names may belong to work under way: it is no orphan.",
+)
+@store_options
+def fsck(
+    *, repo: str, data: bool, deep: bool, orphan_age: float, config: str | None, data_dir: str | None, as_json: bool
+) -> int:
+    """Check that everything a repository names is there and whole, and list what nothing names.
+
+    Opens the server's stores itself; a server may be running on them. Changes nothing. Ends with 0 when nothing is
+    missing or corrupt, with 1 when something is, and with another code when the check could not be finished: then
+    nothing is known of what it did not reach.
+
+    \b
+    Example:
+      lakebed fsck sales --data --data-dir /srv/lakebed
+    """
+    from lakebed_engine.vocabulary.reports import FsckOptions
+
+    from lakebed_server.maintenance import run_fsck
+
+    options = FsckOptions(data=data or deep, deep=deep, orphan_age=orphan_age)
+    return _run(lambda: run_fsck(_settings(config, data_dir), repo, options, as_json=as_json))
+
+
+@click.command()
+@click.option("--namespace", required=True, metavar="URI", help="Where the repository's data lies: local://sales.")
+@click.option("--name", default="", help="Name of the repository [as it was].")
+@click.option("--dry-run", is_flag=True, help="Only say what would come back.")
+@store_options
+def rebuild(
+    *, namespace: str, name: str, dry_run: bool, config: str | None, data_dir: str | None, as_json: bool
+) -> int:
+    """Bring a repository back from its bucket alone, when the key-value store is lost.
+
+    Every commit comes back, and branches and tags as of the last ref snapshot. Uncommitted changes are gone, and so are
+    access keys: a server makes a new one of the admin on its first start. Refuses when the repository exists. Ends with
+    0 when everything came back, with 1 when something is missing in the bucket: the rest is back nevertheless.
+
+    \b
+    Example:
+      lakebed rebuild --namespace local://sales --data-dir /srv/lakebed
+    """
+    from lakebed_server.maintenance import run_rebuild
+
+    return _run(lambda: run_rebuild(_settings(config, data_dir), namespace, name, dry_run=dry_run, as_json=as_json))
+
+
+def _settings(config: str | None, data_dir: str | None) -> Settings:
+    from lakebed_server.settings.load import load
+
+    return load(flags={"data_dir": data_dir}, env=os.environ, config=config).settings
+
+
+def _run(job: Callable[[], int]) -> int:
+    from lakebed_engine.vocabulary.errors import EngineError
+
+    from lakebed_server.maintenance import exit_code_of
+
+    try:
+        return job()
+    except StartError as error:
+        raise MaintenanceError(str(error), 2, "usage") from None
+    except EngineError as error:
+        raise MaintenanceError(error.message, exit_code_of(error), error.kind) from error

@@ -1,0 +1,208 @@
+"""Checking and rebuilding from a command: runs the engine over the stores, and shows what came out.
+
+Above `components`, under `cli_maintenance`. Findings of a check are written as they are made: they need no memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import msgspec
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Orphan, Problem, RebuildReport
+
+from lakebed_server.components import open_engine
+from lakebed_server.settings.schema import Settings
+
+PATIENCE = 1.0
+"""Seconds before progress is shown."""
+
+_CODES: tuple[tuple[type[errors.EngineError], int], ...] = (
+    # the first that fits; the codes are those of docs/cli.md
+    (errors.NotFoundError, 3),
+    (errors.AlreadyExistsError, 4),
+    (errors.NamespaceInUseError, 4),
+    (errors.InvalidRequestError, 2),
+    (errors.OutcomeUnknownError, 8),
+    (errors.StoreError, 7),
+    (errors.TooManyAttemptsError, 7),
+)
+
+
+def exit_code_of(error: errors.EngineError) -> int:
+    """The exit code of a verb that could not be carried out. Never 1, which says that problems were found."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
+
+
+class ProgressLine:
+    """What is being done, on one line of a terminal that is written over; nothing elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream if stream.isatty() else None
+        self._next = time.monotonic() + PATIENCE
+        self._shown = False
+
+    def __call__(self, phase: str, done: int) -> None:
+        """So many of something are done."""
+        now = time.monotonic()
+        if self._stream is not None and now >= self._next:
+            self._next = now + 0.1
+            self._shown = True
+            self._stream.write(f"\r\x1b[K{phase}: {done:,}")
+            self._stream.flush()
+
+    def clear(self) -> None:
+        """Make room for a line of output."""
+        if self._stream is not None and self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False
+
+
+class Writer:
+    """Findings as they come: a line or two each, or one element of a JSON array each."""
+
+    def __init__(self, out: TextIO, progress: ProgressLine, head: Mapping[str, Any], *, as_json: bool) -> None:
+        self._out = out
+        self._progress = progress
+        self._as_json = as_json
+        self._comma = ""
+        if as_json:
+            out.write(_json(head)[:-1] + ', "findings": [')
+
+    def __call__(self, finding: Finding) -> None:
+        """One finding."""
+        self._progress.clear()
+        if self._as_json:
+            kind = "problem" if isinstance(finding, Problem) else "orphan"
+            self._out.write(f"{self._comma}\n  " + _json({"finding": kind, **msgspec.structs.asdict(finding)}))
+            self._comma = ","
+        else:
+            self._out.write(_problem_text(finding) if isinstance(finding, Problem) else _orphan_text(finding))
+
+    def end(self, body: Mapping[str, Any], text: str) -> None:
+        """What it comes to."""
+        self._progress.clear()
+        self._out.write("],\n " + _json(body)[1:] + "\n" if self._as_json else text + "\n")
+        self._out.flush()
+
+
+def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bool) -> int:
+    """Check a repository. 0, or 1 when something is missing or corrupt. Raises StartError, EngineError."""
+    progress = ProgressLine(sys.stderr)
+
+    async def job() -> FsckReport:
+        async with open_engine(settings, "refuse") as engine:
+            await engine.get_repository(repo)  # before anything is written
+            writer = Writer(sys.stdout, progress, {"repository": repo}, as_json=as_json)
+            report = await engine.fsck(repo, options, progress=progress, sink=writer)
+            writer.end(_fsck_body(report), _fsck_text(report, options))
+            return report
+
+    try:
+        report = asyncio.run(job())
+    finally:
+        progress.clear()
+    return 0 if report.ok else 1
+
+
+def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool, as_json: bool) -> int:
+    """Bring a repository back. 0, or 1 when something did not come back. Raises StartError, EngineError."""
+    progress = ProgressLine(sys.stderr)
+    findings: list[Finding] = []  # told at the end: a refusal must not stand under half a report
+
+    async def job() -> RebuildReport:
+        async with open_engine(settings, "pretend" if dry_run else "make") as engine:
+            return await engine.rebuild(namespace, name, dry_run=dry_run, progress=progress, sink=findings.append)
+
+    try:
+        report = asyncio.run(job())
+    finally:
+        progress.clear()
+    writer = Writer(sys.stdout, progress, {"repository": report.repository}, as_json=as_json)
+    for finding in findings:
+        writer(finding)
+    writer.end(_rebuild_body(report), _rebuild_text(report))
+    return 0 if report.ok else 1
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _fsck_body(report: FsckReport) -> dict[str, Any]:
+    kept = ("counts", "problem_count", "orphan_count", "orphan_bytes", "recent_count", "unknown")
+    return {"ok": report.ok, **{name: getattr(report, name) for name in kept}}
+
+
+def _rebuild_body(report: RebuildReport) -> dict[str, Any]:
+    body = msgspec.structs.asdict(report)
+    del body["repository"], body["problems"]
+    return {"ok": report.ok, **body}
+
+
+def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
+    counts = ", ".join(f"{count:,} {what}" for what, count in report.counts.items())
+    lines = [f"Checked {report.repository}: {counts}."]
+    if report.recent_count:
+        lines.append(f"{_many(report.recent_count, 'recent file')} that nothing names: perhaps of work under way.")
+    if report.unknown:
+        lines.append(f"Orphans in {', '.join(report.unknown)} cannot be told: what might name them is damaged.")
+    if report.orphan_count:
+        lines.append(
+            f"{_many(report.orphan_count, 'orphan')} of {report.orphan_bytes:,} bytes: files that nothing names."
+        )
+    if report.ok:
+        lines.append("Nothing is missing or corrupt" + ("." if options.data else "; --data looks at the objects too."))
+    else:
+        lines.append(f"{_many(report.problem_count, 'problem')}.")
+    return "\n".join(lines)
+
+
+def _rebuild_text(report: RebuildReport) -> str:
+    verb = "would come back" if report.dry_run else "is back"
+    parts = [
+        _many(report.commits, "commit"),
+        _many(report.branches, "branch", "branches"),
+        _many(report.tags, "tag"),
+    ]
+    lines = [f"Repository {report.repository} {verb} from {report.namespace}: {', '.join(parts)}."]
+    if report.snapshot:
+        moment = datetime.fromtimestamp(report.snapshot_time, UTC)
+        lines.append(f"Branches and tags are as of {moment:%Y-%m-%d %H:%M:%S} UTC, the last ref snapshot.")
+    if report.heads:
+        lines.append("No branch, tag or commit leads to these commits; `lakebed branch create --source` makes one:")
+        lines += [f"  {commit_id}" for commit_id in report.heads]
+    lines.append("Uncommitted changes are gone, and access keys are not in the bucket.")
+    if not report.ok:
+        lines.append(f"{_many(report.problem_count, 'problem')}.")
+    return "\n".join(lines)
+
+
+def _problem_text(problem: Problem) -> str:
+    lines = [f"{problem.kind} {problem.what} {_plain(problem.name)}: {_plain(problem.detail)}"]
+    if problem.path:
+        lines.append(f"  for example as {_plain(problem.path)}")
+    if problem.refs:
+        more = problem.ref_count - len(problem.refs)
+        names = ", ".join(map(_plain, problem.refs))
+        lines.append(f"  needed by {names}" + (f" and {more:,} more" if more else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _orphan_text(orphan: Orphan) -> str:
+    return f"orphan {_plain(orphan.key)}: {_many(orphan.size, 'byte')}, {orphan.age / 3600:,.1f} hours old\n"
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def _plain(text: str) -> str:
+    """Text with nothing in it that a terminal would obey."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

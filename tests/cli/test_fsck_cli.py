@@ -1,0 +1,230 @@
+"""`lakebed fsck` and `lakebed rebuild` on the directory of a real server, stopped or running."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import lakebed
+import pytest
+
+from tests.cli.support import Command
+from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@contextmanager
+def lake_of(server: RunningServer) -> Iterator[lakebed.Lake]:
+    with lakebed.connect(server.endpoint, ADMIN_ID, ADMIN_SECRET, timeout=30.0) as connected:
+        yield connected
+
+
+def fill(lake: lakebed.Lake) -> None:
+    repo = lake.repository("sales").create("local://sales")
+    main = repo.branch("main")
+    main.put_many({f"orders/{number}": f"order {number}".encode() for number in range(50)})
+    main.commit("load")
+    dev = repo.branch("dev").create("main")
+    dev.put("orders/1", b"better")
+    dev.commit("improve")
+    dev.merge_into(main)
+    repo.tag("v1").create("main")
+
+
+def picture(lake: lakebed.Lake) -> Any:
+    repo = lake.repository("sales")
+    refs = [*repo.branches(), *repo.tags()]
+    logs = {ref.id: [(one.id, one.message) for one in repo.ref(ref.id).log()] for ref in refs}
+    files = {ref.id: {one.path: repo.ref(ref.id).get(one.path) for one in repo.ref(ref.id).list()} for ref in refs}
+    return logs, files
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The directory of a server that was stopped, and what one saw through it."""
+    data_dir = tmp_path_factory.mktemp("filled") / "data"
+    with running_server(data_dir) as server, lake_of(server) as lake:
+        fill(lake)
+        return_value = picture(lake)
+    return data_dir, return_value
+
+
+@pytest.fixture
+def data_dir(filled: tuple[Path, Any], tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(filled[0], tmp_path / "data")
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Without a server, without settings."""
+    return Command({"HOME": str(tmp_path)})
+
+
+def namespace(data_dir: Path) -> Path:
+    return data_dir / "objects" / "sales"
+
+
+def snapshot_of(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+
+
+def test_a_whole_repository(command: Command, data_dir: Path) -> None:
+    before = snapshot_of(namespace(data_dir))
+    text = command("fsck", "sales", "--data-dir", str(data_dir)).text
+    assert text.startswith("Checked sales: 2 branches, 1 tags, 4 commits")
+    assert text.endswith("Nothing is missing or corrupt; --data looks at the objects too.\n")
+    found = command("fsck", "sales", "--deep", "--orphan-age", "0", "--json", "--data-dir", str(data_dir)).json
+    assert (found["ok"], found["findings"], found["repository"]) == (True, [], "sales")
+    assert found["counts"]["objects"] == 51
+    assert found["counts"]["ref snapshots"] >= 1, "written when the server stopped"
+    assert snapshot_of(namespace(data_dir)) == before
+
+
+def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> None:
+    (gone, *_) = sorted((namespace(data_dir) / "data").rglob("*/*"))
+    gone.unlink()
+    (namespace(data_dir) / "data/2020010100").mkdir()
+    (namespace(data_dir) / "data/2020010100/nobody\x1b[2J").write_bytes(b"12345")
+    assert command("fsck", "sales", "--data-dir", str(data_dir)).code == 0
+    arguments = ["fsck", "sales", "--data", "--orphan-age", "0", "--data-dir", str(data_dir)]
+    result = command(*arguments, code=1)
+    key = str(gone.relative_to(namespace(data_dir)))
+    assert f"missing object {key}: not in the bucket\n  for example as orders/" in result.text
+    assert "  needed by dev, main, v1\n" in result.text
+    assert "orphan data/2020010100/nobody\\x1b[2J: 5 bytes" in result.text
+    assert result.text.endswith("1 orphan of 5 bytes: files that nothing names.\n1 problem.\n")
+    assert result.err == ""
+    found = command(*arguments, "--json", code=1).json
+    orphan, problem = sorted(found["findings"], key=lambda one: one["finding"])
+    assert (orphan["finding"], orphan["key"]) == ("orphan", "data/2020010100/nobody\x1b[2J")
+    assert (problem["kind"], problem["what"], problem["name"]) == ("missing", "object", key)
+    assert problem["refs"] == ["dev", "main", "v1"]
+    assert (found["ok"], found["problem_count"], found["orphan_count"]) == (False, 1, 1)
+
+
+def test_beside_a_running_server(command: Command, data_dir: Path) -> None:
+    with running_server(data_dir) as server, lake_of(server) as lake:
+        main = lake.repository("sales").branch("main")
+        main.put("uncommitted", b"x")
+        found = command("fsck", "sales", "--deep", "--json", "--data-dir", str(data_dir)).json
+        assert found["ok"]
+        assert found["counts"]["uncommitted rows"] == 1
+        main.commit("more")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("fsck", "nothing"), 3, "repository 'nothing' not found"),
+        (("fsck",), 2, "REPO"),
+        (("fsck", "sales", "--orphan-age", "-1"), 2, "orphan-age"),
+        (("rebuild",), 2, "--namespace"),
+        (("rebuild", "--namespace", "local://sales"), 4, "repository 'sales' exists"),
+        (("rebuild", "--namespace", "local://sales", "--name", "other"), 4, "in use"),
+        (("rebuild", "--namespace", "local://../x"), 2, "namespace"),
+        (("rebuild", "--namespace", "local://nothing"), 2, "holds no repository"),
+        (("rebuild", "--namespace", "local://sales", "--name", "NO"), 2, "repository name"),
+    ],
+)
+def test_refusals(command: Command, data_dir: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    result = command(*arguments, "--data-dir", str(data_dir), code=code)
+    assert result.out == b""
+    assert said in result.err
+    error = command(*arguments, "--data-dir", str(data_dir), "--json", code=code).error
+    assert error["exit_code"] == code
+
+
+def test_no_database_is_no_clean_bill(command: Command, data_dir: Path, tmp_path: Path) -> None:
+    result = command("fsck", "sales", "--data-dir", str(tmp_path / "elsewhere"), code=2)
+    assert "there is no database" in result.err
+    assert not (tmp_path / "elsewhere").exists()
+    memory = Command({**command.environment, "LAKEBED_KV_TYPE": "memory"})
+    assert "kv.type is memory" in memory("fsck", "sales", code=2).err
+
+
+def test_a_store_that_cannot_be_read_ends_with_7_and_tells_of_nothing_missing(command: Command, data_dir: Path) -> None:
+    folder = namespace(data_dir) / "_lakebed/ranges"
+    shutil.rmtree(folder)
+    folder.symlink_to(folder)  # a directory that cannot be listed or read, also by root
+    result = command("fsck", "sales", "--data-dir", str(data_dir), code=None)
+    assert result.code in (1, 7), result.err
+    assert "missing range" not in result.text or result.code == 1
+
+
+def disaster_recovery() -> list[list[str]]:
+    """The commands of the walk-through of docs/operations.md."""
+    section = (DOCS / "operations.md").read_text().split("## Disaster recovery", 1)[1]
+    block = section.split("```sh\n", 1)[1].split("```", 1)[0]
+    return [line.split("#")[0].split() for line in block.splitlines() if line.split("#")[0].strip()]
+
+
+def test_the_walk_through_of_the_docs(command: Command, filled: tuple[Path, Any], data_dir: Path, tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    served = False
+    for line in disaster_recovery():
+        words = [word.replace("/srv/lakebed-old", str(data_dir)).replace("/srv/lakebed", str(fresh)) for word in line]
+        if words[:2] == ["lakebed", "serve"]:
+            served = True
+        elif words[0] == "lakebed":
+            result = command(*words[1:])
+            assert "4 commits, 2 branches, 1 tag" in result.text or "Nothing is missing or corrupt" in result.text
+        else:
+            subprocess.run(words, check=True)
+    assert served
+    with running_server(fresh) as server, lake_of(server) as lake:
+        assert picture(lake) == filled[1]
+        lake.repository("sales").branch("main").put("new", b"1")
+        lake.repository("sales").branch("main").commit("on we go")
+
+
+def test_a_dry_run_needs_no_database_and_makes_none(command: Command, data_dir: Path, tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    shutil.copytree(data_dir / "objects", fresh / "objects")
+    before = snapshot_of(fresh)
+    arguments = ["rebuild", "--namespace", "local://sales", "--data-dir", str(fresh)]
+    text = command(*arguments, "--dry-run").text
+    assert text.startswith("Repository sales would come back from local://sales: 4 commits, 2 branches, 1 tag.\n")
+    assert "Uncommitted changes are gone" in text
+    assert snapshot_of(fresh) == before
+    found = command(*arguments, "--json").json
+    assert (found["ok"], found["dry_run"], found["commits"], found["heads"]) == (True, False, 4, [])
+
+
+def test_what_does_not_come_back_is_told(command: Command, data_dir: Path, tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    shutil.copytree(data_dir / "objects", fresh / "objects")
+    shutil.rmtree(fresh / "objects/sales/_lakebed/refs")
+    (name, *_) = [
+        path
+        for path in (fresh / "objects/sales/_lakebed/commits").iterdir()
+        if json.loads(path.read_text())["message"] == "improve"
+    ]
+    name.unlink()
+    result = command("rebuild", "--namespace", "local://sales", "--data-dir", str(fresh), code=1)
+    assert f"missing commit _lakebed/commits/{name.name}: not in the bucket" in result.text
+    assert "missing ref snapshot _lakebed/refs/" in result.text
+    assert "No branch, tag or commit leads to these commits" in result.text
+    assert result.text.endswith("2 problems.\n")
+
+
+def test_a_server_writes_snapshots_while_it_runs_and_none_when_told_so(tmp_path: Path) -> None:
+    refs = tmp_path / "data/objects/sales/_lakebed/refs"
+    with running_server(tmp_path / "data", environment={"LAKEBED_REFS_SNAPSHOT": "off"}) as server:
+        with lake_of(server) as lake:
+            lake.repository("sales").create("local://sales")
+    assert not refs.exists()
+    with running_server(tmp_path / "data", environment={"LAKEBED_REFS_SNAPSHOT": "always"}) as server:
+        with lake_of(server) as lake:
+            repo = lake.repository("sales")
+            repo.branch("dev").create("main")
+            assert len(list(refs.iterdir())) == 1
+            repo.tag("v1").create("dev")
+            assert len(list(refs.iterdir())) == 2
+    assert len(list(refs.iterdir())) == 2

@@ -1,0 +1,369 @@
+"""Rivals at every store call of push, compact, reset of a prefix and commit; lost answers; many real tasks.
+
+Two operations at once must end as one of the two orders would. The oracle runs both orders on a dictionary.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import random
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.swap import OPERATIONS
+from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.tree.layers import layer_tree
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import Commit
+
+from tests.engine.layering import Model, World, just_seal, layers_of, observed, push, shown, write
+from tests.engine.support import REPO, LossyKV, commit, fails, history, losing, run
+from tests.engine.test_races import lake
+from tests.engine.trees import Delta
+
+Act = Callable[[Engine], Awaitable[object]]
+Verb = tuple[Act, Callable[[Model], object]]
+DEV = "dev"
+PUSHED: Delta = {"a": "pushed", "p/1": "pushed", "p/2": None, "p/9": "pushed"}
+
+
+async def or_nothing(job: Awaitable[object]) -> None:
+    """Nothing to commit is an answer."""
+    try:
+        await job
+    except errors.NoChangesError:
+        pass
+
+
+async def recreate(engine: Engine) -> None:
+    await engine.delete_branch(REPO, DEV)
+    await engine.create_branch(REPO, DEV, "main")
+
+
+def recreated(model: Model) -> None:
+    model.head, model.staged = {"a": "main"}, {}
+
+
+VERBS: dict[str, Verb] = {
+    "push": (lambda e: push(e, PUSHED, DEV, at=[2]), lambda m: m.write(PUSHED)),
+    "compact": (lambda e: e.compact(REPO, DEV, least=2), lambda m: None),
+    "reset prefix": (lambda e: e.reset_prefix(REPO, DEV, "p/"), lambda m: m.reset("p/")),
+    "commit": (lambda e: or_nothing(commit(e, branch=DEV)), lambda m: m.commit()),
+    "reset object": (lambda e: e.reset_object(REPO, DEV, "p/1"), lambda m: m.reset_object("p/1")),
+}
+WRITE: Verb = (lambda e: write(e, {"p/1": "rival"}, DEV), lambda m: m.write({"p/1": "rival"}))
+SEAL: Verb = (lambda e: just_seal(e, DEV), lambda m: None)
+RIVALS: dict[str, list[Verb]] = {
+    "push": [(lambda e: push(e, {"a": "rival", "p/1": "rival", "q": "rival"}, DEV),
+              lambda m: m.write({"a": "rival", "p/1": "rival", "q": "rival"}))],
+    "write": [WRITE],
+    "delete": [(lambda e: write(e, {"a": None}, DEV), lambda m: m.write({"a": None}))],
+    "seal": [SEAL],
+    "compact": [VERBS["compact"]],
+    "write, seal and compact": [WRITE, SEAL, VERBS["compact"]],
+    "commit": [VERBS["commit"]],
+    "commit and write": [VERBS["commit"], WRITE],
+    "reset": [(lambda e: e.reset_branch(REPO, DEV), lambda m: m.reset())],
+    "reset prefix": [VERBS["reset prefix"]],
+    "reset object": [VERBS["reset object"]],
+    "recreate": [(recreate, recreated)],
+}  # fmt: skip
+
+
+async def act(rival: str, engine: Engine) -> None:
+    for one, _ in RIVALS[rival]:
+        await one(engine)
+
+
+def orders(model: Model, verb: str, rival: str) -> list[Model]:
+    """What the branch may show after both: the operation before, between or behind the rival's steps."""
+    found = []
+    for at in range(len(RIVALS[rival]) + 1):
+        after = model.copy()
+        for _, step in [*RIVALS[rival][:at], VERBS[verb], *RIVALS[rival][at:]]:
+            step(after)
+        found.append(after)
+    if verb == "commit" and rival in ("reset prefix", "reset object"):
+        # a reset does not stop a commit that has begun: its rows are committed, and what it said before is staged
+        after, gone = model.copy(), model.copy()
+        after.commit()
+        VERBS[rival][1](gone)
+        after.staged = {path: model.head.get(path) for path in model.staged.keys() - gone.staged.keys()}
+        found.append(after)
+    return found
+
+
+async def _prepare(live: bool, world: World) -> tuple[Engine, Model]:
+    """A branch with a head, a file layer, a sealed token, a compacted layer, and rows in the live token or none."""
+    engine = await world.start()
+    await write(engine, {"a": "main"})
+    await commit(engine)
+    await engine.create_branch(REPO, DEV, "main")
+    model = Model({"a": "main"})
+    steps: list[Delta] = [{"a": "head", "p/1": "head", "p/2": "head"}, {"p/1": "one", "b": "one"}, {"p/2": "two"},
+                          {"p/3": "three", "a": None}, {"p/1": "four", "p/4": None}]  # fmt: skip
+    for number, delta in enumerate(steps):
+        await (push(engine, delta, DEV) if number in (1, 3) else write(engine, delta, DEV))
+        model.write(delta)
+        if number == 0:
+            await commit(engine, branch=DEV)
+            model.commit()
+        elif number == 2:
+            await just_seal(engine, DEV)
+            await engine.compact(REPO, DEV, least=2)
+    if not live:
+        await just_seal(engine, DEV)
+    assert (await observed(engine, DEV)).same(model)
+    return engine, model
+
+
+_snapshots: dict[bool, tuple[MemoryKV, dict[str, Any], Model]] = {}
+
+
+async def prepared(live: bool, world: World) -> tuple[Engine, Model]:
+    """The same in no time, from the second time on."""
+    kv = world.kv.inner if isinstance(world.kv.inner, MemoryKV) else world.kv.inner.inner  # type: ignore[attr-defined]
+    if live not in _snapshots:
+        first = World()
+        _, model = await _prepare(live, first)
+        assert isinstance(first.kv.inner, MemoryKV)
+        _snapshots[live] = first.kv.inner, first.objects._blobs, model
+    old, blobs, model = _snapshots[live]
+    kv._partitions, kv._version = copy.deepcopy(old._partitions), old._version
+    world.objects._blobs = dict(blobs)
+    return world.engine(), model
+
+
+async def intact(world: World, engine: Engine, wanted: list[Model], what: object) -> None:
+    """One of the orders; and it stays so when the cleaner has been, caches are cold, and all is committed."""
+    found = await observed(engine, DEV)
+    assert any(found.same(one) for one in wanted), (what, found, wanted)
+    await world.clean(engine)
+    cold = world.engine(cache_bytes=0)
+    assert await shown(cold, DEV) == found.view, what
+    assert world.layer_files() >= {
+        info.file for layer in await layers_of(cold, DEV) for info in layer_tree(layer).ranges
+    }
+    await write(cold, {"last": "x"}, DEV)
+    await commit(cold, branch=DEV)
+    assert await shown(cold, f"{DEV}@") == {**found.view, "last": "x"}, what
+    assert await layers_of(cold, DEV) == ()
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
+    async def job(call: int, live: bool) -> bool:
+        world = World()
+        engine, model = await prepared(live, world)
+        reached = world.at(call, lambda: act(rival, world.engine()))
+        try:
+            await VERBS[verb][0](engine)
+        except errors.BranchNotFoundError:
+            assert rival == "recreate"
+            world.hook = None
+            assert (await observed(engine, DEV)).same(Model({"a": "main"}))
+            return True
+        world.hook = None
+        if not reached():
+            return False
+        await intact(world, engine, orders(model, verb, rival), (verb, rival, call, live))
+        return True
+
+    for live in (True, False):
+        call = 1
+        while run(job(call, live)):
+            call += 1
+        assert call > 4
+
+
+@pytest.mark.parametrize("how", ["after", "before"])
+@pytest.mark.parametrize("rival", ["write", "commit", "commit and write", "reset", "compact", "recreate"])
+@pytest.mark.parametrize("verb", ["push", "compact", "reset prefix"])
+def test_a_lost_answer_is_settled_and_counts_once(verb: str, rival: str, how: str) -> None:
+    async def job(at: int) -> bool:
+        batches = 0
+
+        def lose(_: Batch) -> str:
+            nonlocal batches
+            if world._inside or not armed:
+                return ""
+            batches += 1
+            return how if batches == at else ""
+
+        armed = False
+        kv = LossyKV(MemoryKV(), lose)
+        world = World(kv)
+        engine, model = await prepared(True, world)
+        wanted = orders(model, verb, rival)
+        acted = False
+
+        async def hook(_: str) -> None:
+            nonlocal acted
+            if kv.lost and not acted:
+                acted = True
+                await act(rival, world.engine())
+
+        armed, world.hook = True, hook
+        try:
+            await VERBS[verb][0](engine)
+        except errors.BranchNotFoundError:
+            assert rival == "recreate"
+        armed, world.hook = False, None
+        if not kv.lost:
+            return False
+        assert acted
+        await intact(world, engine, wanted, (verb, rival, how, at))
+        return True
+
+    at = 1
+    while run(job(at)):
+        at += 1
+    assert at > 1
+
+
+def test_a_push_whose_answer_is_never_known() -> None:
+    async def job() -> None:
+        kv = LossyKV(MemoryKV(), lambda _: "")
+        world = World(kv)
+        engine, model = await prepared(True, world)
+        kv.lose = lambda _: "before"
+        await fails(push(engine, PUSHED, DEV), errors.OutcomeUnknownError)
+        kv.lose = lambda _: ""
+        await intact(world, engine, [model], "never applied")
+
+    run(job())
+
+
+def test_a_write_between_the_look_at_the_marker_and_the_swap() -> None:
+    """Spelt out, since it is the reason for the guard: the write is acknowledged, so it must not go with its token."""
+
+    async def job() -> None:
+        world = World()
+        engine = await world.start()
+        await engine.create_branch(REPO, DEV, "main")
+        swaps = 0
+
+        async def hook(what: str) -> None:
+            nonlocal swaps
+            if what == "kv apply":
+                swaps += 1
+                if swaps == 1:
+                    await write(world.engine(), {"w": "acknowledged", "a": "older"}, DEV)
+
+        world.hook = hook
+        await push(engine, PUSHED, DEV)
+        world.hook = None
+        assert swaps == 2
+        assert [layer.kind for layer in await layers_of(engine, DEV)] == ["file", "kv"]
+        assert await shown(engine, DEV) == {"w": "acknowledged", "a": "pushed", "p/1": "pushed", "p/9": "pushed"}
+
+    run(job())
+
+
+def test_swaps_leave_operation_keys_and_refusals_do_not() -> None:
+    async def job() -> None:
+        world = World()
+        engine, _ = await prepared(True, world)
+        partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+
+        async def keys() -> int:
+            return len(await world.kv.inner.scan(partition, OPERATIONS, b"op0"))
+
+        before = await keys()
+        await push(engine, PUSHED, DEV)
+        assert await keys() == before + 1
+        await engine.compact(REPO, DEV, least=2)
+        assert await keys() == before + 2
+        assert await engine.compact(REPO, DEV, least=2) == 0
+        assert await keys() == before + 2
+
+    run(job())
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+def test_pushers_writers_compactors_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
+    """Every group of paths has one owner; what it did last is what the branch shows."""
+
+    async def job(seed: int) -> None:
+        dice = random.Random(seed)
+        last: dict[str, set[str | None]] = {}
+        made: list[Commit] = []
+        busy = True
+
+        async def sure(path: str, text: str | None, act: Awaitable[object]) -> None:
+            try:
+                await act
+                last[path] = {text}
+            except errors.OutcomeUnknownError:
+                last.setdefault(path, {None}).add(text)
+            except errors.BackpressureError:
+                pass
+
+        async def writer(engine: Engine, number: int) -> None:
+            for step in range(8):
+                await sure(f"w{number}/0", f"{step}", write(engine, {f"w{number}/0": f"{step}"}))
+
+        async def pusher(engine: Engine, number: int) -> None:
+            for step in range(6):
+                text = None if step == 3 else f"{step}"
+                delta = dict.fromkeys((f"u{number}/{n}" for n in range(4)), text)
+                await sure(f"u{number}/0", text, push(engine, delta, at=[2]))
+
+        async def resetter(engine: Engine) -> None:
+            for step in range(4):
+                try:
+                    await write(engine, {"r/0": f"{step}", "r/1": f"{step}"})
+                    await engine.reset_prefix(REPO, "main", "r/")
+                    last["r/0"] = {None, *(f"{n}" for n in range(step + 1))}  # a commit may have come between
+                except (errors.OutcomeUnknownError, errors.BackpressureError):
+                    last["r/0"] = {None, *(f"{n}" for n in range(4))}
+
+        async def others(engine: Engine) -> None:
+            while busy:
+                try:
+                    if dice.random() < 0.6:
+                        await engine.compact(REPO, "main", least=dice.choice([2, 3, 8]))
+                    else:
+                        made.append(await commit(engine))
+                except (errors.NoChangesError, errors.OutcomeUnknownError):
+                    pass
+                await asyncio.sleep(0)
+
+        async def reader(engine: Engine) -> None:
+            while busy:
+                for number in range(2):
+                    page = await shown(engine, prefix=f"u{number}/")
+                    assert len(page) in (0, 4), f"seed {seed}: half a push: {page}"
+                    assert len(set(page.values())) <= 1, f"seed {seed}: two pushes in one page: {page}"
+                await asyncio.sleep(0)
+
+        async with lake(kind, tmp_path, seed, losing(dice, rate)) as engine:
+            side = [asyncio.ensure_future(one) for one in (others(engine), others(engine), reader(engine))]
+            await asyncio.gather(
+                *(writer(engine, n) for n in range(3)), *(pusher(engine, n) for n in range(2)), resetter(engine)
+            )
+            busy = False
+            await asyncio.gather(*side)
+            kv = engine._ctx.kv
+            assert isinstance(kv, LossyKV)
+            kv.lose = lambda _: ""
+            found = await shown(engine)
+            for path, texts in last.items():
+                assert found.get(path) in texts, f"seed {seed}: {path} holds {found.get(path)}, not one of {texts}"
+            await engine.compact(REPO, "main", least=2)
+            assert await shown(engine) == found, f"seed {seed}"
+            await or_nothing(commit(engine))
+            assert await shown(engine, "main@") == found, f"seed {seed}"
+            commits = [one.id for one in await history(engine)]
+            assert len({one.id for one in made}) == len(made)
+            assert {one.id for one in made} <= set(commits), f"seed {seed}: an acknowledged commit is gone"
+
+    for seed in range(2 if kind == "sqlite" else 8):
+        run(job(seed))
