@@ -1,6 +1,7 @@
-"""How fast the object stores are: `python benchmarks/objects.py [--memory] [--directory DIR] [--mib 256]`.
+"""How fast the object stores are: `python benchmarks/objects.py [--memory | --s3] [--directory DIR] [--mib 256]`.
 
-Prints durable small puts a second (32 tasks), small reads, and streams of 256 MiB both ways. Set PYTHONPATH to
+Prints durable small puts a second (32 tasks), small reads, and streams of 256 MiB both ways. `--s3` starts SeaweedFS on
+this machine (see tests/support/s3.py): what is measured is that server as much as the adapter. Set PYTHONPATH to
 server_stub where the project is not installed.
 """
 
@@ -8,12 +9,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.cloud import CloudObjects
 from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.memory import MemoryObjects
 
@@ -75,15 +78,29 @@ async def run(store: ObjectStore, mib: int, puts: int) -> None:
     print(f"open {mib} MiB                   {await read_stream(store, mib):10,.0f} MiB/s")
 
 
+def on_s3(mib: int, puts: int) -> None:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from tests.support.s3 import running_seaweedfs
+
+    with running_seaweedfs() as server:
+        store = CloudObjects(server.namespace(), server.options())
+        asyncio.run(run(store, mib, puts))
+        store.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memory", action="store_true", help="measure mem:// instead of local://")
+    parser.add_argument("--s3", action="store_true", help="measure s3:// on a SeaweedFS that is started for it")
     parser.add_argument("--directory", type=Path, help="where local:// lies; the disk to measure")
     parser.add_argument("--mib", type=int, default=256)
     parser.add_argument("--puts", type=int, default=6400)
     options = parser.parse_args()
     if options.memory:
         asyncio.run(run(MemoryObjects("mem://bench"), options.mib, options.puts))
+        return
+    if options.s3:
+        on_s3(options.mib, options.puts)
         return
     with tempfile.TemporaryDirectory(dir=options.directory) as directory:
         store = LocalObjects(Path(directory) / "bench", "local://bench")

@@ -139,6 +139,11 @@ def open_file(data: bytes, kind: str, file_id: str) -> pq.ParquetFile:
     return file
 
 
+def reopen(data: bytes, metadata: pq.FileMetaData) -> pq.ParquetFile:
+    """Another reader over bytes that `open_file` has verified. Each reader is for one thread at a time."""
+    return pq.ParquetFile(pa.BufferReader(data), metadata=metadata, pre_buffer=False)
+
+
 def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None) -> pa.Table:
     """All rows of a range file, with RANGE_SCHEMA or some columns of it. Raises FormatError."""
     schema = RANGE_SCHEMA if columns is None else pa.schema([RANGE_SCHEMA.field(name) for name in columns])

@@ -147,7 +147,7 @@ def _rebuild_body(report: RebuildReport) -> dict[str, Any]:
 
 
 def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
-    counts = ", ".join(f"{count:,} {what}" for what, count in report.counts.items())
+    counts = ", ".join(f"{what} {count:,}" for what, count in report.counts.items())
     lines = [f"Checked {report.repository}: {counts}."]
     if report.recent_count:
         lines.append(f"{_many(report.recent_count, 'recent file')} that nothing names: perhaps of work under way.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
@@ -12,6 +13,9 @@ from typing import Any
 
 import lakebed
 import pytest
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.reports import Problem
+from lakebed_server.maintenance import ProgressLine, Writer, exit_code_of
 
 from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
@@ -78,7 +82,7 @@ def snapshot_of(directory: Path) -> dict[str, bytes]:
 def test_a_whole_repository(command: Command, data_dir: Path) -> None:
     before = snapshot_of(namespace(data_dir))
     text = command("fsck", "sales", "--data-dir", str(data_dir)).text
-    assert text.startswith("Checked sales: 2 branches, 1 tags, 4 commits")
+    assert text.startswith("Checked sales: branches 2, tags 1, commits 4, ")
     assert text.endswith("Nothing is missing or corrupt; --data looks at the objects too.\n")
     found = command("fsck", "sales", "--deep", "--orphan-age", "0", "--json", "--data-dir", str(data_dir)).json
     assert (found["ok"], found["findings"], found["repository"]) == (True, [], "sales")
@@ -91,19 +95,19 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     (gone, *_) = sorted((namespace(data_dir) / "data").rglob("*/*"))
     gone.unlink()
     (namespace(data_dir) / "data/2020010100").mkdir()
-    (namespace(data_dir) / "data/2020010100/nobody\x1b[2J").write_bytes(b"12345")
+    (namespace(data_dir) / "data/2020010100/nobody").write_bytes(b"12345")
     assert command("fsck", "sales", "--data-dir", str(data_dir)).code == 0
     arguments = ["fsck", "sales", "--data", "--orphan-age", "0", "--data-dir", str(data_dir)]
     result = command(*arguments, code=1)
     key = str(gone.relative_to(namespace(data_dir)))
     assert f"missing object {key}: not in the bucket\n  for example as orders/" in result.text
     assert "  needed by dev, main, v1\n" in result.text
-    assert "orphan data/2020010100/nobody\\x1b[2J: 5 bytes" in result.text
+    assert "orphan data/2020010100/nobody: 5 bytes" in result.text
     assert result.text.endswith("1 orphan of 5 bytes: files that nothing names.\n1 problem.\n")
     assert result.err == ""
     found = command(*arguments, "--json", code=1).json
     orphan, problem = sorted(found["findings"], key=lambda one: one["finding"])
-    assert (orphan["finding"], orphan["key"]) == ("orphan", "data/2020010100/nobody\x1b[2J")
+    assert (orphan["finding"], orphan["key"]) == ("orphan", "data/2020010100/nobody")
     assert (problem["kind"], problem["what"], problem["name"]) == ("missing", "object", key)
     assert problem["refs"] == ["dev", "main", "v1"]
     assert (found["ok"], found["problem_count"], found["orphan_count"]) == (False, 1, 1)
@@ -149,13 +153,52 @@ def test_no_database_is_no_clean_bill(command: Command, data_dir: Path, tmp_path
     assert "kv.type is memory" in memory("fsck", "sales", code=2).err
 
 
-def test_a_store_that_cannot_be_read_ends_with_7_and_tells_of_nothing_missing(command: Command, data_dir: Path) -> None:
-    folder = namespace(data_dir) / "_lakebed/ranges"
-    shutil.rmtree(folder)
-    folder.symlink_to(folder)  # a directory that cannot be listed or read, also by root
-    result = command("fsck", "sales", "--data-dir", str(data_dir), code=None)
-    assert result.code in (1, 7), result.err
-    assert "missing range" not in result.text or result.code == 1
+def test_a_store_that_does_not_answer_ends_with_7(command: Command, data_dir: Path) -> None:
+    dead = {
+        "LAKEBED_OBJECTS_S3_ENDPOINT": "http://127.0.0.1:1",
+        "LAKEBED_OBJECTS_S3_ALLOW_HTTP": "true",
+        "LAKEBED_OBJECTS_S3_ACCESS_KEY_ID": "x",
+        "LAKEBED_OBJECTS_S3_SECRET_ACCESS_KEY": "y",
+    }
+    there = Command({**command.environment, **dead})
+    error = there(
+        "rebuild", "--namespace", "s3://b/x", "--dry-run", "--json", "--data-dir", str(data_dir), code=7
+    ).error
+    assert error["kind"] == "store_unavailable"
+
+
+def test_every_engine_error_has_a_code_that_is_not_1() -> None:
+    def below(kind: type[errors.EngineError]) -> Iterator[type[errors.EngineError]]:
+        yield kind
+        for one in kind.__subclasses__():
+            yield from below(one)
+
+    codes = {kind.__name__: exit_code_of(kind("it failed")) for kind in below(errors.EngineError)}
+    assert set(codes.values()) == {2, 3, 4, 7, 8}
+    assert (codes["RepositoryNotFoundError"], codes["NamespaceInUseError"], codes["CorruptDataError"]) == (3, 4, 7)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_on_a_terminal_gives_way_to_findings() -> None:
+    screen, out = Terminal(), io.StringIO()
+    line = ProgressLine(screen)
+    line("ranges", 5)
+    assert screen.getvalue() == "", "not in the first second"
+    line._next = 0.0
+    line("ranges", 1234)
+    assert screen.getvalue() == "\r\x1b[Kranges: 1,234"
+    writer = Writer(out, line, {}, as_json=False)
+    writer(Problem(kind="missing", what="object", name="a\x1b[2J\nb", detail="gone", refs=("x",), ref_count=3))
+    assert screen.getvalue().endswith("1,234\r\x1b[K")
+    assert out.getvalue() == "missing object a\\x1b[2J\\nb: gone\n  needed by x and 2 more\n"
+    quiet = ProgressLine(io.StringIO())
+    quiet._next = 0.0
+    quiet("ranges", 1)
+    quiet.clear()
 
 
 def disaster_recovery() -> list[list[str]]:
@@ -165,7 +208,9 @@ def disaster_recovery() -> list[list[str]]:
     return [line.split("#")[0].split() for line in block.splitlines() if line.split("#")[0].strip()]
 
 
-def test_the_walk_through_of_the_docs(command: Command, filled: tuple[Path, Any], data_dir: Path, tmp_path: Path) -> None:
+def test_the_walk_through_of_the_docs(
+    command: Command, filled: tuple[Path, Any], data_dir: Path, tmp_path: Path
+) -> None:
     fresh = tmp_path / "fresh"
     served = False
     for line in disaster_recovery():
@@ -216,15 +261,14 @@ def test_what_does_not_come_back_is_told(command: Command, data_dir: Path, tmp_p
 
 def test_a_server_writes_snapshots_while_it_runs_and_none_when_told_so(tmp_path: Path) -> None:
     refs = tmp_path / "data/objects/sales/_lakebed/refs"
-    with running_server(tmp_path / "data", environment={"LAKEBED_REFS_SNAPSHOT": "off"}) as server:
-        with lake_of(server) as lake:
-            lake.repository("sales").create("local://sales")
+    off, always = ({"LAKEBED_REFS_SNAPSHOT": word} for word in ("off", "always"))
+    with running_server(tmp_path / "data", environment=off) as server, lake_of(server) as lake:
+        lake.repository("sales").create("local://sales")
     assert not refs.exists()
-    with running_server(tmp_path / "data", environment={"LAKEBED_REFS_SNAPSHOT": "always"}) as server:
-        with lake_of(server) as lake:
-            repo = lake.repository("sales")
-            repo.branch("dev").create("main")
-            assert len(list(refs.iterdir())) == 1
-            repo.tag("v1").create("dev")
-            assert len(list(refs.iterdir())) == 2
+    with running_server(tmp_path / "data", environment=always) as server, lake_of(server) as lake:
+        repo = lake.repository("sales")
+        repo.branch("dev").create("main")
+        assert len(list(refs.iterdir())) == 1
+        repo.tag("v1").create("dev")
+        assert len(list(refs.iterdir())) == 2
     assert len(list(refs.iterdir())) == 2

@@ -43,7 +43,9 @@ from tests.support.s3 import SECRET_ACCESS_KEY, S3Server, shared
 T = TypeVar("T")
 MIB = 1 << 20
 SERVERS = ["seaweedfs", "moto"]
-QUICK = {"retries": 3, "retry_seconds": 1.0, "silence_seconds": 1.0}
+PATIENT = {"retries": 5, "retry_seconds": 5.0, "silence_seconds": 5.0}
+QUICK = {"retries": 1, "retry_seconds": 0.2, "silence_seconds": 5.0}
+"""For what never gets better."""
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -230,14 +232,17 @@ def first(count: int, what: str | bytes, only: str = "PUT") -> Callable[[str, st
 
 
 def through(
-    server: S3Server, opened: Callable[..., CloudObjects], plan: Callable[[str, str], str | bytes]
+    server: S3Server,
+    opened: Callable[..., CloudObjects],
+    plan: Callable[[str, str], str | bytes],
+    times: dict[str, float] = PATIENT,
 ) -> Callable[[Callable[[CloudObjects, Proxy], Coroutine[Any, Any, None]]], None]:
     """Runs an async function on a store behind a proxy."""
 
     def runner(body: Callable[[CloudObjects, Proxy], Coroutine[Any, Any, None]]) -> None:
         async def main() -> None:
             async with Proxy(server.endpoint, plan).running() as proxy:
-                await body(opened(server.namespace(), server.options(endpoint=proxy.endpoint, **QUICK)), proxy)
+                await body(opened(server.namespace(), server.options(endpoint=proxy.endpoint, **times)), proxy)
 
         run(main())
 
@@ -288,7 +293,7 @@ def test_an_outcome_that_cannot_be_known_is_said(opened: Callable[..., CloudObje
         with pytest.raises(OutcomeUnknownError, match=r"/k was lost, .* read it back"):
             await store.put("k", b"mine", if_absent=True)
 
-    through(shared("seaweedfs"), opened, plan)(body)
+    through(shared("seaweedfs"), opened, plan, QUICK)(body)
 
 
 def test_equal_content_written_without_a_condition_is_not_ours(opened: Callable[..., CloudObjects]) -> None:
@@ -303,7 +308,7 @@ def test_equal_content_written_without_a_condition_is_not_ours(opened: Callable[
         with pytest.raises(BlobExists):
             await store.put("k", b"equal", if_absent=True)
 
-    through(server, opened, first(1, "drop-request"))(body)
+    through(server, opened, first(1, "drop-request"), QUICK)(body)
 
 
 def test_a_conflict_without_a_winner_is_tried_again(opened: Callable[..., CloudObjects]) -> None:
@@ -419,7 +424,7 @@ def test_an_upload_whose_parts_fail(opened: Callable[..., CloudObjects]) -> None
             await store.head("big")
         assert server.uploads(prefix_of(store.uri)) == []
 
-    through(server, opened, plan)(body)
+    through(server, opened, plan, QUICK)(body)
 
 
 def test_memory_of_a_long_stream_is_bounded(opened: Callable[..., CloudObjects]) -> None:
@@ -450,7 +455,7 @@ def test_memory_of_a_long_stream_is_bounded(opened: Callable[..., CloudObjects])
         async with proxy.running():
             store = opened(server.namespace(), server.options(endpoint=proxy.endpoint))
             task = asyncio.ensure_future(store.put_stream("big", endless()))
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(0.5)
             assert 8 * MIB < sent <= 48 * MIB
             task.cancel()
             gate.set()
@@ -505,7 +510,7 @@ def test_faults_have_types(
             await store.put("k", b"1", if_absent=True)
         assert len(proxy.seen) > before_conditional
 
-    through(shared("seaweedfs"), opened, lambda method, path: answer)(body)
+    through(shared("seaweedfs"), opened, lambda method, path: answer, QUICK)(body)
 
 
 def test_nobody_there(opened: Callable[..., CloudObjects]) -> None:
@@ -763,7 +768,7 @@ def test_processes_share_a_cache(tmp_path: Path, threads: Threads) -> None:
 
 
 def test_marks_are_metadata(opened: Callable[..., CloudObjects]) -> None:
-    """What settles a lost answer is seen by other tools as x-amz-meta-lakebed-put."""
+    """What settles a lost answer is seen by other tools as x-amz-meta-lakebedput."""
     server = shared("seaweedfs")
     namespace = server.namespace()
     run(opened(namespace, server.options()).put("k", b"1", if_absent=True))

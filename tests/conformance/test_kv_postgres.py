@@ -13,7 +13,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 from lakebed_engine.stores.kv import postgres as postgres_door
-from lakebed_engine.stores.kv import postgres_errors, postgres_writer
+from lakebed_engine.stores.kv import postgres_errors, postgres_session, postgres_writer
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put
 from lakebed_engine.stores.kv.postgres import PostgresKV
 from lakebed_engine.stores.kv.postgres_schema import APPLY, SCHEMA_VERSION
@@ -358,6 +358,22 @@ async def test_more_callers_than_connections_wait(postgres: Postgres, schema: st
         calls = [call for n in range(50) for call in (put(kv, b"%d" % n), kv.scan("p"), kv.get_many("p", [b"1"]))]
         found = await outcomes(calls)
         assert not [outcome for outcome in found if isinstance(outcome, Exception)]
+
+
+async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
+    postgres: Postgres, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_session, "_READ_LANES", 1)
+    monkeypatch.setattr(postgres_session, "_WRITE_LANES", 1)
+
+    async def caller(kv: KVStore, number: int) -> None:
+        for _ in range(20):
+            await put(kv, b"%d" % number)
+        for _ in range(20):
+            await kv.get("p", b"k")
+
+    async with opened(postgres.dsn, schema) as kv:
+        await asyncio.wait_for(asyncio.gather(*(caller(kv, number) for number in range(8))), timeout=10)
 
 
 async def test_a_server_without_connections_is_waited_for_and_then_named(postgres: Postgres, schema: str) -> None:

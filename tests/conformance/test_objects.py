@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import lakebed_engine
 import pytest
@@ -24,6 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.cloud import CloudObjects
+from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_calls import SystemCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -74,15 +76,22 @@ def place() -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture(params=["memory", "local", "seaweedfs", "moto"])
+MORE = os.environ.get("LAKEBED_TEST_NAMESPACES", "").split()
+"""Other cloud stores to run the suite on, for example `az://container`; docs/stores.md says how."""
+
+
+@pytest.fixture(params=["memory", "local", "seaweedfs", "moto", *MORE])
 def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
     """Every adapter. `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto)."""
     if request.param == "memory":
         yield MemoryObjects("mem://t")
         return
     if request.param != "local":
-        server = shared(request.param)
-        cloud = CloudObjects(f"{server.namespace()}/t", server.options())
+        if request.param in MORE:
+            cloud = CloudObjects(f"{request.param}/t-{uuid4().hex[:12]}/t", CloudOptions(allow_http=True))
+        else:
+            server = shared(request.param)
+            cloud = CloudObjects(f"{server.namespace()}/t", server.options())
         yield cloud
         cloud.close()
         return

@@ -75,13 +75,14 @@ class World:
                 self._inside = False
 
     def at(self, call: int, act: Callable[[], Awaitable[object]]) -> Callable[[], bool]:
-        """Act once, at this call from now. Tells whether it has been reached."""
+        """Act once, ahead of this call from now. Tells whether it has been reached."""
         self.log = []
-        done = False
+        left, done = call, False
 
-        async def hook(_: str) -> None:
-            nonlocal done
-            if len(self.log) == call and not done:
+        async def hook(what: str) -> None:
+            nonlocal left, done
+            left -= not what.endswith("done")
+            if left == 0 and not done:
                 done = True
                 await act()
 
@@ -108,7 +109,7 @@ class _KV(HookedKV):
 
     async def apply(self, batch: Batch) -> int:
         version = await super().apply(batch)
-        await self.world.tick("kv applied")
+        await self.world.tick("kv apply done")
         return version
 
 
@@ -129,7 +130,7 @@ class _Objects(MemoryObjects):
     async def delete(self, keys: Sequence[str]) -> None:
         await self.world.tick("delete")
         await super().delete(keys)
-        await self.world.tick("deleted")
+        await self.world.tick("delete done")
 
 
 # verbs on entries whose text is their address: no data is written

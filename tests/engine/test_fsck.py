@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 import pytest
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.checking import history
 from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
 from lakebed_engine.operations.context import branch_key, commit_key, load_commit, open_repo, staging, tag_key
 from lakebed_engine.operations.repositories import COMMITS, MARKER
@@ -21,6 +23,7 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.rows import delta_table, live_rows
 from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
+from lakebed_engine.tree.writer import TreeWriter
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Orphan, Problem
@@ -33,8 +36,9 @@ from tests.engine.test_staging import crash_after_seal
 
 NAMESPACE = "mem://lake"
 EVERYTHING = FsckOptions(data=True, deep=True, orphan_age=0.0)
-BIG = {"note": "x" * (5 << 20)}
-"""Two entries of this metadata fill a range."""
+RANGE_BYTES = 600
+BIG = {"note": "x" * (RANGE_BYTES // 2)}
+"""Two entries of this metadata fill a range of the lake."""
 
 
 class Lake(NamedTuple):
@@ -52,10 +56,28 @@ class Lake(NamedTuple):
         return (await open_repo(self.engine._ctx, REPO)).partition
 
 
+_made: list[tuple[MemoryKV, dict[str, Any], dict[str, set[str]]]] = []
+
+
 async def make_lake(**options: Any) -> Lake:
+    """A copy of one lake that is made once."""
+    if not _made:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(cast("dict[str, Any]", TreeWriter.__init__.__kwdefaults__), "max_bytes", RANGE_BYTES)
+            _made.append(await _make_lake())
+    made, blobs, needs = _made[0]
+    kv, stores = MemoryKV(), Stores(None)
+    kv._partitions, kv._version = copy.deepcopy(made._partitions), made._version
+    store = stores.open(NAMESPACE)
+    assert isinstance(store, MemoryObjects)
+    store._blobs, store._version = dict(blobs), object()
+    return Lake(Engine(kv, stores, **options), kv, store, defaultdict(set, needs))
+
+
+async def _make_lake() -> tuple[MemoryKV, dict[str, Any], dict[str, set[str]]]:
     """Two lines of history with shared ranges, a merge, tags, uncommitted rows and layers of both kinds."""
     kv, stores = MemoryKV(), Stores(None)
-    engine = await make_engine(kv, stores, **options)
+    engine = await make_engine(kv, stores)
     for name in "abcdef":
         await put(engine, name, f"{name}1", metadata=BIG)
     await commit(engine, "first")
@@ -75,7 +97,7 @@ async def make_lake(**options: Any) -> Lake:
     lake = Lake(engine, kv, stores.open(NAMESPACE), defaultdict(set))
     for ref in ("main", "dev", "old", "busy", "v1"):
         await note_needs(lake, ref)
-    return lake
+    return kv, lake.store._blobs, lake.needs  # type: ignore[attr-defined]
 
 
 async def push(engine: Engine, rows: dict[str, str | None], branch: str) -> None:
@@ -160,6 +182,22 @@ def test_a_whole_repository_has_no_problem_and_after_the_cleaner_no_orphan() -> 
         assert counts["uncommitted rows"] == 4
         assert counts["bytes read"] > 20
         assert lake.store._blobs == before, "a check writes nothing"  # type: ignore[attr-defined]
+
+    run(job())
+
+
+def test_what_the_cleaner_is_about_to_remove_is_no_orphan() -> None:
+    async def job() -> None:
+        clock = FakeClock()
+        lake = await make_lake(clock=clock, cleanup_grace=300.0)
+        await commit(lake.engine, branch="busy")
+        assert await files(lake, LAYERS)
+        assert (await lake.check()).orphan_count == 0
+        for _ in range(2):
+            await lake.engine.run_cleaner()
+            clock.forward(301)
+        assert not await files(lake, LAYERS)
+        assert (await lake.check()).orphan_count == 0
 
     run(job())
 
@@ -409,7 +447,7 @@ def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_missing()
     async def job() -> None:
         lake = await make_lake()
         broken = BrokenStore(NAMESPACE)
-        broken._blobs = lake.store._blobs  # type: ignore[attr-defined]
+        broken._blobs, broken._version = lake.store._blobs, object()  # type: ignore[attr-defined]
         stores = Stores(None)
         stores._stores[NAMESPACE] = broken
         engine = Engine(lake.kv, stores)
@@ -425,7 +463,9 @@ def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_missing()
     run(job())
 
 
-def test_beside_a_working_server_nothing_is_called_missing() -> None:
+def test_beside_a_working_server_nothing_is_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "PAGE", 2)
+
     async def job() -> None:
         clock, inner = FakeClock(), MemoryKV()
         kv = HookedKV(inner)
@@ -438,7 +478,7 @@ def test_beside_a_working_server_nothing_is_called_missing() -> None:
             await put(engine, f"p{count % 7}", f"{count}")
             if count % 3 == 0:
                 await crash_after_seal(engine)
-            if count % 5 == 0:
+            if count % 2 == 0:
                 await commit(engine)
             clock.forward(2.0)
             await engine.run_cleaner()

@@ -175,7 +175,7 @@ def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
         await intact(world, engine, orders(model, verb, rival), (verb, rival, call, live))
         return True
 
-    for live in (True, False):
+    for live in (True, False) if rival in ("push", "write", "recreate") else (True,):
         call = 1
         while run(job(call, live)):
             call += 1
@@ -313,7 +313,7 @@ def test_pushers_writers_compactors_and_committers(kind: str, rate: float, tmp_p
         async def pusher(engine: Engine, number: int) -> None:
             for step in range(6):
                 text = None if step == 3 else f"{step}"
-                delta = dict.fromkeys((f"u{number}/{n}" for n in range(4)), text)
+                delta: Delta = dict.fromkeys((f"u{number}/{n}" for n in range(4)), text)
                 await sure(f"u{number}/0", text, push(engine, delta, at=[2]))
 
         async def resetter(engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_engine.operations.layers import CAP, choose_run
+from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.cursor import TreeCursor
 from lakebed_engine.tree.layers import layer_delta, layer_tree, write_layer
 from lakebed_engine.tree.staged import overlaid
+from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format.files import read_row_group
 
@@ -349,3 +353,33 @@ def test_a_push_is_all_or_nothing_in_a_page() -> None:
     while run(job(call)):
         call += 1
     assert call > 6
+
+
+def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Parquet reader that threads share gives errors now and then, or ends the process."""
+    readers: list[Any] = []
+
+    def reading(file: Any, *args: Any) -> Any:
+        readers.append(file)
+        return read_row_group(file, *args)
+
+    async def job() -> None:
+        lake = Lake(low=1 << 20, high=1 << 23)
+        runtime = AsyncioRuntime(threads=4)
+        state = {f"p/{n:04}": f"{n}" for n in range(1000)}
+        committed = await lake.tree(state)
+        pushed = layer_tree(await write_layer(lake.store, runtime, "1", chunked([table(dict(state))])))
+        for tree in (committed, pushed):
+            trees = Trees(runtime, ByteCache(1 << 30))
+            some = list(state)[::20]
+            found = await asyncio.gather(*(trees.find(lake.store, tree, path) for path in some))
+            assert found == [entry(state[path]) for path in some]
+            assert len({id(one) for one in readers}) == len(readers) == len(some)
+            readers.clear()
+        runtime.close()
+        lake.close()
+
+    monkeypatch.setattr("lakebed_engine.tree.layers.MAX_BYTES", 1 << 23)
+    monkeypatch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 20)
+    monkeypatch.setattr("lakebed_engine.tree.trees.read_row_group", reading)
+    run(job())

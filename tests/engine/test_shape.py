@@ -20,7 +20,9 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.records import Branch
 
+from tests.engine.layering import just_seal, push, write
 from tests.engine.support import REPO, HookedKV, chunked, commit, make_engine, put, run
+from tests.engine.trees import Delta
 
 
 class CountingObjects(MemoryObjects):
@@ -105,3 +107,52 @@ def test_calls_do_not_grow_with_the_lake() -> None:
     assert warm["stat"][0] <= 4
     assert warm["stage"][0] <= 4
     assert warm["commit"] <= (9, 3)
+
+
+async def layered(engine: Engine) -> None:
+    """Five layers of the same rows in any lake: three pushed, two sealed."""
+    for number in range(5):
+        delta: Delta = {f"p/000{number}{n:02}": None if n % 7 == 0 else "new" for n in range(40)}
+        await (push(engine, delta) if number % 2 else write(engine, delta))
+        await just_seal(engine)
+
+
+LAYERED: dict[str, Callable[[Engine], Awaitable[Any]]] = {
+    "stat committed": lambda e: e.stat(REPO, "main", "p/000777"),
+    "stat in a layer": lambda e: e.stat(REPO, "main", "p/000101"),
+    "list": lambda e: e.list_objects(REPO, "main", after="p/000100", amount=100),
+    "diff": lambda e: e.diff_branch(REPO, "main", amount=20),
+    "stage": lambda e: write(e, {"p/000150": "x"}),
+    "push": lambda e: push(e, {f"p/0002{n:02}": "pushed" for n in range(100)}),
+    "reset object": lambda e: e.reset_object(REPO, "main", "p/000150"),
+    "reset prefix": lambda e: e.reset_prefix(REPO, "main", "p/00021"),
+    "compact": lambda e: e.compact(REPO, "main", least=2),
+    "commit all": commit,
+    "stage one": lambda e: write(e, {"p/000333": "one"}),
+    "commit one": commit,
+}
+
+
+def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
+    async def job(count: int, cold: bool) -> dict[str, tuple[int, int]]:
+        kv, stores = HookedKV(MemoryKV()), OneStore()
+        engine = await filled(kv, stores, count)
+        await layered(engine)
+        assert len((await engine.get_branch(REPO, "main")).layers) == 5
+        found = {}
+        for name, verb in LAYERED.items():
+            if cold:
+                engine._ctx.trees._cache.clear()
+            kv.calls = stores.store.calls = 0
+            await verb(engine)
+            found[name] = kv.calls, stores.store.calls
+        assert (await engine.get_branch(REPO, "main")).layers == ()
+        await engine.close()
+        return found
+
+    for cold in (False, True):
+        assert run(job(1_000, cold)) == run(job(20_000, cold))
+    warm = run(job(1_000, cold=False))
+    assert warm["push"][0] <= 6
+    assert warm["push"][1] == 1, "one file, one swap, however many rows"
+    assert warm["stat in a layer"][1] <= 1

@@ -80,7 +80,7 @@ def test_from_create_to_merge(s3_lake: Lake, tmp_path: Path) -> None:
 
 def test_the_disk_cache_outlives_the_server(tmp_path: Path) -> None:
     bucket = shared("seaweedfs")
-    settings = settings_of(bucket, LAKEBED_CACHE_DISK_PATH="{data_dir}/cache")
+    settings = settings_of(bucket, LAKEBED_CACHE_DISK_PATH="{data_dir}/cache", LAKEBED_CACHE_MEMORY="0")
     namespace = bucket.namespace()
     data_dir = tmp_path / "data"
 
@@ -91,8 +91,6 @@ def test_the_disk_cache_outlives_the_server(tmp_path: Path) -> None:
         main = client.repository("cached").create(namespace).branch("main")
         main.put("a", b"1")
         main.commit("one")
-    with running_server(data_dir, environment=settings) as server, client_of(server) as client:
-        main = client.repository("cached").branch("main")
         assert [entry.path for entry in main.list()] == ["a"]
     assert cached() > 0
     boto = bucket.boto()

@@ -61,7 +61,9 @@ class Actor:
         op.returned = scheduler.step
         task.op = None
         if world.trace is not None:
-            world.trace(f"{scheduler.step:5d} {scheduler.time:9.3f}s {self.name:14s} == {op}: {op.outcome} {op.error or ''}")
+            world.trace(
+                f"{scheduler.step:5d} {scheduler.time:9.3f}s {self.name:14s} == {op}: {op.outcome} {op.error or ''}"
+            )
         world.checker.judge(op)
         return op
 
@@ -90,7 +92,7 @@ async def put_if(actor: Actor) -> None:
     path = actor.path()
     text = actor.text(path)
     seen: Entry | None = None
-    if actor.rng.random() < 0.4:
+    if actor.rng.random() < 0.8:
         op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
         seen = op.answer
     request = UploadRequest(path=path, if_none_match=seen is None, if_match=seen.checksum if seen else None)
@@ -130,7 +132,7 @@ async def list_page(actor: Actor) -> None:
 
 
 async def commit(actor: Actor) -> None:
-    empty = actor.rng.random() < 0.3
+    empty = actor.rng.random() < 0.4
     request = CommitRequest(message=f"{actor.name}-{actor._count}", committer=actor.name, allow_empty=empty)
     actor._count += 1
     await actor.call("commit", actor.engine.commit(REPO, actor.branch, request), empty=empty)
@@ -230,6 +232,3 @@ async def _chunks(text: str) -> AsyncIterator[bytes]:
 async def _stream(items: list[Any]) -> AsyncIterator[Any]:
     for item in items:
         yield item
-
-
-

@@ -118,7 +118,11 @@ class Audit:
                 raise Violation(f"{op} stages under token {token[-6:]}, which no record names")
             if token != old.record.staging_token:
                 raise Violation(f"{op} stages under token {token[-6:]}, which is sealed")
-            new = self.contents.state(old.record) if token in gone else State(old.record, _put(old, rows[token]), old.tree)
+            new = (
+                self.contents.state(old.record)
+                if token in gone
+                else State(old.record, _put(old, rows[token]), old.tree)
+            )
             self.history.note(name, self._scheduler.step, new)
             if op is not None:
                 op.effects.append((self._scheduler.step, "rows", (name, old, new)))
@@ -144,5 +148,3 @@ def _put(state: State, rows: dict[str, Value | None]) -> dict[str, Value]:
 def _ids_of(record: Branch) -> list[str]:
     parts = [part.id for layer in record.layers for part in getattr(layer, "parts", ())]
     return [*tokens_of(record), *parts]
-
-

@@ -83,8 +83,8 @@ class Contents:
             for name in names:
                 view.update(self._range(name))
             _trees[tree_id] = names, view
-        names, found = _trees[tree_id]
-        for name in names:
+        files, found = _trees[tree_id]
+        for name in files:
             self.need(name)
         return found
 

@@ -6,35 +6,43 @@ again would take most of the time. One schedule in eight runs with caches of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable, Coroutine, Hashable, Sequence
+from typing import Any, TypeVar
 
 import pyarrow as pa
-from lakebed_engine.tree import diff, fold, rows, staged, trees
+from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_format import decode_metarange, decode_range
 from lakebed_format.files import decode_layer, encode_layer
 
+T = TypeVar("T")
+
 _LIMIT = 30_000
-_TABLE_JOBS: set[Any] = {trees._encode, fold.merge_rows, diff.compare, encode_layer, staged.overlay}
-_ROW_JOBS: set[Any] = {rows.delta_table, staged._table}
-_DECODERS: set[Any] = {decode_metarange, decode_range, decode_layer}
+# by name: a job that is renamed is only not remembered any more
+_TABLE_JOBS = {"_encode", "merge_rows", "compare", "encode_layer", "overlay"}
+_ROW_JOBS = {"delta_table", "_table"}
+_DECODERS = {decode_metarange, decode_range, decode_layer}
 
 _results: dict[Hashable, Any] = {}
 _tables: dict[int, tuple[pa.Table, bytes]] = {}
 _shared: dict[Hashable, tuple[Any, int]] = {}
 _layers: dict[bytes, pa.Table] = {}
+_saved: dict[Hashable, tuple[Tree, str, bytes]] = {}
 
 
 def remembered(job: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The result of a job, from memory when it is known to be pure and was done before."""
     key: Hashable
-    if job in _TABLE_JOBS:
-        key = (job, *map(_key, args))
-    elif job in _ROW_JOBS:
-        key = (job, repr(args[0]))
-    elif job is trees._guarded and args[1] in _DECODERS:
+    name = getattr(job, "__name__", "")
+    if name in _TABLE_JOBS:
+        key = (name, *map(_key, args))
+    elif name in _ROW_JOBS:
+        key = (name, repr(args[0]))
+    elif name == "_guarded" and args[1] in _DECODERS:
         key = args
+    elif name == "_guarded" and args[1].__name__ == "_read_group" and hasattr(args[2], "data"):
+        key = ("_read_group", args[2].data, args[3])
     else:
         return job(*args)
     found = _results.get(key)
@@ -43,6 +51,7 @@ def remembered(job: Callable[..., Any], args: tuple[Any, ...]) -> Any:
             _results.clear()
             _tables.clear()
             _layers.clear()
+            _saved.clear()
         found = _results[key] = job(*args)
         if job is encode_layer:
             _layers[found] = args[0]
@@ -64,6 +73,47 @@ def _key(arg: Any) -> Hashable:
     if len(_tables) < 4 * _LIMIT:
         _tables[id(arg)] = arg, content
     return content
+
+
+class SharedTrees(Trees):
+    """Trees that code each metarange once per process; it is still stored every time."""
+
+    async def save(self, store: ObjectStore, ranges: Sequence[RangeInfo]) -> Tree:
+        key = (store.uri, *ranges)
+        if key not in _saved:
+            holder = _Holder(store.uri)
+            _saved[key] = finish(super().save(holder, ranges)), holder.name, holder.data  # type: ignore[arg-type]
+        tree, name, data = _saved[key]
+        if name:
+            await store.put(name, data)
+            self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(ranges) + 200)
+        return tree
+
+
+class _Holder:
+    """An object store of one file, for coding without a store."""
+
+    def __init__(self, uri: str, name: str = "", data: bytes = b"") -> None:
+        self.uri = uri
+        self.name = name
+        self.data = data
+
+    async def put(self, key: str, data: bytes) -> None:
+        self.name, self.data = key, data
+
+    async def get(self, key: str) -> bytes:
+        assert key == self.name
+        return self.data
+
+
+def finish(coro: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that never waits, as those of the memory drivers."""
+    try:
+        coro.send(None)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    raise AssertionError("a memory driver waited")
 
 
 class SharedCache(ByteCache):

@@ -90,7 +90,10 @@ def report(sets: int) -> int:
         for one in found:
             most[one.start] = max(most[one.start], one.needed or 0)
         middle, last = (needed[len(needed) // 2], needed[-1]) if needed else (0, 0)
-        print(f"{patch.stem:42s} {len(needed):3d}/{len(found):<3d} {middle:6d} {last:6d}  {found[0].violation[:90]}", flush=True)
+        print(
+            f"{patch.stem:42s} {len(needed):3d}/{len(found):<3d} {middle:6d} {last:6d}  {found[0].violation[:90]}",
+            flush=True,
+        )
     red = [one for one in hunt(None, list(most.items())) if one.needed is not None]
     for one in red:
         print(f"without any mutant, seed {one.start + (one.needed or 0) - 1}: {one.violation}")

@@ -29,13 +29,14 @@ class Checker:
 
     def judge(self, op: Op) -> None:
         """An operation was answered. Raises Violation."""
+        kind = type(op.error) if op.error is not None else None
         if op.outcome == "ok":
             self._acknowledged(op)
-        elif isinstance(op.error, errors.StoreError) and type(op.error) in _STORE:
+        elif kind in _STORE:
             if not FAULTS & set(op.faults):
                 raise Violation(f"{op} fails with {op.error!r}, though no store failed")
-        elif type(op.error) in _TRUTHS:
-            if not _TRUTHS[type(op.error)](self, op):
+        elif kind is not None and kind in _TRUTHS:
+            if not _TRUTHS[kind](self, op):
                 raise Violation(f"{op} answers {op.error!r}, which was true at no moment of the call")
         else:
             raise Violation(f"{op} fails with {op.error!r}, which it never should")

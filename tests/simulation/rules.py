@@ -10,9 +10,7 @@ from tests.simulation.history import History, Op, State, Value, View, Violation,
 Rule = Callable[[Contents, History, Op, str, State, State], None]
 
 
-def check_swap(
-    contents: Contents, history: History, op: Op, name: str, old: State | None, new: State | None
-) -> None:
+def check_swap(contents: Contents, history: History, op: Op, name: str, old: State | None, new: State | None) -> None:
     """A branch record was made, replaced or removed. Raises Violation."""
     if op.outcome == "refused":
         raise Violation(f"{op} was refused ({op.error!r}), and changes branch {name!r} afterwards")
@@ -32,9 +30,7 @@ def check_swap(
     _SWAPS.get(op.kind, _keeps)(contents, history, op, name, old, new)
 
 
-def check_rows(
-    history: History, op: Op, name: str, old: State, new: State, rows: Mapping[str, Value | None]
-) -> None:
+def check_rows(history: History, op: Op, name: str, old: State, new: State, rows: Mapping[str, Value | None]) -> None:
     """Rows of a branch's live token were put or removed. Raises Violation."""
     if op.outcome == "refused":
         raise Violation(f"{op} was refused ({op.error!r}), and stages rows afterwards")
@@ -163,7 +159,7 @@ def _reset(contents: Contents, history: History, op: Op, name: str, old: State, 
 def _reset_prefix(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
     """Each path under the prefix shows the head, but for those that were written while it ran: those may stay."""
     prefix = op.args["prefix"]
-    before = list(history.during(name, op.invoked, op.invoked))[0]
+    before = next(history.during(name, op.invoked, op.invoked))
     if identities(new.view) == identities(old.view):
         return
     for path in {*old.view, *new.view, *old.tree}:

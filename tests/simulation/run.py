@@ -25,7 +25,9 @@ def main() -> int:
     parser.add_argument("--stop", type=int, default=20, help="stop after so many failures")
     parser.add_argument("--mutants", action="store_true", help="hunt the mutants instead")
     parser.add_argument("--sets", type=int, default=20, help="from so many fresh starting seeds")
-    parser.add_argument("--hunt", nargs="*", metavar="START:COUNT", help="for `mutants`: seed sets, each until a failure")
+    parser.add_argument(
+        "--hunt", nargs="*", metavar="START:COUNT", help="for `mutants`: seed sets, each until a failure"
+    )
     options = parser.parse_args()
     gc.set_threshold(100_000, 20, 100)  # schedules make garbage in bulk, and little of it has cycles
     if options.mutants:

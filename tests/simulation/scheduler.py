@@ -47,7 +47,20 @@ class Process:
 class Task:
     """One coroutine and where it stands. `op` is whatever the caller attributes its steps to."""
 
-    __slots__ = ("coro", "done", "error", "failure", "joined", "name", "op", "priority", "process", "result", "waits_for", "wake")
+    __slots__ = (
+        "coro",
+        "done",
+        "error",
+        "failure",
+        "joined",
+        "name",
+        "op",
+        "priority",
+        "process",
+        "result",
+        "waits_for",
+        "wake",
+    )
 
     def __init__(self, name: str, process: Process, coro: Coroutine[Any, Any, Any], priority: float, op: Any) -> None:
         self.name = name
@@ -163,7 +176,7 @@ class Scheduler:
                 best = max(ready, key=_priority)
             return best
         if self.policy == "sticky" and self.current in ready and self.rng.random() < 0.8:
-            return self.current  # type: ignore[return-value]
+            return self.current
         return ready[int(self.rng.random() * len(ready))]
 
     def _advance(self, task: Task) -> None:

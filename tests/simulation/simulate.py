@@ -14,12 +14,17 @@ from tests.simulation.history import Violation, identities
 from tests.simulation.scheduler import Endless, Policy, Process
 from tests.simulation.world import ALL_ROWS, GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes
 
-MOST_STEPS = 20_000
+MOST_STEPS = 200_000
 
 MIXES: Mapping[str, Sequence[Sequence[str]]] = {
     # each mix: what its actors draw from; a verb that stands twice is drawn twice as often
     "writes": (["put", "delete", "put_many"], ["put", "delete", "reset_object"], ["commit"], ["read", "list"]),
-    "conditions": (["put_if"], ["put_if", "delete_if"], ["put", "delete", "reset_object", "commit"], ["commit", "push"]),
+    "conditions": (
+        ["put_if"],
+        ["put_if", "delete_if"],
+        ["put", "delete", "reset_object", "commit"],
+        ["commit", "push"],
+    ),
     "commits": (["commit"], ["commit", "put"], ["put", "delete"], ["clean", "reset", "read"]),
     "merges": (["merge", "publish"], ["put", "delete", "put_many", "commit"], ["commit"], ["merge", "read"]),
     "resets": (["reset", "reset_object"], ["put", "delete"], ["commit"], ["put_if", "list"]),
@@ -54,13 +59,13 @@ class Outcome(NamedTuple):
 def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
     """Run the schedule of a seed."""
     rng = random.Random(seed)
-    mix = rng.choice(list(MIXES))
+    mix = rng.choice([*MIXES, "merges", "conditions"])
     policy: Policy = rng.choice(["random", "sticky", "pct"])
     rates = rng.choice(FAULTS)
-    world = World(prepared(rng.randrange(4)), rng, policy, rates, trace)
+    bounds = rng.choice([ONE_ROW, TWO_ROWS, ALL_ROWS] if mix == "merges" else [ONE_ROW, ONE_ROW, ONE_ROW, TWO_ROWS])
+    world = World(prepared(rng.randrange(4), bounds), rng, policy, rates, trace)
     if trace is not None:
         trace(f"seed {seed}: mix {mix}, policy {policy}, faults {dict(rates)}")
-    bounds = rng.choice([ONE_ROW, ONE_ROW, ONE_ROW, TWO_ROWS, ALL_ROWS])
     try:
         with range_bytes(*bounds):
             _cast(world, rng, mix)
@@ -79,7 +84,7 @@ def _cast(world: World, rng: random.Random, mix: str) -> None:
     rng.shuffle(parts)
     parts = parts[: rng.choice([2, 3, 3, 4])]
     shared = rng.random() < 0.4
-    paths = rng.sample(PATHS, rng.choice([2, 3, 3, len(PATHS)]))
+    paths = rng.sample(PATHS, 1 if mix == "conditions" and rng.random() < 0.5 else rng.choice([2, 3, 3, len(PATHS)]))
     common = (Process("p"), world.engine(1))
     for number, verbs in enumerate(parts, 2):
         process, engine = common if shared else (Process(f"p{number}"), world.engine(number))

@@ -7,7 +7,7 @@ task is picked again. An observer is told of every effect, with the operation th
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -17,6 +17,7 @@ from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
 
+from tests.simulation.memo import finish
 from tests.simulation.scheduler import NEVER, Over, Process, Scheduler, park
 
 T = TypeVar("T")
@@ -137,16 +138,6 @@ class Network:
         await park(NEVER)
 
 
-def finish(coro: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never waits, as those of the memory drivers."""
-    try:
-        coro.send(None)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
-    raise AssertionError("a memory driver waited")
-
-
 class SimKV:
     """A KVStore over MemoryKV."""
 
@@ -198,7 +189,9 @@ class Shown:
 
     def __str__(self) -> str:
         puts = [f"{key.decode()[:20]}" for _, key, _ in self._batch.puts]
-        return f"checks {len(self._batch.checks)} puts {puts} deletes {[key.decode() for _, key in self._batch.deletes]}"
+        return (
+            f"checks {len(self._batch.checks)} puts {puts} deletes {[key.decode() for _, key in self._batch.deletes]}"
+        )
 
 
 class SimObjects:
@@ -221,7 +214,10 @@ class SimObjects:
     async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
         data = b"".join([chunk async for chunk in chunks])
         return await self._network.call(
-            "put_stream", key, lambda _: finish(self._inner.put_stream(key, _once(data), if_absent=if_absent)), write=True
+            "put_stream",
+            key,
+            lambda _: finish(self._inner.put_stream(key, _once(data), if_absent=if_absent)),
+            write=True,
         )
 
     async def get(self, key: str) -> bytes:
@@ -256,7 +252,8 @@ class SimObjects:
         return finish(job())
 
     async def list_partial(self) -> AsyncIterator[BlobStat]:
-        for stat in ():
+        leftovers: tuple[BlobStat, ...] = ()
+        for stat in leftovers:
             yield stat
 
     async def delete_partial(self, handle: str) -> None:

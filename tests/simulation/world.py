@@ -18,16 +18,15 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest
 
 from tests.simulation.audit import Audit
 from tests.simulation.contents import Contents
 from tests.simulation.history import CONTENT_TYPE, History, content_etag, content_identity
-from tests.simulation.memo import SharedCache, remembered
+from tests.simulation.memo import SharedCache, SharedTrees, finish, remembered
 from tests.simulation.properties import Checker
 from tests.simulation.scheduler import Policy, Process, Scheduler, SimRuntime
-from tests.simulation.stores import Faults, Network, OneStore, SimKV, SimObjects, finish
+from tests.simulation.stores import Faults, Network, OneStore, SimKV, SimObjects
 
 REPO = "lake"
 NAMESPACE = "mem://lake"
@@ -109,7 +108,7 @@ class World:
             cleanup_grace=GRACE,
         )
         if self._share:
-            trees = Trees(self._runtime, SharedCache(1 << 30))
+            trees = SharedTrees(self._runtime, SharedCache(1 << 30))
             engine._ctx = dataclasses.replace(engine._ctx, trees=trees)
         return engine
 
@@ -117,7 +116,14 @@ class World:
         """An entry whose data is there: what a pusher brings along."""
         finish(self.contents.blobs.put(address, text.encode()))
         return Entry(
-            address, content_etag(text), 0, len(text), int(self.scheduler.now()), CONTENT_TYPE, {}, content_identity(text)
+            address,
+            content_etag(text),
+            0,
+            len(text),
+            int(self.scheduler.now()),
+            CONTENT_TYPE,
+            {},
+            content_identity(text),
         )
 
 
@@ -137,14 +143,14 @@ def range_bytes(least: int, most: int) -> Iterator[None]:
 _BASE = {"a": "a0", "c/_SUCCESS": "", "c/x": "x0", "z": "z0"}
 _VARIANTS: Sequence[Mapping[str, Mapping[str, str | None]]] = (
     {"main": {}, "dev": {}, "staged": {}},
-    {"main": {"m": "m1"}, "dev": {"a": "a1", "z": None}, "staged": {}},
+    {"main": {"m": "m1"}, "dev": {"d/_SUCCESS": "", "z": None}, "staged": {}},
     {"main": {}, "dev": {"c/_SUCCESS": None, "d/_SUCCESS": ""}, "staged": {"m": "m2", "a": None}},
     {"main": {"c/_SUCCESS": None}, "dev": {"d/_SUCCESS": ""}, "staged": {"z": "z1"}},
 )
 
 
 @cache
-def prepared(variant: int) -> Prepared:
+def prepared(variant: int, bounds: tuple[int, int]) -> Prepared:
     """A repository with a history: `main` and `dev` have grown apart, something is staged on `main`."""
     changes = _VARIANTS[variant % len(_VARIANTS)]
     scheduler = Scheduler(random.Random(0))
@@ -157,7 +163,7 @@ def prepared(variant: int) -> Prepared:
         ids=ActorIds(0),
         runtime=SimRuntime(scheduler, remembered),
     )
-    with range_bytes(*ONE_ROW):
+    with range_bytes(*bounds):
         scheduler.spawn("prepare", Process("prepare"), _prepare(engine, changes))
         scheduler.run(100_000)
     partitions = kv._partitions
@@ -191,5 +197,3 @@ async def _write(engine: Engine, branch: str, rows: Mapping[str, str | None]) ->
 
 async def _once(data: bytes) -> Any:
     yield data
-
-

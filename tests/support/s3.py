@@ -95,34 +95,13 @@ def running_seaweedfs() -> Iterator[S3Server]:
         config.write_text(json.dumps({"identities": [{"name": "t", "credentials": keys, "actions": rights}]}))
         data = Path(directory) / "data"
         data.mkdir()
-        ports = _free_ports(8)
-        names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc"]
-        names += ["filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"]
-        flags = {
-            **dict(zip(names, ports, strict=True)),
-            "dir": data,
-            "ip": "127.0.0.1",
-            "ip.bind": "127.0.0.1",
-            "master.telemetry": "false",
-            "master.electionTimeout": "1s",
-            "master.volumeSizeLimitMB": 64,
-            "volume.max": 16,
-            "volume.preStopSeconds": 0,
-            "filer": "true",
-            "filer.localSocket": Path(directory) / "filer.sock",
-            "s3": "true",
-            "s3.localSocket": Path(directory) / "s3.sock",
-            "s3.config": config,
-            "s3.port.iceberg": 0,
-            "s3.port.lance": 0,
-            "s3.autoCreateBucket": "false",
-        }
+        flags = _flags(Path(directory), config, data)
         weed = Path(sys.executable).parent / "weed"
         command = [str(weed), "-logtostderr=true", "server", *(f"-{key}={value}" for key, value in flags.items())]
         log = Path(directory) / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
-        server = S3Server("seaweedfs", f"http://127.0.0.1:{ports[6]}")
+        server = S3Server("seaweedfs", f"http://127.0.0.1:{flags['s3.port']}")
         try:
             _prepare(server, process, log)
             yield server
@@ -146,6 +125,32 @@ def running_moto() -> Iterator[S3Server]:
         yield server
     finally:
         moto.stop()
+
+
+def _flags(directory: Path, config: Path, data: Path) -> dict[str, object]:
+    """Everything on ports of its own, nothing outside the directory, no telemetry."""
+    ports = _free_ports(8)
+    names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc"]
+    names += ["filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"]
+    return {
+        **dict(zip(names, ports, strict=True)),
+        "dir": data,
+        "ip": "127.0.0.1",
+        "ip.bind": "127.0.0.1",
+        "master.telemetry": "false",
+        "master.electionTimeout": "1s",
+        "master.volumeSizeLimitMB": 64,
+        "volume.max": 16,
+        "volume.preStopSeconds": 0,
+        "filer": "true",
+        "filer.localSocket": directory / "filer.sock",
+        "s3": "true",
+        "s3.localSocket": directory / "s3.sock",
+        "s3.config": config,
+        "s3.port.iceberg": 0,
+        "s3.port.lance": 0,
+        "s3.autoCreateBucket": "false",
+    }
 
 
 def _prepare(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -55,7 +55,11 @@ async def create_branch(ctx: Context, repo_name: str, name: str, source: str, hi
     new = Branch(name=name, uid=ctx.ids.new(), gen=1, commit_id=commit.id, staging_token=ctx.ids.new(), hidden=hidden)
     operation = OPERATIONS + ctx.ids.new().encode()
     batch = Batch(
-        checks=[absent(repo.partition, branch_key(name)), absent(repo.partition, tag_key(name))],
+        checks=[
+            absent(repo.partition, branch_key(name)),
+            absent(repo.partition, tag_key(name)),
+            absent(repo.partition, operation),  # that a name is free can come true again: this lands at most once
+        ],
         puts=[
             Put(repo.partition, branch_key(name), encode(new)),
             Put(repo.partition, operation, str(ctx.now()).encode()),
@@ -166,7 +170,11 @@ async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, force: b
     tag = Tag(name=name, commit_id=commit.id)
     operation = OPERATIONS + ctx.ids.new().encode()
     batch = Batch(
-        checks=[absent(repo.partition, tag_key(name)), absent(repo.partition, branch_key(name))],
+        checks=[
+            absent(repo.partition, tag_key(name)),
+            absent(repo.partition, branch_key(name)),
+            absent(repo.partition, operation),  # as for a branch
+        ],
         puts=[Put(repo.partition, tag_key(name), encode(tag)), Put(repo.partition, operation, str(ctx.now()).encode())],
     )
     if not await apply(ctx, repo, batch, operation):

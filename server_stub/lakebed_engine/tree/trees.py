@@ -23,7 +23,15 @@ from lakebed_format import (
 )
 from lakebed_format.bloom import may_hold
 from lakebed_format.digest import metarange_id, range_id
-from lakebed_format.files import FormatError, bloom_of, decode_layer, open_file, read_row_group, row_group_bounds
+from lakebed_format.files import (
+    FormatError,
+    bloom_of,
+    decode_layer,
+    open_file,
+    read_row_group,
+    reopen,
+    row_group_bounds,
+)
 from lakebed_format.schemas import compact
 
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -79,9 +87,13 @@ EMPTY_TREE = Tree("", (), [])
 
 
 class _RangeFile(NamedTuple):
-    """An open range file: its bytes, footer, and for each row group the greatest path."""
+    """A verified range file: its bytes, footer, and for each row group the greatest path.
 
-    parquet: Any
+    No reader of it: Parquet's may not be used by several threads at once.
+    """
+
+    data: bytes
+    footer: Any
     max_paths: list[str]
     bloom: bytes | None
 
@@ -182,7 +194,7 @@ class Trees:
         if block is None:
             schema = RANGE_SCHEMA if info.kind == "range" else DELTA_SCHEMA
             name = f"{store.uri}/{info.file}"
-            block = Block(await self._runtime.cpu(_guarded, name, read_row_group, file.parquet, index, schema))
+            block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index, schema))
             self._cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         after = file.max_paths[index] + "\0" if index + 1 < len(file.max_paths) else None
@@ -236,7 +248,11 @@ def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:
     bounds = row_group_bounds(parquet)
     if sum(rows for _, rows in bounds) != info.rows or bounds[-1][0] != info.max_path:
         raise FormatError("its footer does not fit the metarange")
-    return _RangeFile(parquet, [path for path, _ in bounds], bloom_of(parquet))
+    return _RangeFile(data, parquet.metadata, [path for path, _ in bounds], bloom_of(parquet))
+
+
+def _read_group(file: _RangeFile, index: int, schema: pa.Schema) -> pa.Table:
+    return read_row_group(reopen(file.data, file.footer), index, schema)
 
 
 def _encode(rows: pa.Table) -> tuple[str, bytes, pa.Table, str, str]:

@@ -40,6 +40,7 @@ class Lanes(Generic[W, A]):
         self._run = run
         self._lanes = lanes
         self._queue: deque[Item[W, A]] = deque()
+        self._working = 0  # lanes that will look at the queue once more; a task lives a little longer
         self._tasks: set[asyncio.Task[None]] = set()
 
     def submit(self, work: W) -> asyncio.Future[A]:
@@ -47,7 +48,8 @@ class Lanes(Generic[W, A]):
         loop = asyncio.get_running_loop()
         item: Item[W, A] = Item(work, loop.create_future())
         self._queue.append(item)
-        if len(self._tasks) < self._lanes:
+        if self._working < self._lanes:
+            self._working += 1
             task = loop.create_task(self._work())  # it begins in the next round, behind all who call in this one
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -59,20 +61,25 @@ class Lanes(Generic[W, A]):
             await asyncio.wait(self._tasks)
 
     async def _work(self) -> None:
-        while self._queue:
-            group = self._choose(self._queue)
-            try:
-                answers = await self._run([item.work for item in group])
-            except BaseException as error:
-                if not isinstance(error, Exception):  # the event loop ends, and with it whoever waits
-                    for item in group:
-                        item.future.cancel()
-                    raise
-                answers = [error] * len(group)
-            for item, answer in zip(group, answers, strict=True):
-                if item.future.done():  # cancelled: nobody waits
-                    continue
-                if isinstance(answer, Exception):
-                    item.future.set_exception(answer)
-                else:
-                    item.future.set_result(answer)
+        try:
+            while self._queue:
+                await self._answer(self._choose(self._queue))
+        finally:
+            self._working -= 1
+
+    async def _answer(self, group: Sequence[Item[W, A]]) -> None:
+        try:
+            answers = await self._run([item.work for item in group])
+        except BaseException as error:
+            if not isinstance(error, Exception):  # the event loop ends, and with it whoever waits
+                for item in group:
+                    item.future.cancel()
+                raise
+            answers = [error] * len(group)
+        for item, answer in zip(group, answers, strict=True):
+            if item.future.done():  # cancelled: nobody waits
+                continue
+            if isinstance(answer, Exception):
+                item.future.set_exception(answer)
+            else:
+                item.future.set_result(answer)

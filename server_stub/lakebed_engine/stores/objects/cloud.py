@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
 from lakebed_engine.stores.objects.cloud_client import Client
 from lakebed_engine.stores.objects.cloud_create import Creator
-from lakebed_engine.stores.objects.cloud_errors import fault_of, store_errors
+from lakebed_engine.stores.objects.cloud_errors import fault_of, starts_beyond, store_errors
 from lakebed_engine.stores.objects.cloud_keys import TEMP, Place
 from lakebed_engine.stores.objects.cloud_list import Lister
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _URI = re.compile(r"(s3|gs|az)://([^/]+)(?:/(.+?))?/?", re.DOTALL)
 _DELETES = 1000
-_BEYOND = 416
 _LEAST = 256 << 10
 """Bytes that a reader gets at once, where the network brings fewer."""
 
@@ -180,7 +179,7 @@ class CloudObjects:
             try:
                 return await self._get(key, options)
             except BaseError as error:
-                if fault_of(error).status == _BEYOND:
+                if starts_beyond(error):
                     return None
                 raise
 

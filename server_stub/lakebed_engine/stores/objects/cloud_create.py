@@ -20,8 +20,8 @@ from lakebed_engine.stores.objects.local_threads import finished
 from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError, StoreError, StoreUnavailableError
 from lakebed_engine.vocabulary.ports import Clock, Ids
 
-MARK = "lakebed-put"
-"""The metadata that names one put."""
+MARK = "lakebedput"
+"""The metadata that names one put; letters only, for Azure."""
 
 _ROUNDS = 4
 """Pairs of puts that race, each pair for a name of its own; more racers for one name take seconds on SeaweedFS."""

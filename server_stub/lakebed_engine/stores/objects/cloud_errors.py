@@ -55,6 +55,11 @@ class Fault:
         return self.status == 409 and self.code in {"ConditionalRequestConflict", "OperationAborted"}
 
 
+def starts_beyond(error: BaseException) -> bool:
+    """Whether a part was asked for that starts at or after the object's end."""
+    return fault_of(error).status == 416 or "StartTooLarge" in str(error)
+
+
 def fault_of(error: BaseException) -> Fault:
     """Read an obstore error."""
     text = str(error)

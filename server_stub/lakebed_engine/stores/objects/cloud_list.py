@@ -1,9 +1,9 @@
 """Listing a cloud store in byte order of the keys.
 
 Above the client, below `cloud.py`. S3, GCS and Azure list in byte order of the names, so a listing streams and starts
-where it is asked to. Some servers do not (SeaweedFS lists `a/b` before `a!`): three small objects tell, once; there
-the whole listing is collected and sorted. The encoded keys are few, none of them the engine's: they are collected,
-sorted and merged in.
+where it is asked to. Some servers do not (SeaweedFS lists `a/b` before `a!`, Azurite in UTF-16 order): a few empty
+objects tell, once; there the whole listing is collected and sorted. The encoded keys are few, none of them the
+engine's: they are collected, sorted and merged in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta
 
 _PAGE = 1000
-_PROBES = ("order/a", "order/a!", "order/a/b", "order/a0")
+_PROBES = ("order/a", "order/a!", "order/a/b", "order/a0", "order/\ue000", "order/\U00010000")
 _LAST = "\U0010ffff"
 
 
