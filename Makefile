@@ -6,10 +6,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ST     := .venv-schemathesis
 DATA_DIR ?=
+SEEDS  ?= 20000
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench docs lint types layers generated pytest pytest-fast schemathesis clean
+.PHONY: help demo test check serve fix generate bench simulate docs lint types layers generated pytest pytest-fast schemathesis clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -76,6 +77,9 @@ generate: $(VENV)/.dev ## make generated/ and the SDK's sync door anew
 
 bench: $(VENV)/.dev ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
 	$(BIN)/python -m benchmarks.run
+
+simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, with crashes and lost answers
+	$(BIN)/python -m tests.simulation.run --seeds $(SEEDS)
 
 docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs

@@ -99,11 +99,7 @@ def transfers(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def scale(folder: Path, entries: int) -> Iterator[Figure]:
-    command = [sys.executable, "-m", "benchmarks.scale", str(entries), str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr[-3000:])
-    found = json.loads(done.stdout)
+    found = measured("scale", entries, folder)
     size = f"{entries:,} entries"
     yield Figure(f"commit of {size}", found["commit_all_s"], "s", "at most", 5, "SQLite, local store, fsync on")
     yield Figure("resident memory at its peak", found["commit_all_peak_mib"], "MiB", "at most", 1024)
@@ -134,11 +130,37 @@ def starting(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure("server ready after start", statistics.median(ready), "s", "at most", 1.5, "first start, median of 3")
 
 
+def measured(module: str, *words: object) -> dict[str, float]:
+    """What a module of this package prints, run in a process of its own."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, words)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr[-3000:])
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def protocol(folder: Path, entries: int) -> Iterator[Figure]:
+    found = measured("protocol", "small", entries // 10, folder)
+    note = "SQLite, 64 callers, one row a call"
+    yield Figure("staging through the engine, durable", found["staging_rows_s"], "rows/s", "at least", 15_000, note)
+    note = f"8 committers on one branch of {entries // 10:,} entries; {found['race_answers_s']:.0f} answers/s in all"
+    yield Figure("racing small commits", found["race_commits_s"], "commits/s", "at least", 400, note)
+    yield Figure("racers that gave up", found["race_gave_up_s"], "", note="typed errors in bounded tries")
+    found = measured("protocol", "large", entries, folder)
+    size = f"{entries:,} entries"
+    note = "each side's changes lie together"
+    yield Figure(f"merge, 1 % of {size} changed on each side", found["merge_together_s"], "s", "at most", 1, note)
+    yield Figure("the same, changes spread over every range", found["merge_spread_s"], "s")
+    yield Figure(f"push of a layer of {entries:,} rows", found["push_s"], "s", "at most", 3)
+
+
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": starting,
     "http": http,
     "transfer": transfers,
     "scale": scale,
+    "protocol": protocol,
 }
 
 

@@ -498,12 +498,13 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
                     assert isinstance(found, OutcomeUnknownError), found
 
         tasks = [asyncio.ensure_future(caller(number)) for number in range(16)]
-        for _ in range(5):
-            await asyncio.sleep(0.1)
+        for turn in range(1, 6):
+            while len(acknowledged) < turn * 100:  # however busy the machine is
+                await asyncio.sleep(0.005)
             mortal.kill()
             await asyncio.to_thread(mortal.start)
         going = False
         await asyncio.gather(*tasks)
         rows = {row.key for row in await kv.scan("p", limit=1_000_000)}
-        assert acknowledged <= rows <= asked
-        assert len(acknowledged) > 100
+        assert acknowledged <= rows, "acknowledged, and lost"
+        assert rows <= asked

@@ -463,9 +463,33 @@ def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_missing()
     run(job())
 
 
-def test_beside_a_working_server_nothing_is_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "PAGE", 2)
+def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among them children whose parents stand, in the order of ids, where the check has been already."""
+    monkeypatch.setattr(history, "PAGE", 1)
 
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        made = 0
+
+        async def more(name: str, what: Any) -> None:
+            nonlocal made
+            if name == "scan" and what[1].startswith(b"commit/") and made < 40:
+                made += 1
+                await put_commit(engine, {"a": str(made)})
+
+        await put_commit(engine, {"a": "0"})
+        kv.before = more
+        report = await engine.fsck(REPO, FsckOptions(data=True))
+        kv.before = None
+        assert brief(report) == []
+        assert made > 1
+
+    for _ in range(10):
+        run(job())
+
+
+def test_beside_a_working_server_nothing_is_called_missing() -> None:
     async def job() -> None:
         clock, inner = FakeClock(), MemoryKV()
         kv = HookedKV(inner)
@@ -478,7 +502,7 @@ def test_beside_a_working_server_nothing_is_called_missing(monkeypatch: pytest.M
             await put(engine, f"p{count % 7}", f"{count}")
             if count % 3 == 0:
                 await crash_after_seal(engine)
-            if count % 2 == 0:
+            if count % 5 == 0:
                 await commit(engine)
             clock.forward(2.0)
             await engine.run_cleaner()

@@ -255,6 +255,26 @@ def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> None:
     run(job())
 
 
+def test_an_old_snapshot_under_a_newer_name_is_not_believed() -> None:
+    async def job() -> None:
+        stores, clock = Stores(None), FakeClock()
+        engine = await make_engine(stores=stores, clock=clock)
+        await engine.run_snapshots()
+        await make_history(engine)
+        clock.forward(1)
+        await engine.run_snapshots()
+        older, newer = await snapshots(stores)
+        store = stores.open(NAMESPACE)
+        forged = older.replace(older.split("-")[0], "_lakebed/refs/20990101T000000000Z")
+        await store.put(forged, await store.get(older))
+        again, report = await rebuilt(stores)
+        assert [(one.what, one.name) for one in report.problems] == [("ref snapshot", forged)]
+        assert report.snapshot == newer
+        assert await picture(again) == await picture(engine)
+
+    run(job())
+
+
 def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> None:
     async def job() -> None:
         stores = Stores(None)
