@@ -89,19 +89,22 @@ async def rebuild(
         if not dry_run:
             await _write_marker(job, marker)
             await _activate(job, branches, tags, dict(snapshot.record.metadata) if snapshot else {})
-        heads = ledger.heads(_SHOWN_HEADS)
+        return _report(job, snapshot, dry_run=dry_run, branches=len(branches), tags=len(tags))
+
+
+def _report(job: Job, snapshot: _Snapshot | None, *, dry_run: bool, branches: int, tags: int) -> RebuildReport:
     return RebuildReport(
-        repository=record.name,
-        namespace=store.uri,
+        repository=job.repo.name,
+        namespace=job.repo.store.uri,
         dry_run=dry_run,
         commits=job.counts["commits"],
-        branches=len(branches),
-        tags=len(tags),
+        branches=branches,
+        tags=tags,
         snapshot=snapshot.key if snapshot else "",
         snapshot_time=snapshot.time if snapshot else 0.0,
         problems=job.problems,
         problem_count=job.problem_count,
-        heads=heads,
+        heads=job.ledger.heads(_SHOWN_HEADS),
     )
 
 

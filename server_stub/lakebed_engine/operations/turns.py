@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 
 from lakebed_engine.operations.context import Context, Repo
 
-_LOOK = 0.001
-"""Seconds between two looks at the queue."""
+_FIRST_LOOK, _LAST_LOOK = 0.001, 0.02
+"""Seconds until the first look at the queue, and the most between two: the pause grows with the wait."""
 
 _PATIENCE = 10.0
 """Seconds after which one goes ahead: a commit that takes so long must not hold up the others."""
@@ -26,10 +26,11 @@ async def turn(ctx: Context, repo: Repo, branch: str) -> AsyncIterator[None]:
     queue = ctx.turns.setdefault(key, [])
     queue.append(me)
     try:
-        waited = 0.0
+        waited, pause = 0.0, _FIRST_LOOK
         while queue[0] is not me and waited < _PATIENCE:
-            await ctx.runtime.sleep(_LOOK)
-            waited += _LOOK
+            await ctx.runtime.sleep(pause)
+            waited += pause
+            pause = min(1.5 * pause, _LAST_LOOK)
         yield
     finally:
         queue.remove(me)
