@@ -101,7 +101,7 @@ def lakebed(data: Path) -> Iterator[Server]:
     env["LAKEBED_ACCESS_KEY_ID"] = env["LAKEBED_ADMIN_ACCESS_KEY_ID"]
     env["LAKEBED_SECRET_ACCESS_KEY"] = env["LAKEBED_ADMIN_SECRET_ACCESS_KEY"]
     env["LAKEBED_ENDPOINT"] = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "lakebed.cli.main", "serve", "--port", str(port), "--data-dir", str(data)]
+    command = [sys.executable, "-m", "lakebed.cli", "serve", "--port", str(port), "--data-dir", str(data)]
     with started(command, port, "/_health", env, data.parent / "server.log") as server:
         yield server
 

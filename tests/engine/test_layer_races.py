@@ -71,6 +71,7 @@ RIVALS: dict[str, list[Verb]] = {
     "reset": [(lambda e: e.reset_branch(REPO, DEV), lambda m: m.reset())],
     "reset prefix": [VERBS["reset prefix"]],
     "reset object": [VERBS["reset object"]],
+    "reset live object": [(lambda e: e.reset_object(REPO, DEV, "p/5"), lambda m: m.reset_object("p/5"))],
     "recreate": [(recreate, recreated)],
 }  # fmt: skip
 
@@ -88,11 +89,11 @@ def orders(model: Model, verb: str, rival: str) -> list[Model]:
         for _, step in [*RIVALS[rival][:at], VERBS[verb], *RIVALS[rival][at:]]:
             step(after)
         found.append(after)
-    if verb == "commit" and rival in ("reset prefix", "reset object"):
+    if verb == "commit" and rival.startswith("reset ") and len(RIVALS[rival]) == 1:
         # a reset does not stop a commit that has begun: its rows are committed, and what it said before is staged
         after, gone = model.copy(), model.copy()
         after.commit()
-        VERBS[rival][1](gone)
+        RIVALS[rival][0][1](gone)
         after.staged = {path: model.head.get(path) for path in model.staged.keys() - gone.staged.keys()}
         found.append(after)
     return found
@@ -106,7 +107,7 @@ async def _prepare(live: bool, world: World) -> tuple[Engine, Model]:
     await engine.create_branch(REPO, DEV, "main")
     model = Model({"a": "main"})
     steps: list[Delta] = [{"a": "head", "p/1": "head", "p/2": "head"}, {"p/1": "one", "b": "one"}, {"p/2": "two"},
-                          {"p/3": "three", "a": None}, {"p/1": "four", "p/4": None}]  # fmt: skip
+                          {"p/3": "three", "a": None}, {"p/1": "four", "p/4": None, "p/5": "live"}]  # fmt: skip
     for number, delta in enumerate(steps):
         await (push(engine, delta, DEV) if number in (1, 3) else write(engine, delta, DEV))
         model.write(delta)
@@ -225,6 +226,33 @@ def test_a_lost_answer_is_settled_and_counts_once(verb: str, rival: str, how: st
     while run(job(at)):
         at += 1
     assert at > 1
+
+
+def test_an_empty_commit_does_not_bury_another() -> None:
+    """With nothing staged there is no suffix that a rival's commit would take away: only the head tells."""
+
+    async def job(call: int) -> bool:
+        world = World()
+        engine = await world.start()
+
+        async def rival() -> None:
+            other = world.engine()
+            await write(other, {"a": "rival"})
+            await commit(other)
+
+        reached = world.at(call, rival)
+        made = await commit(engine, allow_empty=True)
+        world.hook = None
+        assert made.id in [one.id for one in await history(engine)]
+        if reached():
+            assert len(await history(engine)) == 3, call
+            assert await shown(engine, "main@") == await shown(engine) == {"a": "rival"}
+        return reached()
+
+    call = 1
+    while run(job(call)):
+        call += 1
+    assert call > 4
 
 
 def test_a_push_whose_answer_is_never_known() -> None:

@@ -29,13 +29,18 @@ from tests.engine.trees import Delta, applied, changed, entry
 PUSHED: Delta = {"a": "pushed", "p/1": "pushed", "p/2": None, "p/9": "pushed"}
 
 
-async def prepared(world: World, cache_bytes: int = 0) -> tuple[Engine, Model]:
-    """A head, a sealed token, two file layers, and live rows."""
-    engine, model = await world.start(cache_bytes), Model()
+async def prepared(world: World, *, files: bool = True) -> tuple[Engine, Model]:
+    """A head, a sealed token, two file layers (or sealed tokens in their place), and live rows."""
+    engine, model = await world.start(cache_bytes=0), Model()
     steps: list[Delta] = [{"a": "head", "p/1": "head", "p/2": "head"}, {"p/1": "one", "b": "one"}, {"p/2": "two"},
                           {"p/3": "three", "a": None}, {"p/1": "four"}]  # fmt: skip
     for number, delta in enumerate(steps):
-        await (push(engine, delta) if number in (1, 3) else write(engine, delta))
+        if files and number in (1, 3):
+            await push(engine, delta)
+        else:
+            await write(engine, delta)
+        if not files and number:
+            await just_seal(engine)
         model.write(delta)
         if number == 0:
             await commit(engine)
@@ -161,11 +166,12 @@ WRITES: dict[str, tuple[Callable[[Engine], Awaitable[object]], Callable[[Model],
 }
 
 
+@pytest.mark.parametrize("files", [True, False])
 @pytest.mark.parametrize("verb", WRITES)
-def test_a_writer_that_pauses_past_the_grace_looks_again(verb: str) -> None:
+def test_a_writer_that_pauses_past_the_grace_looks_again(verb: str, files: bool) -> None:
     async def job(call: int) -> bool:
         world = World()
-        engine, model = await prepared(world)
+        engine, model = await prepared(world, files=files)
         reached = world.at(call, lambda: dropped(world, "compact"))
         await WRITES[verb][0](engine)
         world.hook = None
