@@ -78,7 +78,7 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
     found["commit_all_peak_mib"] = peak()
     singles = []
     for number in range(11):
-        path = path_of(entries // 2 + 37 * number)
+        path = path_of((2 * number + 1) * entries // 22)  # one path of every eleventh part of the branch
         await stage_all(engine, "main", [(path, entry(path, 1))])
         seconds, _ = await timed(engine.commit("bench", "main", request))
         singles.append(seconds)

@@ -24,6 +24,9 @@ MAX_BYTES: Final = 8 << 20
 RAGGEDNESS: Final = 5000
 """Between the two, one path in so many closes a range: where crc32(path) is a multiple of it."""
 
+_LOOK: Final = 4000
+"""Paths hashed at once in search of a boundary."""
+
 _FIXED: Final = 4 + 8 + 8 + 32
 """Raw bytes of parts, size, mtime and identity."""
 
@@ -82,9 +85,10 @@ def split_points(rows: pa.Table, *, min_bytes: int = MIN_BYTES, max_bytes: int =
 
 def _first_mark(paths: Any, first: int, last: int) -> int:
     """The first row from `first` on whose path closes a range; `last` when there is none before it."""
-    for begin in range(first, last, 1000):
-        end = min(begin + 1000, last)
-        for index, path in enumerate(paths[begin:end].to_pylist(), begin):
-            if crc32(path) % RAGGEDNESS == 0:
-                return index
+    for begin in range(first, last, _LOOK):
+        end = min(begin + _LOOK, last)
+        hashes = np.fromiter(map(crc32, paths[begin:end].to_pylist()), dtype=np.uint64, count=end - begin)
+        marks = np.flatnonzero(hashes % RAGGEDNESS == 0)
+        if len(marks):
+            return begin + int(marks[0])
     return last

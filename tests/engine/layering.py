@@ -17,9 +17,10 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.trees import LAYERS
+from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Layer
 
-from tests.engine.support import REPO, FakeClock, HookedKV, chunked, commit
+from tests.engine.support import REPO, FakeClock, HookedKV, LossyKV, chunked
 from tests.engine.trees import Delta, State, applied, changed, cuts, entry, table
 
 T = TypeVar("T")
@@ -111,6 +112,25 @@ class _KV(HookedKV):
         version = await super().apply(batch)
         await self.world.tick("kv apply done")
         return version
+
+
+class LateKV(LossyKV):
+    """What was lost lands later, just ahead of the next batch that anybody sends."""
+
+    waiting: Batch | None = None
+
+    async def apply(self, batch: Batch) -> int:
+        late, self.waiting = self.waiting, None
+        if late is not None:
+            try:
+                await self.inner.apply(late)
+            except errors.PredicateFailed:
+                pass
+        try:
+            return await super().apply(batch)
+        except errors.OutcomeUnknownError:
+            self.waiting = batch
+            raise
 
 
 class _Objects(MemoryObjects):
@@ -219,6 +239,14 @@ class Model:
         before, self.head, self.staged = self.head, self.view, {}
         return before != self.head
 
+    def committed_under(self, reset: Callable[[Model], object]) -> Model:
+        """A reset does not stop a commit that has begun: its rows are committed, and what the head said is staged."""
+        after, gone = self.copy(), self.copy()
+        after.commit()
+        reset(gone)
+        after.staged = {path: self.head.get(path) for path in self.staged.keys() - gone.staged.keys()}
+        return after
+
     def same(self, other: Model) -> bool:
         return (self.head, self.view) == (other.head, other.view)
 
@@ -229,7 +257,3 @@ async def observed(engine: Engine, branch: str = "main") -> Model:
     found = Model(head, changed(head, view))
     assert await uncommitted(engine, branch) == found.staged
     return found
-
-
-async def commit_some(engine: Engine, branch: str = "main", **options: Any) -> None:
-    await commit(engine, branch=branch, **options)

@@ -206,7 +206,14 @@ async def fold(
     async for piece in delta:
         await work.take(piece)
     await work.rest()
-    ranges = await writer.finish()
+    ranges, puts = await writer.finish()
     if not work.changed:
         return Folded(base, 0, writer.written)
-    return Folded(await trees.save(store, ranges), work.changed, writer.written)
+    trees_made: list[Tree] = []
+
+    async def save() -> None:
+        trees_made.append(await trees.save(store, ranges))
+
+    # the last ranges and the metarange are written at the same time; all of them before anything names them
+    await runtime.gather([save, *puts])
+    return Folded(trees_made[0], work.changed, writer.written)

@@ -7,7 +7,7 @@ A file layer is read as a tree too: its parts are ranges that also hold tombston
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -149,12 +149,24 @@ class Trees:
 
     async def write(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> RangeInfo:
         """Write a range file, durably. `rows` have RANGE_SCHEMA."""
+        info, put = await self.encode(store, rows, size_bytes)
+        await put()
+        return info
+
+    async def encode(
+        self, store: ObjectStore, rows: pa.Table, size_bytes: int
+    ) -> tuple[RangeInfo, Callable[[], Awaitable[None]]]:
+        """A range of these rows, and what writes its file durably: until that is done nothing may name it."""
         found_id, data, rows, first, last = await self._runtime.cpu(_encode, rows)
-        await store.put(f"{RANGES}{found_id}.parquet", data)
-        block = Block(rows)
-        if block.nbytes * 8 < self._cache.limit:
-            self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
-        return RangeInfo(found_id, first, last, rows.num_rows, size_bytes)
+        info = RangeInfo(found_id, first, last, rows.num_rows, size_bytes)
+
+        async def put() -> None:
+            await store.put(info.file, data)
+            block = Block(rows)
+            if block.nbytes * 8 < self._cache.limit:
+                self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
+
+        return info, put
 
     async def find(self, store: ObjectStore, tree: Tree, path: str) -> Entry | None:
         """The entry at exactly this path; decodes at most one row group."""

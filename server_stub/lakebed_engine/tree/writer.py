@@ -5,11 +5,13 @@ Above `trees`, used by `fold`. Memory: at most a few ranges of rows at a time.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import pyarrow as pa
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, row_sizes, split_points
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
+from lakebed_engine.tree.trees import RangeInfo, Trees
 from lakebed_engine.vocabulary.ports import Runtime
 
 _AT_ONCE = 4
@@ -63,15 +65,15 @@ class TreeWriter:
         self._joined = False
         self._done.append(info)
 
-    async def finish(self) -> list[RangeInfo]:
-        """Write what is left; the ranges of the whole tree, in order."""
+    async def finish(self) -> tuple[list[RangeInfo], list[Callable[[], Awaitable[None]]]]:
+        """The ranges of the whole tree, in order, and what still has to be done to make the last of them durable."""
         if self._open:
             await self._cut()
         if self._open:
             await self._close_rest()
-        await self._flush()
+        puts = await self._encode()
         assert None not in self._done
-        return [info for info in self._done if info is not None]
+        return [info for info in self._done if info is not None], puts
 
     async def _cut(self) -> None:
         rows = pa.concat_tables(self._open).combine_chunks()
@@ -95,17 +97,18 @@ class TreeWriter:
             await self._flush()
 
     async def _flush(self) -> None:
+        puts = await self._encode()
+        if puts:
+            await self._runtime.gather(puts)
+
+    async def _encode(self) -> list[Callable[[], Awaitable[None]]]:
         full, self._full = self._full, []
         if not full:
-            return
-        infos = await self._runtime.gather(
-            [lambda r=rows, s=size: self._trees.write(self._store, r, s) for _, rows, size in full]  # type: ignore[misc]
+            return []
+        made = await self._runtime.gather(
+            [lambda r=rows, s=size: self._trees.encode(self._store, r, s) for _, rows, size in full]  # type: ignore[misc]
         )
-        for (index, _, _), info in zip(full, infos, strict=True):
+        for (index, _, _), (info, _) in zip(full, made, strict=True):
             self._done[index] = info
             self.written += 1
-
-
-async def save(trees: Trees, store: ObjectStore, ranges: list[RangeInfo]) -> Tree:
-    """The tree of finished ranges, its metarange written."""
-    return await trees.save(store, ranges)
+        return [put for _, put in made]
