@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import resource
 import sys
 import tempfile
@@ -76,6 +77,7 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
     found["staged_peak_mib"] = peak()
     found["commit_all_s"], first = await timed(engine.commit("bench", "main", request))
     found["commit_all_peak_mib"] = peak()
+    os.sync()  # the bulk load's own write-back is not what the next figures are about
     singles = []
     for number in range(11):
         path = path_of((2 * number + 1) * entries // 22)  # one path of every eleventh part of the branch
@@ -88,6 +90,7 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
     changed = [path_of(i) for i in range(0, entries, 100)]
     await stage_all(engine, "main", [(path, entry(path, 2)) for path in changed])
     found["commit_1pct_s"], after = await timed(engine.commit("bench", "main", request))
+    os.sync()
     fresh = Engine(kv, Stores(root / "objects"))
     found["diff_1pct_cold_s"], count = await timed(diff_all(fresh, before.id, after.id))
     assert count == len(changed), count

@@ -19,7 +19,7 @@ from lakebed_engine.tree.rows import as_delta, identities, lower_bound, path_at,
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_engine.vocabulary.ports import Runtime
 
-_AHEAD = 4
+_AHEAD = 8
 """Ranges of each side that are loaded together."""
 
 _NOTHING = RANGE_SCHEMA.empty_table()
