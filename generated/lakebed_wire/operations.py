@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "25b1d98874dccc8eece887c45d243d6f7ad871324fb656a3c1d95e8e8e826bff"
+SPEC_DIGEST: Final = "ec667d5dbacdcfbef819b58157dab674bfd458b204f18201ff7954c32aaba366"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
