@@ -35,3 +35,22 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
     """A fresh, empty repository."""
     name = f"test-{uuid4().hex[:16]}"
     return lake.repository(name).create(f"local://{name}")
+
+
+_SLOW = (
+    "[seaweedfs",
+    "[moto",
+    "[postgres",
+    "tests/cli/",
+    "tests/engine/test_layer",
+    "tests/engine/test_fsck",
+    "tests/compat/",
+)
+"""What the quick loop leaves to `make test`: remote stores, whole processes, the longest of the model tests."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark it, by name, in one place."""
+    for item in items:
+        if any(word in item.nodeid for word in _SLOW):
+            item.add_marker(pytest.mark.slow)

@@ -40,6 +40,8 @@ from lakebed_engine.vocabulary.errors import (
 
 from tests.support.s3 import SECRET_ACCESS_KEY, S3Server, shared
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 MIB = 1 << 20
 SERVERS = ["seaweedfs", "moto"]

@@ -28,6 +28,8 @@ from lakebed_engine.vocabulary.errors import (
 
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def schema() -> str:

@@ -16,6 +16,8 @@ from lakebed_server.vocabulary import StartError
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 12
 WRITERS = 4
 

@@ -15,6 +15,8 @@ import pytest
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 MIB = 1 << 20
 
 

@@ -15,6 +15,8 @@ import pytest
 
 from tests.support.server import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 
 def connect(server: RunningServer) -> lakebed.Branch:
     lake = lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=30)
