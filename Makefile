@@ -7,10 +7,13 @@ BIN    := $(VENV)/bin
 ST     := .venv-schemathesis
 DATA_DIR ?=
 SEEDS  ?= 20000
+SETS   ?= 20
+KILLS  ?= 50
+ONLY   ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate docs lint types layers generated pytest pytest-fast schemathesis clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-fast schemathesis clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -78,8 +81,11 @@ generate: $(VENV)/.dev ## make generated/ and the SDK's sync door anew
 bench: $(VENV)/.dev ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
 	$(BIN)/python -m benchmarks.run
 
-simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, with crashes and lost answers
+simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, on all cores, with crashes and lost answers
 	$(BIN)/python -m tests.simulation.run --seeds $(SEEDS)
+
+correctness: $(VENV)/.dev $(ST)/.ready ## run every proof, at SEEDS, SETS and KILLS, and write docs/correctness.md; a failure fails
+	$(BIN)/python tools/correctness.py --seeds $(SEEDS) --sets $(SETS) --kills $(KILLS) $(if $(ONLY),--only "$(ONLY)")
 
 docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs

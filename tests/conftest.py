@@ -40,6 +40,7 @@ def repo(lake: lakebed.Lake) -> lakebed.Repository:
 _SLOW = (
     "[seaweedfs",
     "[moto",
+    "[azurite",
     "[postgres",
     "tests/cli/",
     "tests/engine/test_layer",

@@ -192,7 +192,10 @@ class RepositoryCreation(Struct, kw_only=True):
     """
 
     name: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{2,62}$")]
-    storage_namespace: Annotated[str, Meta(max_length=2048, pattern="^(s3|gs|https?|mem|local|transient)://.*$")]
+    storage_namespace: Annotated[
+        str,
+        Meta(max_length=2048, pattern="^(s3|gs|az|https?|mem|local|transient)://.*$"),
+    ]
     storage_id: str | UnsetType = UNSET
     default_branch: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     sample_data: bool | UnsetType = False

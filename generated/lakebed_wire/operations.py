@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ec667d5dbacdcfbef819b58157dab674bfd458b204f18201ff7954c32aaba366"
+SPEC_DIGEST: Final = "bf8be8531550aefe795d031fa3ba6cab98876005c784fedbfbda939d3634728f"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -76,6 +76,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "commit_not_found": 404,
     "ref_not_found": 404,
     "object_not_found": 404,
+    "workspace_not_found": 404,
     "method_not_allowed": 405,
     "repository_exists": 409,
     "branch_exists": 409,
@@ -84,6 +85,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "merge_conflict": 409,
     "concurrent_commit": 409,
     "dirty_overlap": 409,
+    "workspace_closed": 409,
     "object_gone": 410,
     "precondition_failed": 412,
     "invalid_range": 416,

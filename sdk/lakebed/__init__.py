@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         ServerUnavailableError,
         ThrottledError,
         UnsupportedOperationError,
+        WorkspaceClosedError,
     )
     from lakebed.model import (
         Change,
@@ -111,6 +112,7 @@ __all__ = [
     "ThrottledError",
     "UnsupportedOperationError",
     "User",
+    "WorkspaceClosedError",
     "__version__",
     "aio",
     "connect",

@@ -157,6 +157,12 @@ class DirtyBranchError(LakebedError):
     default_kind = "dirty_branch"
 
 
+class WorkspaceClosedError(LakebedError):
+    """The workspace was committed, dropped, popped, or it expired. Create another one."""
+
+    default_kind = "workspace_closed"
+
+
 class NothingToCommitError(LakebedError):
     """There is nothing to commit or to merge. `allow_empty=True` makes an empty commit."""
 
@@ -272,4 +278,5 @@ __all__ = [
     "ServerUnavailableError",
     "ThrottledError",
     "UnsupportedOperationError",
+    "WorkspaceClosedError",
 ]

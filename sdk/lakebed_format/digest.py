@@ -5,8 +5,8 @@ which lets Arrow's buffers be hashed as they are: 1 M rows take about 0.2 s.
 
     "lakebed/range/1"  count:u64
     per column in the schema's order (identity is left out: it follows from the others):
-      text     lengths:u32 x count, then the UTF-8 bytes of all values
-      integer  i64 x count
+      text     lengths:u32 x count, then the UTF-8 bytes of all values; bytes of any length the same
+      integer  i64 x count; a boolean is 0 or 1
       map      entries per row:u32 x count, then all keys as text, then all values as text
     all integers little-endian
 """
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lakebed_format.schemas import METARANGE_SCHEMA, RANGE_SCHEMA, flat
+from lakebed_format.schemas import LEVELED_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, flat
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -30,8 +30,15 @@ def range_id(rows: pa.Table) -> str:
     return _table_id(b"lakebed/range/1", rows, [name for name in RANGE_SCHEMA.names if name != "identity"])
 
 
+def patch_id(rows: pa.Table) -> str:
+    """The id of a patch: 64 hex characters. `rows` has PATCH_SCHEMA."""
+    return _table_id(b"lakebed/patch/1", rows, [name for name in PATCH_SCHEMA.names if name != "identity"])
+
+
 def metarange_id(rows: pa.Table) -> str:
     """The id of a metarange: 64 hex characters. As range ids stand in it, it hashes the whole tree."""
+    if "level" in rows.column_names:
+        return _table_id(b"lakebed/metarange/2", rows, LEVELED_SCHEMA.names)
     return _table_id(b"lakebed/metarange/1", rows, METARANGE_SCHEMA.names)
 
 
@@ -46,7 +53,7 @@ def _add(digest: _Hash, column: Any) -> None:
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
         _add_text(digest, column)
-    elif pa.types.is_integer(kind):
+    elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype="<i8").data)
     elif pa.types.is_map(kind):
         offsets = _offsets(column, column.offset)

@@ -21,9 +21,11 @@ import pyarrow.parquet as pq
 from lakebed_format.bloom import make_bloom
 from lakebed_format.schemas import (
     DELTA_SCHEMA,
-    FORMAT_VERSION,
+    FORMAT_VERSIONS,
     ID_KEY,
+    LEVELED_SCHEMA,
     METARANGE_SCHEMA,
+    PATCH_SCHEMA,
     RANGE_SCHEMA,
     VERSION_KEY,
     compact,
@@ -36,6 +38,9 @@ BLOOM_FROM: Final = 1000
 
 BLOOM_KEY: Final = b"lakebed.bloom"
 """Key of the Parquet file metadata that holds it, in base64."""
+
+_SMALL: Final = 512
+"""Rows up to which a file is not worth zstd: setting it up for each column takes more time than all the rest."""
 
 _SEAL: Final = b"LBCK"
 _SEAL_BYTES: Final = 8
@@ -53,8 +58,14 @@ def encode_range(rows: pa.Table, file_id: str) -> bytes:
 
 
 def encode_metarange(rows: pa.Table, file_id: str) -> bytes:
-    """A metarange file from rows of METARANGE_SCHEMA. `file_id` is their `metarange_id`."""
-    return _encode(rows, METARANGE_SCHEMA, "metarange", file_id, dictionaries=[])
+    """A metarange file from rows of METARANGE_SCHEMA or LEVELED_SCHEMA. `file_id` is their `metarange_id`."""
+    schema = LEVELED_SCHEMA if "level" in rows.column_names else METARANGE_SCHEMA
+    return _encode(rows, schema, "metarange", file_id, dictionaries=[])
+
+
+def encode_patch(rows: pa.Table, file_id: str) -> bytes:
+    """A patch file from rows of PATCH_SCHEMA, sorted by path. `file_id` is their `patch_id`."""
+    return _encode(rows, PATCH_SCHEMA, "patch", file_id, dictionaries=["content_type", "metadata.key_value.key"])
 
 
 def encode_layer(rows: pa.Table, file_id: str) -> bytes:
@@ -83,14 +94,16 @@ def _encode(
     with pq.ParquetWriter(
         sink,
         schema,
-        compression={name: _codec(name) for name in _leaves(schema)},
+        compression="lz4" if rows.num_rows <= _SMALL else {name: _codec(name) for name in _leaves(schema)},
         use_dictionary=dictionaries or False,
         write_statistics=True,
         store_schema=False,
         write_page_checksum=True,
     ) as writer:
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
-        tags = {VERSION_KEY.decode(): f"{kind}/{FORMAT_VERSION}", ID_KEY.decode(): file_id}
+        # a metarange without patches is of version 1: readers that know no patches can use it
+        version = 1 if schema is METARANGE_SCHEMA else FORMAT_VERSIONS[kind]
+        tags = {VERSION_KEY.decode(): f"{kind}/{version}", ID_KEY.decode(): file_id}
         writer.add_key_value_metadata({**tags, **(extra or {})})
     return _sealed(sink.getvalue())
 
@@ -103,7 +116,7 @@ def _leaves(schema: pa.Schema) -> list[str]:
 
 def _codec(column: str) -> str:
     # hashes do not get smaller, and trying takes a tenth of the time of writing
-    return "none" if column == "identity" else "zstd"
+    return "none" if column in ("identity", "before") else "zstd"
 
 
 def _footer_at(data: memoryview) -> int:
@@ -142,8 +155,9 @@ def open_file(data: bytes, kind: str, file_id: str) -> pq.ParquetFile:
     name, _, version = said.partition("/")
     if name != kind or not version.isdigit():
         raise FormatError(f"not a {kind} file: its metadata says {said!r}")
-    if int(version) > FORMAT_VERSION:
-        raise FormatError(f"{kind} format {version} is newer than this reader ({FORMAT_VERSION}): upgrade Lakebed")
+    if int(version) > FORMAT_VERSIONS[kind]:
+        known = FORMAT_VERSIONS[kind]
+        raise FormatError(f"{kind} format {version} is newer than this reader ({known}): upgrade Lakebed")
     if tags.get(ID_KEY, b"").decode(errors="replace") != file_id:
         raise FormatError(f"holds {kind} {tags.get(ID_KEY)!r}, not {file_id}")
     return file
@@ -161,8 +175,32 @@ def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None
 
 
 def decode_metarange(data: bytes, file_id: str) -> pa.Table:
-    """All rows of a metarange file, with METARANGE_SCHEMA. Raises FormatError."""
-    return _read(open_file(data, "metarange", file_id), METARANGE_SCHEMA)
+    """All rows of a metarange file; one with patches has LEVELED_SCHEMA, else METARANGE_SCHEMA. Raises FormatError."""
+    file = open_file(data, "metarange", file_id)
+    return _read(file, LEVELED_SCHEMA if "level" in file.schema_arrow.names else METARANGE_SCHEMA)
+
+
+def decode_patch(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a patch file, with PATCH_SCHEMA. Raises FormatError."""
+    return _read(open_file(data, "patch", file_id), PATCH_SCHEMA)
+
+
+def decode_rows(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a range or patch file (they share a folder); a patch has PATCH_SCHEMA. Raises FormatError."""
+    try:
+        return decode_range(data, file_id)
+    except FormatError:
+        if _kind(data) != "patch":
+            raise
+    return decode_patch(data, file_id)
+
+
+def _kind(data: bytes) -> str:
+    try:
+        tags = pq.read_metadata(pa.BufferReader(data)).metadata or {}
+    except (pa.ArrowException, OSError):
+        return ""
+    return str(tags.get(VERSION_KEY, b"").decode(errors="replace").partition("/")[0])
 
 
 def decode_layer(data: bytes, file_id: str) -> pa.Table:

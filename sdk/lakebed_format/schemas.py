@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-FORMAT_VERSION: Final = 1
-"""Of the files, not of the package. A reader refuses a greater one."""
+FORMAT_VERSIONS: Final = {"range": 1, "metarange": 2, "layer": 1, "patch": 1}
+"""The newest version of each kind of file, not of the package. A reader refuses a greater one."""
 
 VERSION_KEY: Final = b"lakebed.format"
 """Key of the Parquet file metadata that holds the kind and version, for example `range/1`."""
@@ -33,6 +33,16 @@ RANGE_SCHEMA: Final = pa.schema(_ENTRY_FIELDS)
 DELTA_SCHEMA: Final = pa.schema([*_ENTRY_FIELDS, pa.field("deleted", pa.bool_(), nullable=False)])
 """A layer: as a range, and tombstones. A tombstone keeps its path; its other columns are empty or zero."""
 
+PATCH_SCHEMA: Final = pa.schema(
+    [
+        *DELTA_SCHEMA,
+        pa.field("before", pa.binary(), nullable=False),
+        pa.field("before_bytes", pa.int64(), nullable=False),
+    ]
+)
+"""A patch: as a layer, and of the entry that the ranges below have at the path its identity and `size_bytes`; empty
+and 0 where they have none."""
+
 METARANGE_SCHEMA: Final = pa.schema(
     [
         pa.field("range_id", pa.string(), nullable=False),
@@ -43,6 +53,9 @@ METARANGE_SCHEMA: Final = pa.schema(
     ]
 )
 """A metarange: the ranges of one commit in order of path. `count` in rows, `size_bytes` raw bytes of the rows."""
+
+LEVELED_SCHEMA: Final = METARANGE_SCHEMA.append(pa.field("level", pa.int32(), nullable=False))
+"""A metarange of version 2: behind the ranges, which have level 0, its patches from 1 on; a higher one is newer."""
 
 
 def flat(column: Any) -> Any:

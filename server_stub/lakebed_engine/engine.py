@@ -11,16 +11,23 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Seq
 from contextlib import AbstractAsyncContextManager
 from typing import Literal
 
+import msgspec
+
 from lakebed_engine.operations import (
+    advancing,
     branches,
     commits,
     differ,
     history,
+    janitor,
     layers,
     merging,
     reading,
     repositories,
+    scanning,
     staging,
+    stashing,
+    workspaces,
 )
 from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo, read_branch
@@ -29,12 +36,15 @@ from lakebed_engine.operations.rebuild import rebuild
 from lakebed_engine.operations.refs import resolve_commit
 from lakebed_engine.operations.snapshots import Snapshots
 from lakebed_engine.operations.swap import COMPACT_FROM
+from lakebed_engine.operations.sweeping.sweeper import sweep
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.outline import LIMITS, Limits
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
 from lakebed_engine.vocabulary.records import (
+    AdvanceRequest,
     Branch,
     Commit,
     CommitRequest,
@@ -49,10 +59,22 @@ from lakebed_engine.vocabulary.records import (
     ObjectFailure,
     Page,
     Repository,
+    ScanReport,
     Tag,
     UploadRequest,
+    Workspace,
+    WorkspaceRequest,
 )
-from lakebed_engine.vocabulary.reports import FsckOptions, FsckReport, Progress, RebuildReport, Sink, SnapshotPass
+from lakebed_engine.vocabulary.reports import (
+    FsckOptions,
+    FsckReport,
+    Progress,
+    RebuildReport,
+    Sink,
+    SnapshotPass,
+    SweepOptions,
+    SweepPass,
+)
 
 
 class Engine:
@@ -70,10 +92,12 @@ class Engine:
         cleanup_grace: float = 300.0,
         snapshot_always: bool = False,
         snapshots_kept: int = 100,
+        limits: Limits = LIMITS,
     ) -> None:
         """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
 
-        With `snapshot_always` each verb that changes a ref also writes a ref snapshot before it answers.
+        With `snapshot_always` each verb that changes a ref also writes a ref snapshot before it answers. `limits` say
+        how trees are cut: only tests change them.
         """
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
@@ -84,7 +108,7 @@ class Engine:
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             runtime=work,
-            trees=Trees(work, ByteCache(cache_bytes)),
+            trees=Trees(work, ByteCache(cache_bytes), limits),
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
             patience=cleanup_grace / 2,
             crowded={},
@@ -102,8 +126,10 @@ class Engine:
             self._own_runtime.close()
 
     async def run_cleaner(self) -> int:
-        """One pass of the cleaner: delete what swaps dropped longer ago than the grace period. How much it settled."""
-        return await self._cleaner.run()
+        """One pass of the cleaner: delete what swaps dropped longer ago than the grace period; then one of the janitor,
+        which closes expired workspaces. How much they settled.
+        """
+        return await self._cleaner.run() + await janitor.tidy(self._ctx)
 
     async def maintain(self) -> int:
         """Compact the branches that this process saw with many layers. How many layers it took away."""
@@ -122,6 +148,20 @@ class Engine:
     ) -> FsckReport:
         """What of a repository is missing, corrupt or named by nothing. Changes nothing."""
         return await fsck(self._ctx, repo, options, progress, sink)
+
+    async def sweep(
+        self,
+        repo: str = "",
+        options: SweepOptions | None = None,
+        *,
+        progress: Progress = ignore_progress,
+        sink: Sink = ignore_finding,
+    ) -> SweepPass:
+        """Delete what nothing names; without `repo`, of all repositories, and staged rows that no record names.
+
+        `sink` gets each file. Raises RepositoryNotFoundError; what befalls one repository stands in the answer.
+        """
+        return await sweep(self._ctx, repo, options or SweepOptions(), progress, sink)
 
     async def rebuild(
         self,
@@ -217,6 +257,60 @@ class Engine:
     async def compact(self, repo: str, branch: str, *, least: int = COMPACT_FROM) -> int:
         """Merge a run of layers when there are `least`. How many it took away."""
         return await layers.compact(self._ctx, await open_repo(self._ctx, repo), branch, least=least)
+
+    # workspaces: whatever takes the name of a branch to stage, read, list or diff also takes `<branch>+<id>`
+
+    async def create_workspace(self, repo: str, request: WorkspaceRequest) -> Workspace:
+        """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError."""
+        return await workspaces.create(self._ctx, repo, request)
+
+    async def get_workspace(self, repo: str, workspace: str) -> Workspace:
+        """By id, open or closed. Raises WorkspaceNotFoundError."""
+        return await workspaces.get(self._ctx, repo, workspace)
+
+    async def list_workspaces(
+        self, repo: str, *, branch: str = "", after: str = "", amount: int = 100, show_closed: bool = False
+    ) -> Page[Workspace]:
+        """A page in order of id, of those that are to be committed to `branch` or of all."""
+        return await workspaces.list_page(self._ctx, repo, branch, after, amount, show_closed)
+
+    async def renew_workspace(self, repo: str, workspace: str, lifetime: int) -> Workspace:
+        """Let it expire `lifetime` seconds from now. Raises WorkspaceClosedError."""
+        return await workspaces.renew(self._ctx, repo, workspace, lifetime)
+
+    async def delete_workspace(self, repo: str, workspace: str, *, force: bool = False) -> None:
+        """Close it without committing. Raises WorkspaceClosedError when it ended in another way."""
+        await workspaces.drop(self._ctx, repo, workspace, force)
+
+    async def register_objects(
+        self, repo: str, workspace: str, rows: Sequence[tuple[str, Entry | None]], *, force: bool = False
+    ) -> None:
+        """Register objects that were written below its prefix, or tombstones (None), all or nothing."""
+        await scanning.register(self._ctx, repo, workspace, rows, force)
+
+    async def scan_workspace(self, repo: str, workspace: str, *, force: bool = False) -> ScanReport:
+        """Register what other tools wrote below its prefix, changed or removed since the last scan."""
+        return await scanning.scan(self._ctx, repo, workspace, force)
+
+    async def commit_workspace(self, repo: str, workspace: str, request: AdvanceRequest) -> Commit:
+        """Commit it to its branch. Raises ConcurrentCommitError, DirtyOverlapError, NoChangesError."""
+        new = await advancing.advance(self._ctx, repo, workspace, request)
+        await self._refs_changed(repo)
+        return new
+
+    async def revert_workspace(
+        self, repo: str, workspace: str, globs: Sequence[str] = (), *, force: bool = False
+    ) -> None:
+        """Take back its changes, all or those that globs choose; it stays open."""
+        await workspaces.revert(self._ctx, repo, workspace, globs, force)
+
+    async def stash(self, repo: str, branch: str, request: WorkspaceRequest) -> Workspace:
+        """Move a branch's uncommitted changes into a new workspace. Raises NoChangesError."""
+        return await stashing.stash(self._ctx, repo, msgspec.structs.replace(request, ref=branch))
+
+    async def pop(self, repo: str, workspace: str, *, branch: str = "", force: bool = False) -> Layer:
+        """Put a workspace's changes on top of a branch's uncommitted ones, as one layer. Raises NoChangesError."""
+        return await stashing.pop(self._ctx, repo, workspace, branch, force)
 
     # tags
 

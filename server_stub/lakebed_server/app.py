@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_wire.operations import API_PREFIX
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -32,6 +33,8 @@ CLEANUP_INTERVAL = 60.0
 LAST_SNAPSHOTS = 10.0
 """Seconds that a stop waits for the last ref snapshots."""
 COMPACTION_INTERVAL = 0.5
+LOOK_WHETHER_TO_SWEEP = 3600.0
+"""Seconds between two looks whether a repository is due."""
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
 _PAGE = """Lakebed {version}: Git-like version control for data lakes.
@@ -74,11 +77,13 @@ def create_app(
     request_log: RequestLog | None = None,
     cleanup_interval: float = CLEANUP_INTERVAL,
     snapshot_interval: float | None = None,
+    sweep: SweepOptions | None = None,
     on_shutdown: Callable[[], Awaitable[None]] | None = None,
 ) -> App:
     """The application over its services. `on_shutdown` runs last, after the last request.
 
-    With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end.
+    With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end. With `sweep`,
+    each repository is swept every `sweep.every` seconds.
     """
     request_log = request_log or RequestLog()
 
@@ -99,7 +104,7 @@ def create_app(
             Route("/openapi.json", _spec),
         ],
         exception_handlers={404: unknown},
-        lifespan=lambda _: _life(services.engine, cleanup_interval, snapshot_interval, on_shutdown, request_log),
+        lifespan=lambda _: _life(services.engine, cleanup_interval, snapshot_interval, sweep, on_shutdown, request_log),
     )
     return App(Api(services, json_limit=json_limit, request_log=request_log), site)
 
@@ -109,6 +114,7 @@ async def _life(
     engine: Engine,
     cleanup_interval: float,
     snapshot_interval: float | None,
+    sweep: SweepOptions | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
     request_log: RequestLog,
 ) -> AsyncIterator[None]:
@@ -119,6 +125,10 @@ async def _life(
     if snapshot_interval is not None:
         snapshots = functools.partial(_write_snapshots, engine)
         chores.append(asyncio.create_task(_for_ever(snapshots, snapshot_interval, "ref snapshots")))
+    if sweep is not None:
+        # asks more often than it sweeps: a server that is started anew every day must come to it, too
+        pause = min(sweep.every, LOOK_WHETHER_TO_SWEEP)
+        chores.append(asyncio.create_task(_for_ever(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
     try:
         yield
     finally:
@@ -147,6 +157,13 @@ async def _write_snapshots(engine: Engine) -> int:
     for repository, why in (await engine.run_snapshots()).failures:
         log.warning("repository %s: no ref snapshot was written: %s", repository, why)
     return 0  # nothing was removed
+
+
+async def _sweep(engine: Engine, options: SweepOptions) -> int:
+    done = await engine.sweep("", options)
+    for repository, why in done.failures:
+        log.warning("%s was not swept: %s", repository, why)
+    return done.deleted
 
 
 async def _write_last_snapshots(engine: Engine) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from lakebed_server.cli_maintenance import fsck, rebuild
+from lakebed_server.cli_maintenance import fsck, rebuild, sweep
 from lakebed_server.vocabulary import StartError
 
 
@@ -67,7 +67,7 @@ def show(path: str | None, as_json: bool) -> None:
     _run(lambda: _show(path, as_json))
 
 
-commands: list[click.Command] = [serve, config, fsck, rebuild]
+commands: list[click.Command] = [serve, config, fsck, rebuild, sweep]
 """What the entry point group `lakebed.cli` finds."""
 
 

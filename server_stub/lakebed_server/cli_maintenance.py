@@ -1,4 +1,4 @@
-"""`lakebed fsck` and `lakebed rebuild`: verbs that open the stores themselves, without a server.
+"""`lakebed fsck`, `lakebed sweep` and `lakebed rebuild`: verbs that open the stores themselves, without a server.
 
 Beside `cli`; over `maintenance`, which does the work and is imported when a verb runs.
 """
@@ -69,6 +69,56 @@ def fsck(
 
     options = FsckOptions(data=data or deep, deep=deep, orphan_age=orphan_age)
     return _run(lambda: run_fsck(_settings(config, data_dir), repo, options, as_json=as_json))
+
+
+@click.command()
+@click.argument("repo", required=False, default="")
+@click.option("--data", is_flag=True, help="Delete objects too that no commit and no uncommitted change names.")
+@click.option("--dry-run", is_flag=True, help="Look once, and only say what would be deleted.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=None,
+    help="Pause between the two looks [cleanup.grace, 300].",
+)
+@click.option(
+    "--orphan-age",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=None,
+    help="A younger file may belong to work under way and stays [cleanup.orphan_age, 86400].",
+)
+@store_options
+def sweep(
+    *,
+    repo: str,
+    data: bool,
+    dry_run: bool,
+    grace: float | None,
+    orphan_age: float | None,
+    config: str | None,
+    data_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Delete files that nothing names, of one repository or of all.
+
+    Looks twice, with a pause between, and deletes only what nothing named either time and what is older than a day.
+    Opens the server's stores itself; servers may be running on them. Without REPO it also drops uncommitted rows that
+    no branch names. Ends with 0 when all was swept, or another process is at it; with 1 when a repository was left
+    alone because something in it is damaged, unknown or unreachable: then nothing more of it was deleted.
+
+    \b
+    Example:
+      lakebed sweep sales --dry-run --data-dir /srv/lakebed
+    """
+    from lakebed_server.maintenance import run_sweep
+
+    def job() -> int:
+        settings = _settings(config, data_dir)
+        return run_sweep(settings, repo, data=data, dry_run=dry_run, grace=grace, age=orphan_age, as_json=as_json)
+
+    return _run(job)
 
 
 @click.command()

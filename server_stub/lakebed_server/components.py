@@ -197,7 +197,7 @@ def _stores(settings: Settings, *, cached: bool = True) -> Stores:
     root = Path(settings.objects.local.root) if settings.objects.local.root else None
     disk = settings.cache.disk
     cache = DiskCache(Path(disk.path), disk.limit) if cached and disk.path else None
-    return Stores(root, memory=_memory(settings), cloud=_cloud(settings), cache=cache)
+    return Stores(root, memory=_memory(settings), cloud=_cloud(settings), cache=cache, keep_root=True)
 
 
 def _cloud(settings: Settings) -> CloudOptions | None:
@@ -216,6 +216,8 @@ def _cloud(settings: Settings) -> CloudOptions | None:
         credentials_file=s3.credentials_file,
         allow_http=s3.allow_http,
         virtual_hosted=s3.virtual_hosted,
+        retry_seconds=settings.objects.retry,
+        silence_seconds=settings.objects.silence,
     )
 
 

@@ -1,8 +1,8 @@
 """Errors become responses: the one place.
 
 Above `reply`; called by `api` with whatever a request raised. The status of a kind stands in openapi.yaml
-(`x-error-kinds`). What is the client's to mend is told in the error's own words. What is ours (5xx) is told in fixed
-words and logged in full, so that no path, address or secret of this machine leaves it.
+(`x-error-kinds`). What is the client's to mend is told in the error's own words. What is ours (5xx) is logged in full,
+and told in fixed words or in those that the store chose for clients: no path, address or secret of this machine leaves.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, MergeConflictError
+from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, MergeConflictError, StoreError
 from lakebed_wire import models
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET, UnsetType
@@ -51,7 +51,8 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
     if kind in OUR_FAULT:
         detail = f"{type(error).__name__}: {error.message}"
         log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
-        return _reply(call, kind, OUR_FAULT[kind])
+        told, lasting = (error.told, error.lasting) if isinstance(error, StoreError) else ("", False)
+        return _reply(call, kind, told or OUR_FAULT[kind], retry=not lasting)
     if isinstance(error, MergeConflictError):
         return _conflict_reply(error, call)
     headers: tuple[Header, ...] = ()
@@ -76,9 +77,9 @@ def _conflict_reply(error: MergeConflictError, call: Call) -> Reply:
     return json(ERROR_KINDS[error.kind], body)
 
 
-def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = ()) -> Reply:
+def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = (), *, retry: bool = True) -> Reply:
     status = ERROR_KINDS.get(kind, 500)
-    if status in (429, 503):
+    if retry and status in (429, 503):
         headers = (*headers, RETRY_AFTER)
     if call.head:
         return Reply(status, headers=headers)

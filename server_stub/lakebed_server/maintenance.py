@@ -1,4 +1,4 @@
-"""Checking and rebuilding from a command: runs the engine over the stores, and shows what came out.
+"""Checking, sweeping and rebuilding from a command: runs the engine over the stores, and shows what came out.
 
 Above `components`, under `cli_maintenance`. Findings of a check are written as they are made: they need no memory.
 """
@@ -14,7 +14,17 @@ from typing import Any, TextIO
 
 import msgspec
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Orphan, Problem, RebuildReport
+from lakebed_engine.vocabulary.reports import (
+    Finding,
+    FsckOptions,
+    FsckReport,
+    Orphan,
+    Problem,
+    RebuildReport,
+    SweepOptions,
+    SweepPass,
+    SweepReport,
+)
 
 from lakebed_server.components import open_engine
 from lakebed_server.settings.schema import Settings
@@ -111,6 +121,34 @@ def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bo
     return 0 if report.ok else 1
 
 
+def run_sweep(
+    settings: Settings, repo: str, *, data: bool, dry_run: bool, grace: float | None, age: float | None, as_json: bool
+) -> int:
+    """Sweep one repository or all. 0, or 1 when one was left alone. Raises StartError, EngineError."""
+    options = SweepOptions(
+        data=data,
+        dry_run=dry_run,
+        grace=settings.cleanup.grace if grace is None else grace,
+        age=settings.cleanup.orphan_age if age is None else age,
+    )
+    progress = ProgressLine(sys.stderr)
+
+    async def job() -> SweepPass:
+        async with open_engine(settings, "refuse") as engine:
+            if repo:
+                await engine.get_repository(repo)  # before anything is written
+            writer = Writer(sys.stdout, progress, {"dry_run": dry_run}, as_json=as_json)
+            done = await engine.sweep(repo, options, progress=progress, sink=writer)
+            writer.end(_sweep_body(done), _sweep_text(done, dry_run=dry_run))
+            return done
+
+    try:
+        done = asyncio.run(job())
+    finally:
+        progress.clear()
+    return 0 if done.ok else 1
+
+
 def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool, as_json: bool) -> int:
     """Bring a repository back. 0, or 1 when something did not come back. Raises StartError, EngineError."""
     progress = ProgressLine(sys.stderr)
@@ -162,6 +200,38 @@ def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
     else:
         lines.append(f"{_many(report.problem_count, 'problem')}.")
     return "\n".join(lines)
+
+
+def _sweep_body(done: SweepPass) -> dict[str, Any]:
+    return {
+        "ok": done.ok,
+        "repositories": [msgspec.structs.asdict(one) for one in done.reports],
+        "skipped": [{"repository": name, "why": why} for name, why in done.skipped],
+        "failures": [{"repository": name, "why": why} for name, why in done.failures],
+        "tokens": done.tokens,
+        "tokens_dropped": done.tokens_dropped,
+    }
+
+
+def _sweep_text(done: SweepPass, *, dry_run: bool) -> str:
+    lines = [_swept_text(one) for one in done.reports]
+    if done.tokens:
+        fate = "would be dropped" if dry_run else f"{done.tokens_dropped:,} dropped"
+        lines.append(f"Uncommitted rows that no branch names: {_many(done.tokens, 'token')}, {fate}.")
+    lines += [f"{name} was passed over: {why}." for name, why in done.skipped]
+    lines += [f"{name} was left alone: {_plain(why)}" for name, why in done.failures]
+    return "\n".join(lines or ["There is no repository."])
+
+
+def _swept_text(one: SweepReport) -> str:
+    if one.dry_run:
+        told = f"{_many(one.found, 'orphan')} would be looked at again, and deleted if still unnamed"
+    else:
+        told = f"{_many(one.deleted, 'orphan')} of {one.deleted_bytes:,} bytes deleted"
+        if one.found != one.deleted:
+            told += f", {one.found - one.deleted:,} came into use meanwhile and stay"
+    recent = f"; {_many(one.recent, 'recent file')} that nothing names stay" if one.recent else ""
+    return f"Swept {one.repository}: {_many(one.files, 'file')}, {told}{recent}."
 
 
 def _rebuild_text(report: RebuildReport) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import uvicorn
+from lakebed_engine.vocabulary.reports import SweepOptions
 
 from lakebed_server import components, logs, workers
 from lakebed_server.app import create_app
@@ -80,6 +81,7 @@ async def _serve(
         request_log=request_log,
         cleanup_interval=settings.cleanup.interval,
         snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
+        sweep=_sweep_options(settings),
         on_shutdown=parts.close,
     )
     config = uvicorn.Config(
@@ -99,6 +101,13 @@ async def _serve(
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda *_: None)
     await server.serve(sockets=[listener])
+
+
+def _sweep_options(settings: Settings) -> SweepOptions | None:
+    cleanup = settings.cleanup
+    if not cleanup.sweep_interval:
+        return None
+    return SweepOptions(grace=cleanup.grace, age=cleanup.orphan_age, every=cleanup.sweep_interval)
 
 
 class _Server(uvicorn.Server):

@@ -1,9 +1,10 @@
-"""`lakebed fsck` and `lakebed rebuild` on the directory of a real server, stopped or running."""
+"""`lakebed fsck`, `lakebed sweep` and `lakebed rebuild` on the directory of a real server, stopped or running."""
 
 from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -111,6 +112,45 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     assert (problem["kind"], problem["what"], problem["name"]) == ("missing", "object", key)
     assert problem["refs"] == ["dev", "main", "v1"]
     assert (found["ok"], found["problem_count"], found["orphan_count"]) == (False, 1, 1)
+
+
+def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> None:
+    orphans = [namespace(data_dir) / f"_lakebed/ranges/{'0' * 64}.parquet", namespace(data_dir) / "data/2020010100/x"]
+    for orphan in orphans:
+        orphan.parent.mkdir(exist_ok=True)
+        orphan.write_bytes(b"12345")
+    before = snapshot_of(namespace(data_dir))
+    arguments = ["sweep", "sales", "--data", "--grace", "1", "--data-dir", str(data_dir)]
+    with running_server(data_dir) as server, lake_of(server) as lake:
+        main = lake.repository("sales").branch("main")
+        main.put("uncommitted", b"x")
+        assert command(*arguments).text.endswith(
+            "0 orphans of 0 bytes deleted; 2 recent files that nothing names stay.\n"
+        )
+        for orphan in orphans:
+            os.utime(orphan, (0, 0))
+        dry = command(*arguments, "--dry-run").text
+        assert f"orphan _lakebed/ranges/{'0' * 64}.parquet: 5 bytes, " in dry
+        assert dry.endswith("2 orphans would be looked at again, and deleted if still unnamed.\n")
+        assert all(orphan.exists() for orphan in orphans)
+        found = command(*arguments, "--json").json
+        assert found["ok"]
+        (swept,) = found["repositories"]
+        assert (swept["repository"], swept["deleted"], swept["deleted_bytes"]) == ("sales", 2, 10)
+        assert [one["key"] for one in found["findings"]] == [f"_lakebed/ranges/{'0' * 64}.parquet", "data/2020010100/x"]
+        assert not any(orphan.exists() for orphan in orphans)
+        main.commit("more")
+    gone = {str(orphan.relative_to(namespace(data_dir))) for orphan in orphans}
+    assert before.keys() - snapshot_of(namespace(data_dir)).keys() == gone
+    assert command("fsck", "sales", "--deep", "--json", "--data-dir", str(data_dir)).json["ok"]
+
+
+def test_a_sweep_that_leaves_a_repository_alone_ends_with_1(command: Command, data_dir: Path) -> None:
+    (namespace(data_dir) / "_lakebed/repository.json").unlink()
+    result = command("sweep", "--data-dir", str(data_dir), code=1)
+    assert "sales was left alone: repository 'sales': local://sales has no marker" in result.text
+    assert command("sweep", "nothing", "--data-dir", str(data_dir), code=3).out == b""
+    assert "grace" in command("sweep", "--grace", "-1", "--data-dir", str(data_dir), code=2).err
 
 
 def test_beside_a_running_server(command: Command, data_dir: Path) -> None:

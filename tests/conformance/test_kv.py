@@ -278,6 +278,20 @@ async def test_drop_partition_takes_every_row_and_the_partition_can_be_used_agai
     assert await keys(kv) == [b"k"]
 
 
+async def test_partitions_are_those_that_hold_rows_in_byte_order(kv: KVStore) -> None:
+    names = ["", "a", "stage", "stage/", "stage/1", "stage/2", "stage/é", "stage/\uffff", "stage/\U0001f600", "stage0"]
+    for name in names:
+        await kv.apply(Batch(puts=[Put(name, b"%d" % number, b"") for number in range(30)]))
+    assert await kv.partitions() == names
+    assert await kv.partitions("stage/", "stage0") == names[3:9]
+    assert await kv.partitions("stage/1", "stage/1") == []
+    assert await kv.partitions("stage/1\0", None, 2) == ["stage/2", "stage/é"]
+    assert await kv.partitions(limit=0) == await kv.partitions(limit=-1) == []
+    await kv.drop_partition("stage/2")
+    await kv.apply(Batch(deletes=[Delete("stage/1", b"%d" % number) for number in range(30)]))
+    assert await kv.partitions("stage/", "stage0") == ["stage/", "stage/é", "stage/\uffff", "stage/\U0001f600"]
+
+
 async def test_random_batches_agree_with_a_dictionary(kv: KVStore) -> None:
     chance = random.Random(3)
     names = [b"%d" % number for number in range(12)]

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,7 @@ from lakebed_engine.vocabulary.errors import (
     StoreUnavailableError,
 )
 
+from tests.support.azurite import shared_azurite
 from tests.support.s3 import shared
 
 T = TypeVar("T")
@@ -80,11 +82,21 @@ MORE = os.environ.get("LAKEBED_TEST_NAMESPACES", "").split()
 """Other cloud stores to run the suite on, for example `az://container`; docs/stores.md says how."""
 
 
-@pytest.fixture(params=["memory", "local", "seaweedfs", "moto", *MORE])
+@pytest.fixture(params=["memory", "local", "seaweedfs", "moto", "azurite", *MORE])
 def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
-    """Every adapter. `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto)."""
+    """Every adapter. `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto).
+
+    `az://` runs on Azurite, which lists in UTF-16 order.
+    """
     if request.param == "memory":
         yield MemoryObjects("mem://t")
+        return
+    if request.param == "azurite":
+        azure = shared_azurite()
+        with azure.in_environment():
+            cloud = CloudObjects(f"{azure.namespace()}/t", CloudOptions(allow_http=True))
+            yield cloud
+            cloud.close()
         return
     if request.param != "local":
         if request.param in MORE:
@@ -158,6 +170,66 @@ def test_put_get_head_overwrite_delete(store: ObjectStore) -> None:
         for reading in (store.get("a/b"), store.head("a/b"), store.get_range("a/b", 0, 1), read(store, "a/b")):
             with pytest.raises(BlobNotFound):
                 await reading
+
+    run(main())
+
+
+def test_delete_older(store: ObjectStore) -> None:
+    async def main() -> None:
+        names = ["_lakebed/ranges/a", "data/b", "data//c", "never"]
+        assert await store.delete_older(names, 1e12) == []
+        for name in names[:3]:
+            await store.put(name, b"x")
+        written = min([blob.mtime async for blob in store.list()])
+        assert await store.delete_older(names, written) == []
+        assert await keys(store) == by_bytes(names[:3])
+        assert await store.delete_older(["data//c", "never", "data/b"], written + 3600) == ["data//c", "data/b"]
+        assert await keys(store) == names[:1]
+        many = [f"many/{number:02d}" for number in range(40)]
+        for name in many:
+            await store.put(name, b"x")
+        assert await store.delete_older(many, written + 3600) == many
+        assert await keys(store) == names[:1]
+
+    run(main())
+
+
+def test_no_put_comes_between_the_look_and_the_removal(local: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process or another one: here a put that begins when the file was found to be old."""
+    key, publisher = "_lakebed/ranges/a", local._writer.publisher
+    began, look = threading.Event(), publisher.is_older
+
+    def slow(raw: bytes, before: float) -> bool:
+        found = look(raw, before)
+        began.set()
+        time.sleep(0.2)
+        return found
+
+    async def main() -> None:
+        await local.put(key, b"x")
+        monkeypatch.setattr(publisher, "is_older", slow)
+        removal = asyncio.ensure_future(local.delete_older([key], 1e12))
+        await asyncio.to_thread(began.wait)
+        await local.put(key, b"x")
+        assert await removal == [key]
+        assert await keys(local) == [key], "what was put later is there"
+
+    run(main())
+
+
+@pytest.mark.slow
+def test_the_same_bytes_again_make_an_object_young_again(store: ObjectStore) -> None:
+    """What keeps a sweep from deleting what a commit under way has found there and counts on."""
+
+    async def main() -> None:
+        await store.put("_lakebed/ranges/00ff.parquet", b"one")
+        await store.put_stream("data/x", cut(b"one", 3))
+        before = [(await store.head(key)).mtime for key in ("_lakebed/ranges/00ff.parquet", "data/x")]
+        await asyncio.sleep(1.2)  # some stores tell whole seconds
+        await store.put("_lakebed/ranges/00ff.parquet", b"one")
+        await store.put_stream("data/x", cut(b"one", 3))
+        after = [blob.mtime async for blob in store.list()]
+        assert all(new >= old + 1 for old, new in zip(before, after, strict=True)), (before, after)
 
     run(main())
 
@@ -612,6 +684,30 @@ def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
         assert await local.get("a/b") == b"2"
 
     run(main())
+
+
+def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: Path) -> None:
+    """A disk that is not mounted: what lies on it is not "absent", and what is written now would be hidden by it."""
+    base = place / "disk"
+    base.mkdir()
+    store = LocalObjects(base / "t", "local://t", base=base)
+    run(store.put("a", b"1"))
+    base.rename(place / "away")
+    calls: list[Callable[[], Coroutine[Any, Any, object]]] = [
+        lambda: store.get("a"), lambda: store.get("never"), lambda: store.head("a"), lambda: read(store, "a"),
+        lambda: store.put("b", b""), lambda: store.put("b", b"", if_absent=True), lambda: keys(store),
+        lambda: store.put_stream("b", cut(bytes(3 * MIB), MIB)), lambda: store.delete(["a"]),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(StoreUnavailableError, match="directory of local:// namespaces is gone; mount it"):
+            run(call())
+    assert not base.exists()
+    (place / "away").rename(base)
+    assert run(store.get("a")) == b"1"
+    assert run(keys(store)) == ["a"]
+    with pytest.raises(BlobNotFound):
+        run(store.get("b"))
+    store.close()
 
 
 class Recorder(SystemCalls):

@@ -3,6 +3,7 @@
 Writers and committers keep a server busy over plain HTTP, without retries, and note what was acknowledged. It is
 killed at a random moment, started again over the same data, and every acknowledged upload, delete and commit must be
 there. On SQLite and on PostgreSQL. The seed is printed; LAKEBED_KILLS asks for more kills than the usual number.
+Each kill must cut off requests: how many is counted at the moment of the kill.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -22,7 +24,7 @@ from tests.support.postgres import Postgres, running_postgres
 from tests.support.server import RunningServer, running_server
 
 KILLS = int(os.environ.get("LAKEBED_KILLS", "50"))
-WRITERS = 6
+WRITERS = 8
 COMMITTERS = 2
 
 
@@ -36,6 +38,26 @@ class Load:
         self.commits: list[str] = []
         self.operations = 0
         self.unexpected: list[str] = []
+        self.under_way = 0
+        self.cut_off: list[int] = []
+        """How many requests were under way at each kill."""
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request while nobody knows its answer."""
+        with self.lock:
+            self.under_way += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.under_way -= 1
+
+    def kill(self, server: RunningServer) -> None:
+        """SIGKILL, and note how many requests it meets."""
+        with self.lock:  # held: no request ends in between
+            self.cut_off.append(self.under_way)
+            server.process.kill()
 
     def write(self, client: httpx.Client, writer: int, number: int) -> None:
         """Upload or delete one path; what was asked without an answer may or may not be there."""
@@ -44,10 +66,11 @@ class Load:
         with self.lock:
             self.maybe.setdefault(path, set()).add(value)
         url = "/branches/main/objects"
-        if value is None:
-            answer = client.delete(url, params={"path": path})
-        else:
-            answer = client.post(url, params={"path": path}, content=value.encode())
+        with self.request():
+            if value is None:
+                answer = client.delete(url, params={"path": path})
+            else:
+                answer = client.post(url, params={"path": path}, content=value.encode())
         with self.lock:
             if answer.status_code not in (201, 204):
                 self.unexpected.append(f"{answer.status_code} {answer.text[:200]}")
@@ -58,7 +81,8 @@ class Load:
 
     def commit(self, client: httpx.Client, number: int) -> None:
         """Commit; having nothing to commit is fine."""
-        answer = client.post("/branches/main/commits", json={"message": f"commit {number}"})
+        with self.request():
+            answer = client.post("/branches/main/commits", json={"message": f"commit {number}"})
         with self.lock:
             if answer.status_code == 201:
                 self.commits.append(answer.json()["id"])
@@ -103,7 +127,7 @@ def kill_under_load(server: RunningServer, load: Load, round_number: int, second
     while load.operations < before + 50 and time.monotonic() < deadline:
         time.sleep(0.01)  # the kill must meet a server that is busy
     time.sleep(seconds)
-    server.process.kill()
+    load.kill(server)
     server.process.wait()
     for thread in threads:
         thread.join(30)
@@ -147,7 +171,9 @@ def environment(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_killed_under_load(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_killed_under_load(
+    tmp_path: Path, environment: dict[str, str], record_property: Callable[[str, object], None]
+) -> None:
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     chance = random.Random(seed)
@@ -163,5 +189,13 @@ def test_killed_under_load(tmp_path: Path, environment: dict[str, str]) -> None:
             kill_under_load(server, load, round_number, chance.uniform(0, 0.3))
     with running_server(data, environment=environment) as server:
         check(server, load)
-        assert load.operations >= 50 * KILLS
-        assert load.commits
+    record_property("kills", len(load.cut_off))
+    record_property("operations_checked", load.operations)
+    record_property("commits_checked", len(load.commits))
+    record_property("requests_cut_off", sum(load.cut_off))
+    record_property("fewest_requests_cut_off", min(load.cut_off))
+    assert len(load.cut_off) == KILLS
+    assert load.operations >= 50 * KILLS
+    assert len(load.commits) >= KILLS
+    assert min(load.cut_off) >= 1, f"a kill met an idle server: {load.cut_off}"
+    assert sum(load.cut_off) >= (WRITERS + COMMITTERS) * KILLS / 2, "the server was hardly busy"

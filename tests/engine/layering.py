@@ -18,6 +18,7 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.trees import LAYERS
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Layer
 
 from tests.engine.support import REPO, FakeClock, HookedKV, LossyKV, chunked
@@ -28,10 +29,10 @@ GRACE = 300.0
 Hook = Callable[[str], Awaitable[None]]
 
 
-class Inline:
+class Inline(PolledSignals):
     """A Runtime without threads or waiting."""
 
-    async def cpu(self, job: Callable[..., T], *args: object) -> T:
+    async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
         return job(*args)
 
     async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
@@ -238,14 +239,6 @@ class Model:
         """Whether there was something to commit."""
         before, self.head, self.staged = self.head, self.view, {}
         return before != self.head
-
-    def committed_under(self, reset: Callable[[Model], object]) -> Model:
-        """A reset does not stop a commit that has begun: its rows are committed, and what the head said is staged."""
-        after, gone = self.copy(), self.copy()
-        after.commit()
-        reset(gone)
-        after.staged = {path: self.head.get(path) for path in self.staged.keys() - gone.staged.keys()}
-        return after
 
     def same(self, other: Model) -> bool:
         return (self.head, self.view) == (other.head, other.view)

@@ -97,6 +97,10 @@ class HookedKV:
         await self._call("drop_partition", partition)
         await self.inner.drop_partition(partition)
 
+    async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
+        await self._call("partitions", (start, end, limit))
+        return await self.inner.partitions(start, end, limit)
+
     async def close(self) -> None:
         await self.inner.close()
 

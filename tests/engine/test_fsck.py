@@ -123,7 +123,7 @@ async def note_needs(lake: Lake, ref: str) -> None:
         if not found.metarange_id:
             continue
         lake.needs[f"{METARANGES}{found.metarange_id}.parquet"].add(ref)
-        for info in (await ctx.trees.load(repo.store, found.metarange_id)).ranges:
+        for info in (await ctx.trees.load(repo.store, found.metarange_id)).files:
             lake.needs[info.file].add(ref)
             for address in (await ctx.trees.rows(repo.store, info)).column("physical_address").to_pylist():
                 lake.needs[address].add(ref)

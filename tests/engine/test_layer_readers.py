@@ -10,6 +10,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.swap import DROPS
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import UploadRequest
 
 from tests.engine.layering import (
     GRACE,
@@ -23,7 +24,7 @@ from tests.engine.layering import (
     uncommitted,
     write,
 )
-from tests.engine.support import REPO, commit, fails, run
+from tests.engine.support import REPO, chunked, commit, fails, run
 from tests.engine.trees import Delta, applied, changed, entry
 
 PUSHED: Delta = {"a": "pushed", "p/1": "pushed", "p/2": None, "p/9": "pushed"}
@@ -149,6 +150,81 @@ def test_a_reader_that_pauses_past_the_grace_reads_again(verb: str, how: str) ->
         else:
             path = "p/2" if verb == "stat" else "b"
             assert found in [entry(view[path]) for view in views if path in view], call
+        return reached()
+
+    call = 1
+    while run(job(call)):
+        call += 1
+    assert call > 4
+
+
+def if_match(text: str) -> UploadRequest:
+    return UploadRequest(path="p/2", if_match=entry(text).checksum)
+
+
+# each goes by what the sealed layers say: p/2 holds "two", and a tombstone hides the committed "a"
+CONDITIONS: dict[str, Callable[[Engine], Awaitable[object]]] = {
+    "if-match": lambda e: e.upload(REPO, "main", if_match("two"), chunked([b"new"])),
+    "if-none-match": lambda e: e.upload(REPO, "main", UploadRequest(path="a", if_none_match=True), chunked([b"new"])),
+    "delete if-match": lambda e: e.delete_object(REPO, "main", "p/2", if_match=entry("two").checksum),
+    "copy": lambda e: e.copy_object(REPO, "main", "new", "", "p/2"),
+}
+
+
+@pytest.mark.parametrize("verb", ["push", "reset prefix", "reset object", "commit", "compact"])
+def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(verb: str) -> None:
+    """A reader that holds the record as it was must not see rows that were staged upon what came later."""
+
+    async def job(call: int, live: bool) -> bool:
+        world = World()
+        engine, model = await prepared(world)
+        if not live:
+            await just_seal(engine)
+        moments = [model.view]
+
+        async def act() -> None:
+            rival = world.engine()
+            await WRITES[verb][0](rival)
+            WRITES[verb][1](model)
+            moments.append(model.view)
+            await write(rival, {"p/7": "later"})
+            model.write({"p/7": "later"})
+            moments.append(model.view)
+
+        reached = world.at(call, act)
+        found = await shown(engine)
+        world.hook = None
+        assert found in moments, (call, found, moments)
+        return reached()
+
+    for live in (True, False):
+        call = 1
+        while run(job(call, live)):
+            call += 1
+        assert call > 4
+
+
+@pytest.mark.parametrize("files", [True, False])
+@pytest.mark.parametrize("how", ["compact", "commit"])
+@pytest.mark.parametrize("verb", CONDITIONS)
+def test_what_a_write_depends_on_is_read_again_after_a_pause_past_the_grace(verb: str, how: str, files: bool) -> None:
+    """What the branch shows never changes, so the condition holds at every moment: it must not be refused."""
+
+    async def job(call: int) -> bool:
+        world = World()
+        engine, model = await prepared(world, files=files)
+        reached = world.at(call, lambda: dropped(world, how))
+        await CONDITIONS[verb](engine)
+        world.hook = None
+        found = await shown(world.engine(cache_bytes=0))
+        path = {"if-none-match": "a", "copy": "new"}.get(verb, "p/2")
+        text = found.pop(path, None)
+        if verb == "copy":
+            assert text == "two", call
+        else:
+            assert (text is None) == (verb == "delete if-match"), call
+            assert text != model.view.get(path), call
+        assert found == {name: text for name, text in model.view.items() if name != path}, call
         return reached()
 
     call = 1

@@ -49,9 +49,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
     work = _Merge(ctx, Repo(record, lake.store, "p"), request, base, theirs, ours)
-    folded = await fold(
-        lake.trees, lake.store, lake.runtime, ours, work.delta(), min_bytes=lake.low, max_bytes=lake.high
-    )
+    folded = await fold(lake.trees, lake.store, lake.runtime, ours, work.delta())
     await lake.check(folded.tree)
     return await lake.state(folded.tree)
 

@@ -76,7 +76,7 @@ def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[
         lake.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_engine.tree.fold._PIECE", piece)
+        patch.setattr("lakebed_engine.tree.rewrite._PIECE", piece)
         run(job())
 
 
@@ -195,7 +195,9 @@ def test_diffs_are_dictionary_differences(state: State, delta: Delta, prefix: st
         right = (await lake.fold(left, table(delta))).tree
         other = await lake.tree(after)  # the same content, perhaps in other ranges
         wanted = {
-            path: tuple(None if text is None else entry(text).checksum for text in (state.get(path), after.get(path)))
+            path: tuple(
+                None if text is None else entry(text).identity.hex() for text in (state.get(path), after.get(path))
+            )
             for path in order(changed(state, after))
             if path.startswith(prefix) and path.encode() >= start.encode()
         }

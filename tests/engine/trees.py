@@ -13,6 +13,7 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import Folded, fold
+from lakebed_engine.tree.outline import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE, RANGES, RangeInfo, Tree, Trees
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
@@ -62,14 +63,14 @@ def changed(before: State, after: State) -> Delta:
 
 
 class Lake:
-    """Trees over one memory store, with ranges of a few rows."""
+    """Trees over one memory store, with ranges of a few rows; with `patches`, small patches over them as well."""
 
-    def __init__(self, low: int = 400, high: int = 1500) -> None:
+    def __init__(self, low: int = 400, high: int = 1500, *, patches: bool = False) -> None:
         self.runtime = AsyncioRuntime(threads=1)
         self.store = MemoryObjects("mem://trees")
-        self.trees = Trees(self.runtime, ByteCache(1 << 22))
         self.low = low
-        self.high = high
+        self.limits = Limits(low, high, patch_rows=20 if patches else 0, small=2, patches=3, share=0)
+        self.trees = Trees(self.runtime, ByteCache(1 << 22), self.limits)
 
     def close(self) -> None:
         self.runtime.close()
@@ -79,9 +80,7 @@ class Lake:
         return Trees(self.runtime, ByteCache(0))
 
     async def fold(self, base: Tree, *pieces: pa.Table) -> Folded:
-        return await fold(
-            self.trees, self.store, self.runtime, base, chunked(pieces), min_bytes=self.low, max_bytes=self.high
-        )
+        return await fold(self.trees, self.store, self.runtime, base, chunked(pieces))
 
     async def tree(self, state: State) -> Tree:
         found = (await self.fold(EMPTY_TREE, table(dict(state)))).tree
@@ -98,7 +97,12 @@ class Lake:
             assert not found.keys() & set(paths)
             texts = [address.removeprefix("data/") for address in rows.column("physical_address").to_pylist()]
             found.update(zip(paths, texts, strict=True))
-        return found
+        for info in reversed(tree.patches):
+            for row in (await trees.rows(self.store, info)).to_pylist():
+                found.pop(row["path"], None)
+                if not row["deleted"]:
+                    found[row["path"]] = row["physical_address"].removeprefix("data/")
+        return {path: found[path] for path in sorted(found, key=lambda path: path.encode())}
 
     async def check(self, tree: Tree) -> None:
         """What holds for every tree."""
@@ -113,22 +117,42 @@ class Lake:
             assert (found[0], found[-1], len(found)) == (info.min_path.encode(), info.max_path.encode(), info.rows)
             assert last < found[0] or not last
             last = found[-1]
+        await self.check_patches(trees, tree)
         assert tree.max_paths == [info.max_path for info in tree.ranges]
 
+    async def check_patches(self, trees: Trees, tree: Tree) -> None:
+        """Each patch row knows what the ranges have at its path."""
+        limits = self.limits
+        assert len(tree.patches) <= max(1, limits.patches)
+        assert sum(info.rows for info in tree.patches) <= limits.patch_rows
+        below: dict[str, tuple[bytes, int]] = {}
+        for info in tree.ranges:
+            for row in (await trees.rows(self.store, info)).to_pylist():
+                below[row["path"]] = (row["identity"], row["size_bytes"])
+        for info in tree.patches:
+            rows = await trees.rows(self.store, info)
+            paths = rows.column("path").to_pylist()
+            assert [path.encode() for path in paths] == sorted({path.encode() for path in paths})
+            assert (paths[0], paths[-1], len(paths)) == info[1:4]
+            for row in rows.to_pylist():
+                assert (row["before"], row["before_bytes"]) == below.get(row["path"], (b"", 0))
+
     async def diff(self, left: Tree, right: Tree, **bounds: Any) -> dict[str, tuple[str | None, str | None]]:
-        """Changed paths in the order given, with the checksums of both sides."""
+        """Changed paths in the order given, with the identities of both sides, in hex."""
         found: dict[str, tuple[str | None, str | None]] = {}
         async for part in diff(self.trees, self.store, self.runtime, left, right, **bounds):
-            olds, news = part.left.column("checksum").to_pylist(), part.right.column("checksum").to_pylist()
+            olds, news = [
+                [word.hex() for word in rows.column("identity").to_pylist()] for rows in (part.left, part.right)
+            ]
             left_paths, right_paths = part.left.column("path").to_pylist(), part.right.column("path").to_pylist()
             for old, new in zip(part.at_left.tolist(), part.at_right.tolist(), strict=True):
                 path = right_paths[new] if new >= 0 else left_paths[old]
                 assert path not in found
                 assert old < 0 or left_paths[old] == path
                 found[path] = (olds[old] if old >= 0 else None, news[new] if new >= 0 else None)
-            assert part.as_delta().column("path").to_pylist() == order(
-                dict.fromkeys(part.as_delta().column("path").to_pylist())
-            )
+            if bounds.get("detail") != "slim":
+                delta_paths = part.as_delta().column("path").to_pylist()
+                assert delta_paths == order(dict.fromkeys(delta_paths))
         return found
 
     async def stored(self) -> set[str]:

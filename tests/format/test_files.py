@@ -112,7 +112,7 @@ def test_a_file_under_another_name_or_kind_is_refused() -> None:
 
 
 def test_a_newer_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakebed_format.files.FORMAT_VERSION", 2)
+    monkeypatch.setattr("lakebed_format.files.FORMAT_VERSIONS", {"range": 2, "layer": 2})
     data, file_id = encoded(table(sample()))
     assert decode_range(data, file_id).num_rows == 40
     monkeypatch.undo()

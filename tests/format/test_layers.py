@@ -150,7 +150,7 @@ def test_a_layer_is_no_range_and_not_another_layer(monkeypatch: pytest.MonkeyPat
     assert rows.schema.equals(RANGE_SCHEMA)
     with pytest.raises(FormatError, match="not a layer file"):
         decode_layer(encode_range(rows, ID), ID)
-    monkeypatch.setattr("lakebed_format.files.FORMAT_VERSION", 2)
+    monkeypatch.setattr("lakebed_format.files.FORMAT_VERSIONS", {"range": 2, "layer": 2})
     newer = encode_layer(layer_table(layer_sample(30)), ID)
     monkeypatch.undo()
     with pytest.raises(FormatError, match="newer than this reader"):

@@ -20,6 +20,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Branch, Deletion, Entry, ObjectFailure, Repository, UploadRequest
+from lakebed_engine.vocabulary.reports import SweepOptions, SweepPass
 from lakebed_server.app import App, create_app
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
@@ -77,6 +78,11 @@ class FakeEngine(Engine):
 
     async def maintain(self) -> int:
         return 0
+
+    async def sweep(self, repo: str = "", options: SweepOptions | None = None, **_: Any) -> SweepPass:
+        self.seen.append(("sweep", repo, options))
+        self._check()
+        return SweepPass(failures=[("repo", "is damaged")])
 
     async def run_cleaner(self) -> int:
         self.seen.append(("clean",))

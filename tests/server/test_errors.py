@@ -46,6 +46,19 @@ def test_our_failures_are_logged_in_full_and_told_without_details(caplog: pytest
     assert caplog.records[0].__dict__["request_id"] == answer.headers["x-request-id"]
 
 
+def test_a_store_chooses_what_a_client_reads_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    error = engine_errors.StoreFullError("no room: /srv/lake/kv.db", told="no room; free some", lasting=True)
+    with caplog.at_level(logging.ERROR, "lakebed.server"):
+        answer = failing(error)
+    assert (answer.status, answer.json["message"]) == (507, "no room; free some")
+    assert "/srv/lake/kv.db" in caplog.text
+
+
+def test_what_waiting_does_not_mend_has_no_retry_after() -> None:
+    assert "retry-after" not in failing(engine_errors.StoreUnavailableError("denied", lasting=True)).headers
+    assert "retry-after" not in failing(engine_errors.NoStoreError("no such bucket")).headers
+
+
 def test_a_bug_leaks_nothing(caplog: pytest.LogCaptureFixture) -> None:
     answer = failing(RuntimeError("password=hunter2 in /home/me"))
     assert (answer.status, answer.kind) == (500, "internal")

@@ -3,6 +3,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_server.app import read_spec
 from lakebed_wire.operations import OPERATIONS
 
@@ -48,6 +49,16 @@ def test_the_cleaner_runs_and_shutdown_closes() -> None:
     asyncio.run(live(app, asyncio.sleep(0.05)))
     assert engine.seen.count(("clean",)) >= 2
     assert engine.seen[-1] == ("close",)
+
+
+def test_the_sweep_runs_and_tells_what_it_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    engine = FakeEngine()
+    options = SweepOptions(every=0.01)
+    asyncio.run(live(make_app(engine, sweep=options), asyncio.sleep(0.1)))
+    assert engine.seen.count(("sweep", "", options)) >= 2
+    assert "repo was not swept: is damaged" in caplog.text
+    asyncio.run(live(make_app(engine := FakeEngine()), asyncio.sleep(0.05)))
+    assert not [one for one in engine.seen if one[0] == "sweep"]
 
 
 def test_a_failing_cleaner_tries_again(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,14 +12,22 @@ from typing import Any
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, OutcomeUnknownError
-from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.records import (
+    AdvanceRequest,
+    CommitRequest,
+    Deletion,
+    Entry,
+    MergeRequest,
+    UploadRequest,
+    WorkspaceRequest,
+)
 
 from tests.simulation.history import Op, Rows, Violation, content_identity
 from tests.simulation.scheduler import Fatal, park
 from tests.simulation.world import GRACE, REPO, World
 
 PATHS = ("a", "c/_SUCCESS", "c/x", "d/_SUCCESS", "m", "z")
-Script = Callable[["Actor"], Coroutine[Any, Any, None]]
+Script = Callable[["Actor"], Coroutine[Any, Any, object]]
 
 
 class Actor:
@@ -34,7 +42,7 @@ class Actor:
         self.rng = rng
         self.branch = branch
         self.paths = paths
-        self._count = 0
+        self._calls = 0
 
     async def call(
         self, kind: str, job: Awaitable[Any], rows: Rows | None = None, branch: str | None = None, **args: Any
@@ -45,6 +53,7 @@ class Actor:
         assert task is not None
         op = Op(len(world.history.ops), self.name, kind, branch or self.branch, args, rows or {})
         world.history.ops.append(op)
+        self._calls += 1
         op.invoked = scheduler.step
         task.op = op
         try:
@@ -72,9 +81,8 @@ class Actor:
         return self.rng.choice(self.paths)
 
     def text(self, path: str) -> str:
-        """New content: unlike any other, but for marker files, which are all alike."""
-        self._count += 1
-        return "" if path.endswith("_SUCCESS") else f"{self.name}-{self._count}"
+        """New content of its next call: unlike any other, but for marker files, which are all alike."""
+        return "" if path.endswith("_SUCCESS") else f"{self.name[-1]}-{self._calls}-{path}"
 
 
 # verbs
@@ -133,9 +141,8 @@ async def list_page(actor: Actor) -> None:
 
 async def commit(actor: Actor) -> None:
     empty = actor.rng.random() < 0.4
-    request = CommitRequest(message=f"{actor.name}-{actor._count}", committer=actor.name, allow_empty=empty)
-    actor._count += 1
-    await actor.call("commit", actor.engine.commit(REPO, actor.branch, request), empty=empty)
+    request = CommitRequest(message=f"{actor.name}-{actor._calls}", committer=actor.name, allow_empty=empty)
+    await actor.call("commit", actor.engine.commit(REPO, actor.branch, request), empty=empty, message=request.message)
 
 
 async def merge(actor: Actor) -> None:
@@ -149,8 +156,10 @@ async def merge(actor: Actor) -> None:
 async def commit_and_merge(actor: Actor) -> None:
     """Leave both branches clean, then merge: what publishes work does."""
     for branch in ("main", "dev"):
-        request = CommitRequest(message=f"{actor.name}-{branch}-{actor._count}", committer=actor.name)
-        op = await actor.call("commit", actor.engine.commit(REPO, branch, request), branch=branch, empty=False)
+        request = CommitRequest(message=f"{actor.name}-{branch}-{actor._calls}", committer=actor.name)
+        op = await actor.call(
+            "commit", actor.engine.commit(REPO, branch, request), branch=branch, empty=False, message=request.message
+        )
         if op.error is not None and not isinstance(op.error, NoChangesError):
             return
     await merge(actor)
@@ -186,8 +195,8 @@ async def push(actor: Actor) -> None:
         if actor.rng.random() < 0.3:
             changes.append((path, None))
         else:
-            text = actor.text(path)
-            changes.append((path, actor.world.stored(f"data/pushed/{actor.name}-{actor._count}", text)))
+            address = f"data/pushed/{actor.name[-1]}-{actor._calls}-{path}"
+            changes.append((path, actor.world.stored(address, actor.text(path))))
     rows = {path: None if entry is None else entry.identity for path, entry in changes}
     await actor.call("push", actor.engine.push(REPO, actor.branch, changes), rows)
 
@@ -211,11 +220,93 @@ async def clean(actor: Actor) -> None:
         await park(actor.world.scheduler.time + actor.rng.choice([0.02, 0.1, GRACE + 0.01, 2 * GRACE]))
 
 
+# workspaces: each is known to all by its name, so that several write, commit and drop the same
+
+
+async def ws_create(actor: Actor) -> str | None:
+    request = WorkspaceRequest(ref=actor.branch, creator=actor.name)
+    op = await actor.call("ws_create", actor.engine.create_workspace(REPO, request))
+    if op.answer is None:
+        return None
+    actor.world.workspaces.append(op.answer.name)
+    return str(op.answer.name)
+
+
+async def ws_write(actor: Actor) -> None:
+    """Through somebody's workspace."""
+    name = _workspace(actor)
+    if name is not None:
+        await _within(actor, name, [put, delete, put_many, push, put_if, read, list_page])
+
+
+async def _within(actor: Actor, name: str, verbs: Sequence[Script]) -> None:
+    kept, actor.branch = actor.branch, name
+    await actor.rng.choice(verbs)(actor)
+    actor.branch = kept
+
+
+async def ws_commit(actor: Actor) -> None:
+    """Of somebody's workspace."""
+    name = _workspace(actor)
+    if name is not None:
+        await _advance(actor, name)
+
+
+async def _advance(actor: Actor, name: str) -> None:
+    """With a key, a lost answer is settled by asking again."""
+    policy: Any = actor.rng.choice(["rebase", "rebase", "abort", "overwrite"])
+    key = f"{actor.name}-{actor._calls}" if actor.rng.random() < 0.5 else ""
+    request = AdvanceRequest(committer=actor.name, message=name, policy=policy, idempotency_key=key)
+    branch, found_id = name.split("+")
+    for _ in range(3 if key else 1):
+        job = actor.engine.commit_workspace(REPO, found_id, request)
+        op = await actor.call("ws_commit", job, branch=branch, workspace=name, policy=policy, key=key)
+        if op.outcome != "unknown":
+            return
+
+
+async def ws_whole(actor: Actor) -> None:
+    """The life of a workspace."""
+    name = await ws_create(actor)
+    if name is not None:
+        for _ in range(actor.rng.choice([1, 2])):
+            await _within(actor, name, [put, put, delete, put_many, push])
+        await _advance(actor, name)
+
+
+async def ws_drop(actor: Actor) -> None:
+    name = _workspace(actor)
+    if name is not None:
+        job = actor.engine.delete_workspace(REPO, name.split("+")[1])
+        await actor.call("ws_drop", job, branch=name.split("+")[0], workspace=name)
+
+
+async def stash(actor: Actor) -> None:
+    request = WorkspaceRequest(ref=actor.branch, creator=actor.name)
+    op = await actor.call("stash", actor.engine.stash(REPO, actor.branch, request))
+    if op.answer is not None:
+        actor.world.workspaces.append(op.answer.name)
+
+
+async def pop(actor: Actor) -> None:
+    name = _workspace(actor)
+    if name is not None:
+        job = actor.engine.pop(REPO, name.split("+")[1], branch=actor.branch)
+        await actor.call("pop", job, workspace=name)
+
+
+def _workspace(actor: Actor) -> str | None:
+    """One of the newest."""
+    return actor.rng.choice(actor.world.workspaces[-2:]) if actor.world.workspaces else None
+
+
 VERBS: Mapping[str, Script] = {
     "put": put, "put_if": put_if, "put_many": put_many, "delete": delete, "read": read, "list": list_page,
     "commit": commit, "merge": merge, "publish": commit_and_merge, "reset": reset, "reset_object": reset_object,
     "delete_branch": delete_branch, "create_branch": create_branch, "clean": clean,
     "reset_prefix": reset_prefix, "push": push, "compact": compact, "delete_if": delete_if,
+    "ws_create": ws_create, "ws_write": ws_write, "ws_commit": ws_commit, "ws_whole": ws_whole, "ws_drop": ws_drop,
+    "stash": stash, "pop": pop,
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.records import Branch
 
 from tests.simulation import rules
-from tests.simulation.contents import MARKER, Contents, value_of
+from tests.simulation.contents import MARKER, Contents, name_of, value_of
 from tests.simulation.history import History, Op, State, Value, Violation
 from tests.simulation.scheduler import Scheduler
 
@@ -35,6 +35,7 @@ class Audit:
         self._grace = grace
         self._named: dict[str, str] = {}  # token -> branch
         self._retired: dict[str, float] = {}  # token, layer or file -> when the last record that named it did
+        self._leaving: set[str] = set()  # in the batch that is looked at: a stash moves layers between records
         for name in contents.branches():
             record = contents.branch(name)
             assert record is not None
@@ -45,9 +46,10 @@ class Audit:
     def applied(self, batch: Batch, op: Op | None) -> None:
         """A KV batch took effect."""
         own = self.contents.partition
-        changed = {key[7:].decode() for part, key, _ in batch.puts if part == own and key.startswith(_BRANCH)}
+        changed = {name for part, key, value in batch.puts if part == own and (name := name_of(key, value))}
         changed |= {key[7:].decode() for part, key in batch.deletes if part == own and key.startswith(_BRANCH)}
-        for name in changed:
+        self._leaving = set()
+        for name in sorted(changed):  # a branch before its workspaces: it is judged by what they held
             self._record_changed(name, op)
         self._rows_changed(batch, op)
 
@@ -74,9 +76,10 @@ class Audit:
             for one in _ids_of(old.record):
                 self._named.pop(one, None)
                 self._retired[one] = self._scheduler.time
+                self._leaving.add(one)
         if new is not None:
             kept = set(_ids_of(old.record)) if old is not None else set()
-            back = [one for one in _ids_of(new.record) if one not in kept and one in self._retired]
+            back = [one for one in _ids_of(new.record) if one not in kept | self._leaving and one in self._retired]
             if back:
                 raise Violation(f"{op} names {back[0]} again, which had left a record")
         self._enter(name, new)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
+from lakebed_engine.operations.context import decode_record, decode_workspace, record_key
 from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import decode_row
-from lakebed_engine.vocabulary.records import Branch, Commit
-from lakebed_format import decode_metarange, decode_range
+from lakebed_engine.tree.outline import RangeInfo, infos_of
+from lakebed_engine.vocabulary.records import Branch, Commit, Workspace
+from lakebed_format import decode_metarange, decode_patch, decode_range
 from lakebed_format.files import decode_layer
 
 from tests.simulation.history import State, Value, View, Violation
@@ -23,10 +25,9 @@ from tests.simulation.memo import coded, layer_rows
 MARKER = b""
 
 _trees: dict[str, tuple[Sequence[str], View]] = {}
-_ranges: dict[str, View] = {}
+_ranges: dict[str, Mapping[str, Value | None]] = {}
 _commits: dict[bytes, Commit] = {}
 _layers: dict[bytes, Mapping[str, Value | None]] = {}
-_branch = msgspec.json.Decoder(Branch)
 _commit = msgspec.json.Decoder(Commit)
 
 
@@ -48,13 +49,15 @@ class Contents:
         return found.rows if found is not None else {}
 
     def branch(self, name: str) -> Branch | None:
-        """A branch's record."""
-        row = self.rows(self.partition).get(b"branch/" + name.encode())
-        return None if row is None else _branch.decode(row.value)
+        """A branch's record, or that of an open workspace."""
+        row = self.rows(self.partition).get(record_key(name))
+        record = None if row is None else decode_record(name, row.value)
+        return None if isinstance(record, Workspace) and record.state != "open" else record
 
     def branches(self) -> list[str]:
-        """The names of all branches."""
-        return [key[7:].decode() for key in self.rows(self.partition) if key.startswith(b"branch/")]
+        """The names of all branches and open workspaces."""
+        rows = self.rows(self.partition).items()
+        return [name for key, row in rows if (name := name_of(key, row.value)) and self.branch(name) is not None]
 
     def commit(self, commit_id: str) -> Commit:
         """A commit. Raises Violation when there is none."""
@@ -78,30 +81,34 @@ class Contents:
         self.need(f"_lakebed/commits/{commit_id}.json")
         metarange = self.need(f"_lakebed/metaranges/{tree_id}.parquet")
         if tree_id not in _trees:
-            names = [f"_lakebed/ranges/{one}.parquet" for one in self._range_ids(metarange, tree_id)]
+            infos = self._infos(metarange, tree_id)
             view: dict[str, Value] = {}
-            for name in names:
-                view.update(self._range(name))
-            _trees[tree_id] = names, view
+            for info in infos:  # patches come last, a newer one behind an older one
+                _over(view, self._range(info))
+            _trees[tree_id] = [info.file for info in infos], view
         files, found = _trees[tree_id]
         for name in files:
             self.need(name)
         return found
 
-    def _range_ids(self, metarange: bytes, tree_id: str) -> list[str]:
+    def _infos(self, metarange: bytes, tree_id: str) -> list[RangeInfo]:
         known = coded((self.blobs.uri, "tree", tree_id))
         if known is not None:
-            return [info.id for info in known.ranges]
-        return [str(one) for one in decode_metarange(metarange, tree_id).column(0).to_pylist()]
+            return [*known.ranges, *reversed(known.patches)]
+        return infos_of(decode_metarange(metarange, tree_id))
 
-    def _range(self, name: str) -> View:
-        if name not in _ranges:
-            range_id = name.removesuffix(".parquet").rsplit("/", 1)[1]
-            known = coded((self.blobs.uri, "whole", range_id))
-            rows = decode_range(self.need(name), range_id) if known is None else known.rows
+    def _range(self, info: RangeInfo) -> Mapping[str, Value | None]:
+        if info.file not in _ranges:
+            known = coded((self.blobs.uri, "whole", info.id))
+            decode = decode_range if info.kind == "range" else decode_patch
+            rows = decode(self.need(info.file), info.id) if known is None else known.rows
             columns = [rows.column(one).to_pylist() for one in ("path", "identity", "physical_address")]
-            _ranges[name] = {path: Value(found, address) for path, found, address in zip(*columns, strict=True)}
-        return _ranges[name]
+            gone = rows.column("deleted").to_pylist() if info.kind == "patch" else [False] * rows.num_rows
+            _ranges[info.file] = {
+                path: None if deleted else Value(found, address)
+                for path, found, address, deleted in zip(*columns, gone, strict=True)
+            }
+        return _ranges[info.file]
 
     def need(self, name: str) -> bytes:
         """The bytes of a file. Raises Violation when it is not there."""
@@ -126,13 +133,25 @@ class Contents:
         """What a branch of this record shows."""
         tree = self.tree(record.commit_id)
         view = dict(tree)
+        _over(view, self.delta(record))
+        return State(record, view, tree)
+
+    def delta(self, record: Branch) -> Mapping[str, Value | None]:
+        """All that is staged, tombstones included."""
+        rows: dict[str, Value | None] = {}
         for layer in reversed(record.layers):
             if layer.kind == "kv":
-                _over(view, self.staged(layer.id))
+                rows |= self.staged(layer.id)
             for part in getattr(layer, "parts", ()):
-                _over(view, self.layer(f"_lakebed/layers/{part.id}.parquet"))
-        _over(view, self.staged(record.staging_token))
-        return State(record, view, tree)
+                rows |= self.layer(f"_lakebed/layers/{part.id}.parquet")
+        return rows | self.staged(record.staging_token)
+
+
+def name_of(key: bytes, value: bytes) -> str | None:
+    """The name of the branch or workspace whose record a row is, if it is one."""
+    if key.startswith(b"workspace/"):
+        return decode_workspace(value).name
+    return key[7:].decode() if key.startswith(b"branch/") else None
 
 
 def value_of(row: bytes) -> Value | None:

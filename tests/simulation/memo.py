@@ -10,11 +10,10 @@ from collections.abc import Callable, Coroutine, Hashable, Sequence
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
-from lakebed_format import decode_metarange, decode_range
-from lakebed_format.files import decode_layer, encode_layer
+from lakebed_format import decode_metarange, decode_patch, decode_range
+from lakebed_format.files import decode_layer
 
 T = TypeVar("T")
 
@@ -22,43 +21,81 @@ _LIMIT = 30_000
 # by name: a job that is renamed is only not remembered any more
 _TABLE_JOBS = {"_encode", "merge_rows", "compare", "encode_layer", "overlay"}
 _ROW_JOBS = {"delta_table", "_table"}
-_DECODERS = {decode_metarange, decode_range, decode_layer}
+_ROW_DECODERS = {decode_range, decode_patch, decode_layer}
+_DECODERS = {decode_metarange, *_ROW_DECODERS}
 
 _results: dict[Hashable, Any] = {}
 _tables: dict[int, tuple[pa.Table, bytes]] = {}
 _shared: dict[Hashable, tuple[Any, int]] = {}
-_layers: dict[bytes, pa.Table] = {}
-_saved: dict[Hashable, tuple[Tree, str, bytes]] = {}
+_files: dict[bytes, pa.Table] = {}  # the bytes of a file -> the rows that it was made of
+_changes: dict[int, Any] = {}
+_saved: dict[Hashable, tuple[Tree, bytes]] = {}
 
 
-def remembered(job: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """The result of a job, from memory when it is known to be pure and was done before."""
-    key: Hashable
+def remembered(job: Callable[..., Any], args: tuple[Any, ...], share: bool = True) -> Any:
+    """The result of a job, from memory when it is known to be pure and was done before.
+
+    `share`: a file that was made here is not decoded, its rows are those that it was made of. Schedules that do not
+    share decode it, and find out whether that is so.
+    """
     name = getattr(job, "__name__", "")
-    if name in _TABLE_JOBS:
-        key = (name, *map(_key, args))
-    elif name in _ROW_JOBS:
-        key = (name, repr(args[0]))
-    elif name == "_guarded" and args[1] in _DECODERS:
-        key = args
-    elif name == "_guarded" and args[1].__name__ == "_read_group" and hasattr(args[2], "data"):
-        key = ("_read_group", args[2].data, args[3])
-    else:
+    made = _made_of(name, args)
+    if made is not None and share:
+        return made
+    key = _job_key(name, job, args)
+    if key is None:
         return job(*args)
     found = _results.get(key)
     if found is None:
-        if len(_results) > _LIMIT:
-            _results.clear()
-            _tables.clear()
-            _layers.clear()
-            _saved.clear()
         found = _results[key] = job(*args)
-        if job is encode_layer:
-            _layers[found] = args[0]
-        for one in found if isinstance(found, tuple) else (found,):
-            if isinstance(one, pa.Table):
-                _key(one)
+        _keep(args, found)
+    if made is not None and not found.equals(made):
+        raise AssertionError(f"{name}: a file holds other rows than it was made of")
     return found
+
+
+def _job_key(name: str, job: Callable[..., Any], args: tuple[Any, ...]) -> Hashable:
+    """What its result depends on; None: not known to be pure."""
+    if name in _TABLE_JOBS:
+        return (name, *map(_key, args))
+    if name in _ROW_JOBS:
+        return (name, repr(args[0]))
+    if name == "as_delta" and not args:  # of a result of `compare`, which is kept here
+        changes = job.__self__  # type: ignore[attr-defined]
+        return (name, id(changes)) if id(changes) in _changes else None
+    if name == "_guarded" and args[1] in _DECODERS:
+        return args
+    if name == "_guarded" and args[1].__name__ == "_read_group" and hasattr(args[2], "data"):
+        return ("_read_group", args[2].data, args[3])
+    return None
+
+
+def _made_of(name: str, args: tuple[Any, ...]) -> pa.Table | None:
+    """The rows of the file that a job is about to decode as a whole, if it was made here."""
+    if name != "_guarded":
+        return None
+    if args[1] in _ROW_DECODERS and len(args) == 4:
+        return _files.get(args[2])
+    if args[1].__name__ == "_read_group" and len(getattr(args[2], "max_paths", "")) == 1:
+        return _files.get(args[2].data)
+    return None
+
+
+def _keep(args: tuple[Any, ...], found: Any) -> None:
+    """Remember what a result tells of later jobs."""
+    if len(_results) > _LIMIT:
+        for one in (_results, _tables, _files, _saved, _changes):
+            one.clear()
+    parts = found if isinstance(found, tuple) else (found,)
+    tables = [one for one in parts if isinstance(one, pa.Table)]
+    files = [one for one in parts if isinstance(one, bytes)]
+    for one in tables:
+        _key(one)
+    made = tables[:1] or [one for one in args if isinstance(one, pa.Table)]
+    if len(files) == 1 and made:
+        _files[files[0]] = made[0]
+    if hasattr(found, "as_delta"):
+        _changes[id(found)] = found
 
 
 def _key(arg: Any) -> Hashable:
@@ -78,32 +115,12 @@ def _key(arg: Any) -> Hashable:
 class SharedTrees(Trees):
     """Trees that code each metarange once per process; it is still stored every time."""
 
-    async def save(self, store: ObjectStore, ranges: Sequence[RangeInfo]) -> Tree:
-        key = (store.uri, *ranges)
-        if key not in _saved:
-            holder = _Holder(store.uri)
-            _saved[key] = finish(super().save(holder, ranges)), holder.name, holder.data  # type: ignore[arg-type]
-        tree, name, data = _saved[key]
-        if name:
-            await store.put(name, data)
-            self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(ranges) + 200)
-        return tree
-
-
-class _Holder:
-    """An object store of one file, for coding without a store."""
-
-    def __init__(self, uri: str, name: str = "", data: bytes = b"") -> None:
-        self.uri = uri
-        self.name = name
-        self.data = data
-
-    async def put(self, key: str, data: bytes) -> None:
-        self.name, self.data = key, data
-
-    async def get(self, key: str) -> bytes:
-        assert key == self.name
-        return self.data
+    def encode_tree(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, bytes]:
+        key = (*ranges, *patches)
+        found = _saved.get(key)
+        if found is None:
+            found = _saved[key] = super().encode_tree(ranges, patches)
+        return found
 
 
 def finish(coro: Coroutine[Any, Any, T]) -> T:
@@ -142,7 +159,7 @@ def coded(key: Hashable) -> Any | None:
 
 def layer_rows(data: bytes) -> pa.Table | None:
     """The rows that a layer's file was made from, if it was made here."""
-    return _layers.get(data)
+    return _files.get(data)
 
 
 def _by_content(key: Any) -> bool:

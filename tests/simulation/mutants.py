@@ -1,7 +1,8 @@
 """The test of the test: each patch under `mutants/` breaks the protocol, and the simulation must notice.
 
-Above `run`, which it starts in subprocesses. A patch is applied to a copy of the engine, never to the working tree, and
-schedules are run until one fails, from several fresh starting seeds; the same seeds must pass without the patch.
+Above `pool`, below `run`, which it starts in subprocesses. A patch is applied to a copy of the engine, never to the
+working tree, and schedules are run until one fails, from several fresh starting seeds; the same seeds must pass without
+the patch.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from tests.simulation.pool import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = Path(__file__).with_name("mutants")
@@ -29,6 +34,43 @@ class Hunt:
     start: int
     needed: int | None
     violation: str
+
+
+@dataclass(slots=True)
+class Mutant:
+    """What became of one mutant: from how many starts it was caught, and after how many seeds."""
+
+    name: str
+    sets: int
+    caught: int
+    median: int
+    most: int
+    violation: str
+
+    @classmethod
+    def of(cls, name: str, found: Sequence[Hunt]) -> Mutant:
+        """From its hunts."""
+        needed = sorted(one.needed for one in found if one.needed is not None)
+        middle, most = (needed[len(needed) // 2], needed[-1]) if needed else (0, 0)
+        said = next((one.violation for one in found if one.violation), "")
+        return cls(name, len(found), len(needed), middle, most, said)
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of all mutants, and of the same seeds without them (`red`: those that failed)."""
+
+    sets: int
+    bound: int
+    mutants: list[Mutant] = field(default_factory=list)
+    clean_seeds: int = 0
+    red: list[Hunt] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def good(self) -> bool:
+        """Whether each was caught from each start, and nothing failed without them."""
+        return bool(self.mutants) and not self.red and all(0 < one.sets == one.caught for one in self.mutants)
 
 
 def patches() -> list[Path]:
@@ -58,10 +100,9 @@ def mutated(patch: Path, into: Path) -> Path:
     return home
 
 
-def hunt(home: Path | None, sets: Sequence[tuple[int, int]]) -> list[Hunt]:
+def hunt(home: Path, sets: Sequence[tuple[int, int]]) -> list[Hunt]:
     """Run seed sets (start, how many) against an engine, each until its first violation."""
-    paths = [str(home)] if home is not None else []
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")])}
     wanted = [f"{start}:{count}" for start, count in sets]
     command = [sys.executable, "-m", "tests.simulation.run", "--hunt", *wanted]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=env)
@@ -72,30 +113,39 @@ def hunt(home: Path | None, sets: Sequence[tuple[int, int]]) -> list[Hunt]:
     return found
 
 
-def hunt_mutant(patch: Path, starts: Sequence[int], bound: int = BOUND) -> list[Hunt]:
-    """Hunt one mutant from several starts."""
-    with tempfile.TemporaryDirectory() as folder:
-        return hunt(mutated(patch, Path(folder)), [(start, bound) for start in starts])
+def hunt_mutant(patch: Path, starts: Sequence[int], bound: int = BOUND, jobs: int = 1) -> list[Hunt]:
+    """Hunt one mutant from several starts, `jobs` at once."""
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        home = mutated(patch, Path(folder))
+        shares = [[(start, bound) for start in starts[at::jobs]] for at in range(min(jobs, len(starts)))]
+        found = [one for share in pool.map(lambda share: hunt(home, share), shares) for one in share]
+        return sorted(found, key=lambda one: starts.index(one.start))
 
 
-def report(sets: int) -> int:
-    """Hunt every mutant from `sets` fresh starts, then run the same seeds without it. Prints a table."""
-    starts = fresh_starts(sets)
+def report(sets: int, bound: int = BOUND, jobs: int = 1) -> Report:
+    """Hunt every mutant from fresh starts, `jobs` at once, then run the same seeds without it. Prints a table."""
+    starts, started = fresh_starts(sets), time.monotonic()
     print(f"{'mutant':42s} caught   median  most  first violation")
-    missed, most = 0, dict.fromkeys(starts, 0)
-    for patch in patches():
-        found = hunt_mutant(patch, starts)
-        needed = sorted(one.needed for one in found if one.needed is not None)
-        missed += len(found) - len(needed)
-        for one in found:
-            most[one.start] = max(most[one.start], one.needed or 0)
-        middle, last = (needed[len(needed) // 2], needed[-1]) if needed else (0, 0)
-        print(
-            f"{patch.stem:42s} {len(needed):3d}/{len(found):<3d} {middle:6d} {last:6d}  {found[0].violation[:90]}",
-            flush=True,
-        )
-    red = [one for one in hunt(None, list(most.items())) if one.needed is not None]
-    for one in red:
-        print(f"without any mutant, seed {one.start + (one.needed or 0) - 1}: {one.violation}")
-    print(f"the same {sum(most.values())} seeds without a mutant: {len(red)} violations")
-    return 1 if missed or red else 0
+    done = Report(sets, bound)
+    most = dict.fromkeys(starts, 0)
+    with ThreadPoolExecutor(jobs) as pool:
+        for patch, found in zip(
+            patches(), pool.map(lambda one: hunt_mutant(one, starts, bound), patches()), strict=True
+        ):
+            one = Mutant.of(patch.stem, found)
+            done.mutants.append(one)
+            for at in found:
+                most[at.start] = max(most[at.start], at.needed or 0)
+            print(
+                f"{one.name:42s} {one.caught:3d}/{one.sets:<3d} {one.median:6d} {one.most:6d}  {one.violation[:90]}",
+                flush=True,
+            )
+    for start, count in most.items():
+        clean = run(range(start, start + count), jobs)
+        done.clean_seeds += clean.schedules
+        done.red += [Hunt(start, one.seed - start + 1, one.violation) for one in clean.failures]
+    done.seconds = time.monotonic() - started
+    for red in done.red:
+        print(f"without any mutant, seed {red.start + (red.needed or 0) - 1}: {red.violation}")
+    print(f"the same {done.clean_seeds} seeds without a mutant: {len(done.red)} violations")
+    return done

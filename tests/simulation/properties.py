@@ -14,6 +14,7 @@ from lakebed_engine.vocabulary import errors
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Violation, identities
 from tests.simulation.rules import condition_holds, three_way
+from tests.simulation.workspaces import Truths
 
 UNKNOWN = (errors.OutcomeUnknownError,)
 FAULTS = {"unavailable", "lost_before", "lost_after", "late"}
@@ -26,6 +27,7 @@ class Checker:
     def __init__(self, contents: Contents, history: History) -> None:
         self._contents = contents
         self._history = history
+        self._truths = Truths(contents, history)
 
     def judge(self, op: Op) -> None:
         """An operation was answered. Raises Violation."""
@@ -33,7 +35,7 @@ class Checker:
         if op.outcome == "ok":
             self._acknowledged(op)
         elif kind in _STORE:
-            if not FAULTS & set(op.faults):
+            if not FAULTS & self._faults(op):
                 raise Violation(f"{op} fails with {op.error!r}, though no store failed")
         elif kind is not None and kind in _TRUTHS:
             if not _TRUTHS[kind](self, op):
@@ -54,8 +56,10 @@ class Checker:
 
     def _acknowledged(self, op: Op) -> None:
         check = {
-            "read": self._read, "list": self._list, "commit": self._landed, "merge": self._landed,
-            "open": self._open, "create_branch": self._existence, "delete_branch": self._existence,
+            "read": self._read, "list": self._list, "commit": self._committed, "merge": self._landed,
+            "ws_commit": self._ws_landed, "pop": self._existence, "stash": self._existence,
+            "ws_create": self._existence, "ws_drop": self._dropped, "open": self._open,
+            "create_branch": self._existence, "delete_branch": self._existence,
         }.get(op.kind)  # fmt: skip
         if check is not None:
             check(op)
@@ -92,10 +96,24 @@ class Checker:
         if not self._some(op, lambda s: _under(s.view, prefix) == page):
             raise Violation(f"{op} is a page that the branch showed at no moment of the call: {sorted(page)}")
 
+    def _committed(self, op: Op) -> None:
+        if [one for _, one in op.did("landed")] != [op.answer.id]:
+            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which never came into the history")
+
     def _landed(self, op: Op) -> None:
         heads = [new.record.commit_id for _, (_, _, new) in op.did("swap") if new is not None]
         if op.answer.id not in heads:
             raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it never made the head")
+
+    def _ws_landed(self, op: Op) -> None:
+        same = [one for one in self._history.ops if one.args.get("key") and one.args == op.args]
+        heads = [new.record.commit_id for one in [op, *same] for _, (_, _, new) in one.did("swap") if new is not None]
+        if op.answer.id not in heads:
+            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it never made the head")
+
+    def _dropped(self, op: Op) -> None:
+        if not op.did("swap") and not self._truths.closed(op):
+            raise Violation(f"{op} was acknowledged, and did nothing")
 
     def _existence(self, op: Op) -> None:
         if not op.did("swap"):
@@ -106,11 +124,23 @@ class Checker:
     def _refused(self, op: Op) -> None:
         if op.did("rows"):
             raise Violation(f"{op} was refused ({op.error!r}), and staged rows")
+        if op.did("landed"):
+            raise Violation(f"{op} was refused ({op.error!r}), and is in the history")
         for _, (name, old, new) in op.did("swap"):
+            if op.kind == "commit" and old is not None and new is not None:
+                continue  # for others that it took along
             if old is None or new is None or old.record.commit_id != new.record.commit_id:
                 raise Violation(f"{op} was refused ({op.error!r}), and changed branch {name!r}")
             if identities(old.view) != identities(new.view):
                 raise Violation(f"{op} was refused ({op.error!r}), and changed the view of {name!r}")
+
+    def _faults(self, op: Op) -> set[str]:
+        """What the stores did to it, or to another that may have taken this commit along."""
+        others = [
+            one for one in self._history.ops
+            if one.kind == op.kind == "commit" and one.branch == op.branch and (one.returned or 1 << 60) >= op.invoked
+        ]  # fmt: skip
+        return {fault for one in [op, *others] for fault in one.faults}
 
     # when an error is true
 
@@ -130,6 +160,8 @@ class Checker:
     def _no_changes(self, op: Op) -> bool:
         if op.kind == "merge":
             return self._nothing_to_merge(op)
+        if op.kind in {"ws_commit", "pop", "stash"}:
+            return self._truths.nothing(op)
         # what the branch showed at one moment of the call was committed at one: perhaps by somebody else's commit
         states = [state for state in self._states(op) if state is not None]
         committed = [identities(state.tree) for state in states]
@@ -152,6 +184,15 @@ class Checker:
 
     def _dirty(self, op: Op) -> bool:
         return self._some(op, lambda s: not s.clean)
+
+    def _closed(self, op: Op) -> bool:
+        return self._truths.closed(op)
+
+    def _concurrent(self, op: Op) -> bool:
+        return self._truths.concurrent(op)
+
+    def _dirty_overlap(self, op: Op) -> bool:
+        return self._truths.dirty(op)
 
     def _precondition(self, op: Op) -> bool:
         return op.kind == "put_if" and self._some(op, lambda s: not condition_holds(op, s.view))
@@ -179,6 +220,9 @@ _TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
     errors.ObjectNotFoundError: Checker._no_object,
     errors.NoChangesError: Checker._no_changes,
     errors.MergeConflictError: Checker._conflict,
+    errors.WorkspaceClosedError: Checker._closed,
+    errors.ConcurrentCommitError: Checker._concurrent,
+    errors.DirtyOverlapError: Checker._dirty_overlap,
     errors.DirtyBranchError: Checker._dirty,
     errors.PreconditionFailedError: Checker._precondition,
     errors.BranchExistsError: Checker._exists,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from tests.simulation import workspaces
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Value, View, Violation, identities
 
@@ -14,18 +15,23 @@ def check_swap(contents: Contents, history: History, op: Op, name: str, old: Sta
     """A branch record was made, replaced or removed. Raises Violation."""
     if op.outcome == "refused":
         raise Violation(f"{op} was refused ({op.error!r}), and changes branch {name!r} afterwards")
+    if (old is None or new is None) and "+" in name:
+        workspaces.check_existence(contents, history, op, name, old, new)
+        return
     if old is None or new is None:
         _check_existence(contents, history, op, name, old, new)
         return
     if new.record.uid != old.record.uid or new.record.gen != old.record.gen + 1:
         raise Violation(f"{op} replaces the record of {name!r} by one that is not its successor")
     if new.record.commit_id != old.record.commit_id:
-        if op.kind not in {"commit", "merge"}:
+        if op.kind not in {"commit", "merge", "ws_commit"} or "+" in name:
             raise Violation(f"{op} moves the head of {name!r}")
-        parents = contents.commit(new.record.commit_id).parents
-        if not parents or parents[0] != old.record.commit_id:
-            raise Violation(f"{op} makes a commit whose first parent is not the head: history loses what it replaced")
-        if len([one for _, one in op.did("swap") if one[1] and one[2] and _moved(one[1], one[2])]) > 1:
+        if op.kind != "commit" and len(_chain(contents, op, old, new)) != 1:
+            raise Violation(f"{op} makes several commits")
+        if (
+            op.kind != "commit"
+            and len([one for _, one in op.did("swap") if one[1] and one[2] and _moved(one[1], one[2])]) > 1
+        ):
             raise Violation(f"{op} is in the history twice")
     _SWAPS.get(op.kind, _keeps)(contents, history, op, name, old, new)
 
@@ -39,9 +45,7 @@ def check_rows(history: History, op: Op, name: str, old: State, new: State, rows
     if name != op.branch:
         raise Violation(f"{op} stages on {name!r}")
     if op.kind == "reset_object":
-        path = op.args["path"]
-        if identities(new.view) != _with(old.view, {path: old.tree.get(path)}):
-            raise Violation(f"{op} changes more than its path, or makes it show something else than the commit")
+        _reset_object_rows(op, old, new)
         return
     if op.kind not in {"put", "delete", "put_many", "put_if"}:
         raise Violation(f"{op} stages rows")
@@ -95,11 +99,68 @@ def _keeps(contents: Contents, history: History, op: Op, name: str, old: State, 
 
 def _commit(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
     _keeps(contents, history, op, name, old, new)
-    if not _moved(old, new):
+    before = old.tree
+    for commit_id in _chain(contents, op, old, new) if _moved(old, new) else ():
+        author = _author(contents, history, op, name, commit_id)
+        author.effects.append((op.effects[-1][0], "landed", commit_id))
+        if len(author.did("landed")) > 1:
+            raise Violation(f"{author} is in the history twice")
+        tree = contents.tree(commit_id)
+        made = identities(tree)
+        if not any(state and identities(state.view) == made for state in history.during(name, author.invoked, 1 << 60)):
+            raise Violation(f"{author} commits what the branch never showed while it ran: {sorted(made)}")
+        for other in history.ops:
+            if other.branch == name and other.kind in _RESETS:
+                _stays_reset(history, author, name, other, made, {*made, *before})
+        before = tree
+
+
+def _chain(contents: Contents, op: Op, old: State, new: State) -> list[str]:
+    """The commits from the old head, which is not among them, to the new one along first parents, oldest first."""
+    found: list[str] = []
+    one = new.record.commit_id
+    while one != old.record.commit_id:
+        found.append(one)
+        parents = contents.commit(one).parents
+        if not parents:
+            raise Violation(f"{op} makes a commit that does not stand on the head: history loses what it replaced")
+        one = parents[0]
+    return found[::-1]
+
+
+def _author(contents: Contents, history: History, op: Op, name: str, commit_id: str) -> Op:
+    """Who asked for a commit, and still waits: committers of one process are served together."""
+    message = contents.commit(commit_id).message
+    for one in reversed(history.ops):
+        if one.kind == "commit" and one.branch == name and one.args["message"] == message and one.returned is None:
+            return one
+    raise Violation(f"{op} makes commit {message!r}, which nobody waits for")
+
+
+def _stays_reset(
+    history: History, op: Op, name: str, other: Op, made: Mapping[str, bytes], paths: Iterable[str]
+) -> None:
+    """What a reset took back while a commit ran, the commit does not publish, unless it was staged once more."""
+    since = _reset_at(other)
+    if since is None or since < op.invoked:
         return
-    made = identities(new.tree)
-    if not any(state and identities(state.view) == made for state in history.during(name, op.invoked, 1 << 60)):
-        raise Violation(f"{op} commits what the branch never showed while it ran: {sorted(made)}")
+    states = [state for state in history.during(name, since, 1 << 60) if state is not None]
+    for path in paths:
+        if not path.startswith(other.args.get("prefix", "")) or path != other.args.get("path", path):
+            continue
+        if not any(_identity(state.view.get(path)) == made.get(path) for state in states):
+            raise Violation(f"{op} commits at {path!r} what {other} has taken back before")
+
+
+def _reset_at(op: Op) -> int | None:
+    """The step at which a reset took effect, if it did. (That of a prefix also seals, which is no reset.)"""
+    steps = [step for step, _, (_, old, new) in op.effects if op.kind != "reset_prefix" or not _is_seal(old, new)]
+    return steps[-1] if steps else op.invoked if op.outcome == "ok" else None
+
+
+def _is_seal(old: State, new: State) -> bool:
+    first, *rest = [layer.id for layer in new.record.layers] or [""]
+    return first == old.record.staging_token and rest == [layer.id for layer in old.record.layers]
 
 
 def _merge(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -156,23 +217,45 @@ def _reset(contents: Contents, history: History, op: Op, name: str, old: State, 
         raise Violation(f"{op} does not show the head afterwards")
 
 
+def _reset_object(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    _reset_object_rows(op, old, new)
+
+
+def _reset_object_rows(op: Op, old: State, new: State) -> None:
+    path = op.args["path"]
+    if identities(new.view) != _with(old.view, {path: old.tree.get(path)}):
+        raise Violation(f"{op} changes more than its path, or makes it show something else than the commit")
+
+
 def _reset_prefix(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    """Each path under the prefix shows the head, but for those that were written while it ran: those may stay."""
+    """Each path under the prefix shows the head, but for what was staged since a moment of the call: batches whole."""
     prefix = op.args["prefix"]
-    before = next(history.during(name, op.invoked, op.invoked))
-    if identities(new.view) == identities(old.view):
+    shown = identities(new.view)
+    if shown == identities(old.view):
         return
-    for path in {*old.view, *new.view, *old.tree}:
-        shown, kept, head = (view.get(path) for view in (new.view, old.view, old.tree))
-        if path.startswith(prefix) and _same(shown, head):
-            continue
-        since = before is not None and before.view.get(path) == shown
-        if not _same(shown, kept) or (path.startswith(prefix) and since):
-            raise Violation(f"{op} makes {path!r} show neither the head nor what was written meanwhile")
+    paths = [path for path in {*old.view, *old.tree} if path.startswith(prefix)]
+    later: dict[str, Value | None] = {}
+    for rows in [{}, *_staged_since(history, op, name)]:
+        later = {**{path: value for path, value in rows.items() if path.startswith(prefix)}, **later}
+        if shown == _with(old.view, {**{path: old.tree.get(path) for path in paths}, **later}):
+            return
+    wrong = {path for path in {*paths, *new.view} if shown.get(path) != _identity(old.tree.get(path))}
+    raise Violation(f"{op} makes {sorted(wrong)} show neither the head nor what was staged since a moment of the call")
 
 
-def _same(one: Value | None, other: Value | None) -> bool:
-    return (one and one.identity) == (other and other.identity)
+def _staged_since(history: History, op: Op, name: str) -> list[dict[str, Value | None]]:
+    """The batches of rows that were staged since the call, the last one first."""
+    found = [
+        (step, {path: new.view.get(path) for path in (other.rows or [other.args["path"]])})
+        for other in history.ops
+        for step, (branch, _, new) in other.did("rows")
+        if branch == name and step > op.invoked
+    ]
+    return [rows for _, rows in sorted(found, key=lambda one: one[0], reverse=True)]
+
+
+def _identity(value: Value | None) -> bytes | None:
+    return None if value is None else value.identity
 
 
 def _push(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -194,6 +277,11 @@ _SWAPS: dict[str, Rule] = {
     "commit": _commit,
     "merge": _merge,
     "reset": _reset,
+    "reset_object": _reset_object,
     "reset_prefix": _reset_prefix,
     "push": _push,
+    "stash": workspaces.stash,
+    "pop": workspaces.pop,
+    "ws_commit": workspaces.commit,
 }
+_RESETS = {"reset", "reset_object", "reset_prefix"}

@@ -12,6 +12,8 @@ import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from typing import Any, Literal, TypeVar
 
+from lakebed_engine.vocabulary.ports import PolledSignals
+
 T = TypeVar("T")
 Policy = Literal["random", "sticky", "pct"]
 
@@ -77,10 +79,25 @@ class Task:
         self.joined = False  # another task waits for it, and takes its error
 
 
-@types.coroutine
-def park(until: float) -> Generator[float, None, None]:
+class _Until:
+    """What a task awaits to give way until a moment: yields it once. (A generator would take twice the time.)"""
+
+    __slots__ = ("_once",)
+
+    def __init__(self, until: float) -> None:
+        self._once = (until,)
+
+    def __await__(self) -> Generator[float, None, None]:
+        return iter(self._once)  # type: ignore[return-value]
+
+
+def park(until: float) -> Awaitable[None]:
     """A scheduling point: go on when the scheduler says so, not before `until`."""
-    yield until
+    return _Until(until)
+
+
+HERE: Awaitable[None] = _Until(0.0)
+"""A scheduling point with nothing to wait for."""
 
 
 @types.coroutine
@@ -229,7 +246,7 @@ class _Gate:
 
     async def run(self, job: Callable[[], Awaitable[T]]) -> T:
         while self._free == 0:
-            await park(0.0)
+            await HERE
         self._free -= 1
         try:
             return await job()
@@ -245,14 +262,14 @@ def _cancelled(task: Task) -> bool:
     return isinstance(task.error, asyncio.CancelledError)
 
 
-class SimRuntime:
+class SimRuntime(PolledSignals):
     """The engine's `Runtime` on the scheduler. CPU work runs inline; see `memo.py` for what it remembers."""
 
     def __init__(self, scheduler: Scheduler, cpu: Callable[..., Any]) -> None:
         self._scheduler = scheduler
         self._cpu = cpu
 
-    async def cpu(self, job: Callable[..., T], *args: object) -> T:
+    async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
         """Run a pure function, at once."""
         result: T = self._cpu(job, args)
         return result

@@ -31,7 +31,14 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
     "branches": (["delete_branch", "create_branch"], ["put", "commit"], ["put_if", "read"], ["merge", "publish"]),
     "layers": (["push", "put"], ["push", "push", "delete"], ["compact"], ["compact", "commit"], ["list", "read"]),
     "compaction": (["compact"], ["put", "delete", "push"], ["commit", "compact"], ["push", "reset_prefix", "reset"]),
-    "prefixes": (["reset_prefix"], ["put", "push", "delete"], ["commit", "compact"], ["list", "put_if"]),
+    "prefixes": (["reset_prefix"], ["put", "put_many", "push", "delete"], ["commit", "compact"], ["list", "put_if"]),
+    "workspaces": (
+        ["ws_whole"],
+        ["ws_whole", "ws_write", "ws_commit"],
+        ["put", "commit", "commit"],
+        ["ws_whole", "commit"],
+    ),
+    "stashes": (["stash", "pop"], ["put", "delete", "push"], ["ws_commit", "pop", "ws_drop"], ["commit", "clean"]),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 
@@ -54,6 +61,7 @@ class Outcome(NamedTuple):
     violation: str
     steps: int
     mix: str
+    policy: Policy
 
 
 def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
@@ -76,7 +84,7 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
         violation = str(error)
     finally:
         world.scheduler.close()
-    return Outcome(seed, violation, world.scheduler.step, mix)
+    return Outcome(seed, violation, world.scheduler.step, mix, policy)
 
 
 def _cast(world: World, rng: random.Random, mix: str) -> None:

@@ -18,7 +18,7 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
 
 from tests.simulation.memo import finish
-from tests.simulation.scheduler import NEVER, Over, Process, Scheduler, park
+from tests.simulation.scheduler import HERE, NEVER, Over, Process, Scheduler, park
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Network:
         scheduler = self.scheduler
         if scheduler.over:
             raise Over
-        await park(0.0)
+        await HERE
         task = scheduler.current
         assert task is not None
         fault = self.faults.draw(write) if task.op is not None else ""
@@ -177,6 +177,11 @@ class SimKV:
 
         await self._network.call("drop", partition, effect, write=True)
 
+    async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
+        return await self._network.call(
+            "partitions", start, lambda _: finish(self._inner.partitions(start, end, limit)), write=False
+        )
+
     async def close(self) -> None:
         pass
 
@@ -265,6 +270,14 @@ class SimObjects:
             finish(self._inner.delete(keys))
 
         await self._network.call("delete", list(keys), effect, write=True)
+
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        def effect(op: Any) -> Sequence[str]:
+            old = [key for key in keys if (blob := self._inner._blobs.get(key)) and blob.mtime < before]
+            self._observer.deleted(old, op)
+            return finish(self._inner.delete_older(keys, before))
+
+        return await self._network.call("delete_older", list(keys), effect, write=True)
 
     async def copy(self, source: str, target: str) -> None:
         await self._network.call("copy", target, lambda _: finish(self._inner.copy(source, target)), write=True)

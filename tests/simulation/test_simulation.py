@@ -1,17 +1,21 @@
-"""Schedules of the real engine under the seeded scheduler: a few hundred always, a few thousand in `make test`.
+"""Schedules of the real engine under the seeded scheduler: a few hundred always, 4,000 more in `make test`.
 
 A failure prints its seed; `python -m tests.simulation.run --seed N --trace` replays it. More: `make simulate`.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
+from collections.abc import Callable
 
 import pytest
 
+from tests.simulation import pool
+from tests.simulation.pool import part, run
 from tests.simulation.scheduler import Process, Scheduler, park
-from tests.simulation.simulate import MIXES, simulate
+from tests.simulation.simulate import MIXES, Outcome, simulate
 
 PROCESS = Process("test")
 
@@ -25,14 +29,49 @@ def test_some_schedules() -> None:
     assert violations(0, 400) == []
 
 
-@pytest.mark.slow
-def test_many_schedules() -> None:
-    assert violations(400, 4000) == []
+def thousands(start: int, record: Callable[[str, object], None]) -> None:
+    """2,000 schedules on all cores, spread over the policies."""
+    done = run(range(start, start + 2000), os.cpu_count() or 1)
+    assert [f"seed {one.seed} ({one.mix}): {one.violation}" for one in done.failures] == []
+    assert done.schedules == 2000
+    assert set(done.policies) == {"random", "sticky", "pct"}
+    assert min(done.policies.values()) > 500
+    record("schedules", done.schedules)
 
 
 @pytest.mark.slow
-def test_schedules_that_nobody_ran_before() -> None:
-    assert violations(secrets.randbelow(1 << 40), 4000) == []
+def test_schedules_that_are_always_the_same(record_property: Callable[[str, object], None]) -> None:
+    thousands(400, record_property)
+
+
+@pytest.mark.slow
+def test_schedules_that_nobody_ran_before(record_property: Callable[[str, object], None]) -> None:
+    thousands(secrets.randbelow(1 << 40), record_property)
+
+
+def test_parts_of_a_run_add_up() -> None:
+    done = run(range(7, 157), jobs=1)
+    assert (done.schedules, done.start, done.failures) == (150, 7, [])
+    assert sum(done.mixes.values()) == sum(done.policies.values()) == 150
+    assert done.steps == part(range(7, 157)).steps
+
+
+@pytest.mark.slow
+def test_processes_do_not_matter_to_an_outcome() -> None:
+    alone, together = run(range(900, 1200), jobs=1), run(range(900, 1200), jobs=3)
+    assert (alone.steps, alone.mixes, alone.policies) == (together.steps, together.mixes, together.policies)
+    assert alone.failures == together.failures
+
+
+def test_a_run_stops_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(seed: int) -> Outcome:
+        return Outcome(seed, "wrong" if seed % 10 == 3 else "", 1, "writes", "pct")
+
+    monkeypatch.setattr(pool, "simulate", failing)
+    heard: list[int] = []
+    done = run(range(1000), jobs=1, stop=15, show=lambda seed, mix, violation: heard.append(seed))
+    assert heard == [one.seed for one in done.failures] == list(range(3, 200, 10))
+    assert done.schedules == 200
 
 
 def test_one_seed_is_one_schedule() -> None:

@@ -10,7 +10,7 @@ import dataclasses
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from lakebed_engine.engine import Engine
@@ -18,6 +18,7 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
+from lakebed_engine.tree.outline import Limits
 from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest
 
 from tests.simulation.audit import Audit
@@ -38,15 +39,25 @@ ONE_ROW, TWO_ROWS, ALL_ROWS = (1, 1), (1, 250), (1 << 20, 8 << 20)
 
 
 class ActorIds:
-    """Ids in order, different in each process and alike in each schedule, so that pure work can be remembered."""
+    """Ids that tell the process, the caller, its how-manieth call and the how-manieth id of that call.
 
-    def __init__(self, process: int) -> None:
-        self._prefix = f"{process:08x}"
-        self._count = 0
+    So other callers' calls do not change them: schedules make the same files more often, and pure work is remembered.
+    """
+
+    def __init__(self, process: int, scheduler: Scheduler) -> None:
+        self._process = process
+        self._scheduler = scheduler
+        self._taken: dict[str, list[int]] = {}  # caller -> its place, its last call, its calls, ids of the last one
 
     def new(self) -> str:
-        self._count += 1
-        return f"{self._prefix}{self._count:024x}"
+        task = self._scheduler.current
+        op = None if task is None else task.op
+        caller, number = ("", 0) if op is None else (op.actor, op.number)
+        taken = self._taken.setdefault(caller, [len(self._taken), -1, 0, 0])
+        if taken[1] != number:
+            taken[1:] = number, taken[2] + 1, 0
+        taken[3] += 1
+        return f"{self._process:08x}{taken[0]:04x}{taken[2]:04x}{taken[3]:016x}"
 
 
 class Prepared(NamedTuple):
@@ -85,6 +96,7 @@ class World:
         self._share = rng.random() < 7 / 8
         self.scheduler = Scheduler(rng, policy)
         self.history = History()
+        self.workspaces: list[str] = []  # names of those that were made, the newest last
         kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, self.scheduler)
         finish(kv.apply(Batch(puts=prepared.rows)))
         blobs._blobs = dict(prepared.blobs)
@@ -95,7 +107,7 @@ class World:
         network = Network(self.scheduler, self.faults, trace)
         self._kv = SimKV(kv, network, self.audit)
         self._stores = OneStore(SimObjects(blobs, network, self.audit))
-        self._runtime = SimRuntime(self.scheduler, remembered)
+        self._runtime = SimRuntime(self.scheduler, partial(remembered, share=self._share))
 
     def engine(self, process: int) -> Engine:
         """A fresh engine: a process of its own."""
@@ -103,7 +115,7 @@ class World:
             self._kv,
             self._stores,
             clock=self.scheduler,
-            ids=ActorIds(process),
+            ids=ActorIds(process, self.scheduler),
             runtime=self._runtime,
             cleanup_grace=GRACE,
         )
@@ -129,11 +141,11 @@ class World:
 
 @contextmanager
 def range_bytes(least: int, most: int) -> Iterator[None]:
-    """Trees of several ranges from a handful of rows: the bounds are arguments of `fold`, for tests."""
+    """Trees of several ranges, and of patches over them, from a handful of rows: `fold` takes limits for tests."""
     defaults = fold.__kwdefaults__
     assert defaults is not None
     kept = dict(defaults)
-    defaults.update(min_bytes=least, max_bytes=most)
+    defaults.update(limits=Limits(least, most, patch_rows=3, small=1, patches=2, share=0))
     try:
         yield
     finally:
@@ -160,7 +172,7 @@ def prepared(variant: int, bounds: tuple[int, int]) -> Prepared:
         SimKV(kv, network, _Blind()),
         OneStore(SimObjects(blobs, network, _Blind())),
         clock=scheduler,
-        ids=ActorIds(0),
+        ids=ActorIds(0, scheduler),
         runtime=SimRuntime(scheduler, remembered),
     )
     with range_bytes(*bounds):

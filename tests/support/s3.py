@@ -140,7 +140,7 @@ def _flags(directory: Path, config: Path, data: Path) -> dict[str, object]:
         "master.telemetry": "false",
         "master.electionTimeout": "1s",
         "master.volumeSizeLimitMB": 64,
-        "volume.max": 16,
+        "volume.max": 100,
         "volume.preStopSeconds": 0,
         "filer": "true",
         "filer.localSocket": directory / "filer.sock",

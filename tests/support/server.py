@@ -37,6 +37,11 @@ class RunningServer(NamedTuple):
     process: subprocess.Popen[bytes]
 
     @property
+    def log(self) -> str:
+        """What it has written so far, standard error included."""
+        return (self.data_dir.parent / f"{self.data_dir.name}.log").read_text(errors="replace")
+
+    @property
     def environment(self) -> dict[str, str]:
         """The variables by which `lakebed.connect()` and the command find it."""
         return {
@@ -58,15 +63,17 @@ def running_server(
     *,
     flags: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    program: Sequence[str] = ("-m", "lakebed.cli"),
 ) -> Iterator[RunningServer]:
     """Start a server, wait until it is healthy, and stop it at the end. Fails with its output when it does not come up.
 
     `directories` is pytest's `tmp_path_factory`, or the data directory itself (to start again over the same data).
+    `program` is what Python runs as the command `lakebed`.
     """
     data_dir = directories if isinstance(directories, Path) else directories.mktemp("server") / "data"
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir.parent / f"{data_dir.name}.log"
-    command = [sys.executable, "-m", "lakebed.cli", "serve", "--port", "0", "--data-dir", str(data_dir), *flags]
+    command = [sys.executable, *program, "serve", "--port", "0", "--data-dir", str(data_dir), *flags]
     admin = {"LAKEBED_ADMIN_ACCESS_KEY_ID": ADMIN_ID, "LAKEBED_ADMIN_SECRET_ACCESS_KEY": ADMIN_SECRET}
     variables = clean_environment(**{**admin, **(environment or {})})
     with log.open("wb") as output:

@@ -30,10 +30,10 @@ class Error:
             - 401: unauthenticated
             - 403: permission_denied, protected_branch, read_only_repository, default_branch
             - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
-              ref_not_found, object_not_found
+              ref_not_found, object_not_found, workspace_not_found
             - 405: method_not_allowed
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
-              dirty_overlap
+              dirty_overlap, workspace_closed
             - 410: object_gone
             - 412: precondition_failed
             - 416: invalid_range

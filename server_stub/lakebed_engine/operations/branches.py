@@ -16,10 +16,11 @@ from lakebed_engine.operations.context import (
     encode,
     open_repo,
     read_branch,
+    read_record,
     tag_key,
 )
 from lakebed_engine.operations.refs import decode_tag, resolve_commit
-from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, swap
+from lakebed_engine.operations.swap import OPERATIONS, after_reset, apply, emptied, everything_of, staged_of, swap
 from lakebed_engine.operations.views import View, sources_of, stands, tree_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.tree.cursor import encode_row
@@ -110,9 +111,9 @@ async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> 
     """Drop everything staged (`PROTOCOL.md` 3, RESET)."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
-        seen = await read_branch(ctx, repo, name)
+        seen = await read_record(ctx, repo, name)
         new = emptied(seen.record, ctx.ids.new())
-        if await swap(ctx, repo, seen, new, dropped=everything_of(seen.record)):
+        if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
             return
     raise _busy(repo, name)
 
@@ -122,39 +123,36 @@ async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force
     names.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
-        seen = await read_branch(ctx, repo, name)
+        seen = await read_record(ctx, repo, name)
         try:
-            batch = await _reset_batch(ctx, repo, seen, path)
+            if await _reset_path(ctx, repo, seen, path):
+                return
         except MissingFileError:
             if await stands(ctx, repo, seen):
                 raise
-            continue
-        if batch is None:
-            if await stands(ctx, repo, seen):
-                return
-            continue
-        try:
-            await ctx.kv.apply(batch)
-        except PredicateFailed:
-            continue
-        return
     raise _busy(repo, name)
 
 
-async def _reset_batch(ctx: Context, repo: Repo, seen: Seen, path: str) -> Batch | None:
+async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
+    """One try on the record as seen. False: it changed meanwhile."""
     key = path.encode()
     live, *older = sources_of(seen.record)
     assert isinstance(live, str)
     here = await ctx.kv.get(live, key)
     below, _ = await View(ctx, repo, older, EMPTY_TREE).lookup(path)
     if here is None and not below:
-        return None
-    guard: list[Check] = [seen.check(repo)]
+        return await stands(ctx, repo, seen)
     if not below:
-        # the row is in the live token only, which a commit has not sealed: the check keeps it so
-        return Batch(checks=guard, deletes=[Delete(live, key)])
+        # the row is in the live token only, which no commit has sealed: the check keeps it so
+        try:
+            await ctx.kv.apply(Batch(checks=[seen.check(repo)], deletes=[Delete(live, key)]))
+        except PredicateFailed:
+            return False
+        return True
     entry = await ctx.trees.find(repo.store, await tree_of(ctx, repo, seen.record.commit_id), path)
-    return Batch(checks=guard, puts=[Put(live, key, encode_row(entry)), Put(live, MARKER, b"")])
+    rows = [Put(live, key, encode_row(entry)), Put(live, MARKER, b"")]
+    # a sealed row may be in a commit's hands by now: the count tells it
+    return await swap(ctx, repo, seen, after_reset(seen.record), puts=rows)
 
 
 async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, force: bool) -> Tag:

@@ -5,6 +5,8 @@ Above `context`. Never removes on "unknown": any error ends the pass, and the no
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import msgspec
 
 from lakebed_engine.operations.context import (
@@ -13,12 +15,18 @@ from lakebed_engine.operations.context import (
     Repo,
     decode_branch,
     decode_repository,
+    decode_workspace,
     staging,
 )
 from lakebed_engine.operations.swap import DROPS, OPERATIONS, Note, everything_of
 from lakebed_engine.stores.kv.base import Batch, Delete
+from lakebed_engine.vocabulary.records import Branch
 
 _REPO = "repo:"
+_RECORDS: Sequence[tuple[bytes, bytes, Callable[[bytes], Branch]]] = (
+    (b"branch/", b"branch0", decode_branch),
+    (b"workspace/", b"workspace0", decode_workspace),
+)
 OPERATION_AGE = 3600
 """Seconds that operation keys are kept at least."""
 PARTIAL_AGE = 24 * 3600
@@ -71,13 +79,14 @@ class Cleaner:
             await self._ctx.kv.drop_partition(staging(layer_id))
 
     async def _drop_repository(self, partition: str) -> None:
-        start = b"branch/"
-        while rows := await self._ctx.kv.scan(partition, start, b"branch0", 1000):
-            for row in rows:
-                for layer in everything_of(decode_branch(row.value)):
-                    if layer.kind == "kv":  # files stay, with the rest of the bucket
-                        await self._ctx.kv.drop_partition(staging(layer.id))
-            start = rows[-1].key + b"\0"
+        for start, end, decode in _RECORDS:
+            at = start
+            while rows := await self._ctx.kv.scan(partition, at, end, 1000):
+                for row in rows:
+                    for layer in everything_of(decode(row.value)):
+                        if layer.kind == "kv":  # files stay, with the rest of the bucket
+                            await self._ctx.kv.drop_partition(staging(layer.id))
+                at = rows[-1].key + b"\0"
         await self._ctx.kv.drop_partition(partition)
 
     async def _operations(self, repo: Repo) -> None:

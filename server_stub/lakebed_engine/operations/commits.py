@@ -1,6 +1,6 @@
 """Commit: seal, fold, write, swing (`PROTOCOL.md` 3, COMMIT). Nobody is locked out while it runs.
 
-Above `swap` and `views`. Everything that the swap names is durable before the swap.
+Above `swap`, `turns` and `views`. Everything that the swap names is durable before the swap.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.operations.swap import seal, swap
-from lakebed_engine.operations.turns import turn
+from lakebed_engine.operations.turns import Ticket, together
 from lakebed_engine.operations.views import layers_delta, stands, tree_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.fold import Folded, fold
+from lakebed_engine.tree.trees import Write, write_all
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,
+    EngineError,
     InvalidRequestError,
     MissingFileError,
     NoChangesError,
+    OutcomeUnknownError,
     TooManyAttemptsError,
 )
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, Layer
+from lakebed_engine.vocabulary.records import Branch, Commit, CommitRequest, Layer
 
 
 def check_commit_texts(message: str | None, metadata: Mapping[str, str], committer: str) -> None:
@@ -45,6 +48,41 @@ def check_commit_texts(message: str | None, metadata: Mapping[str, str], committ
     for key, value in metadata.items():
         check_text("metadata key", key)
         check_text(f"metadata {key!r}", value)
+
+
+def new_commit(
+    ctx: Context,
+    repo: Repo,
+    parents: Sequence[Commit],
+    tree_id: str,
+    *,
+    committer: str,
+    message: str,
+    metadata: Mapping[str, str],
+    date: int | None = None,
+) -> tuple[Commit, Write]:
+    """A commit, and what writes its file durably. It is not in any branch's history yet."""
+    record = CommitRecord(
+        parents=tuple(parent.id for parent in parents),
+        committer=committer,
+        message=message,
+        creation_date=ctx.now() if date is None else date,
+        metarange_id=tree_id,
+        metadata=dict(metadata),
+        generation=max((parent.generation for parent in parents), default=0) + 1,
+    )
+    found_id = commit_id(record)
+    made = Commit(
+        id=found_id,
+        parents=record.parents,
+        committer=committer,
+        message=message,
+        creation_date=record.creation_date,
+        metarange_id=tree_id,
+        metadata=dict(metadata),
+        generation=record.generation,
+    )
+    return made, Write(lambda: repo.store.put(f"{COMMITS}{found_id}.json", encode_commit(record)))
 
 
 async def write_commit(
@@ -59,27 +97,11 @@ async def write_commit(
     date: int | None = None,
 ) -> Commit:
     """Make a commit and write its file, durably. It is not in any branch's history yet."""
-    record = CommitRecord(
-        parents=tuple(parent.id for parent in parents),
-        committer=committer,
-        message=message,
-        creation_date=ctx.now() if date is None else date,
-        metarange_id=tree_id,
-        metadata=dict(metadata),
-        generation=max((parent.generation for parent in parents), default=0) + 1,
+    made, write = new_commit(
+        ctx, repo, parents, tree_id, committer=committer, message=message, metadata=metadata, date=date
     )
-    found_id = commit_id(record)
-    await repo.store.put(f"{COMMITS}{found_id}.json", encode_commit(record))
-    return Commit(
-        id=found_id,
-        parents=record.parents,
-        committer=committer,
-        message=message,
-        creation_date=record.creation_date,
-        metarange_id=tree_id,
-        metadata=dict(metadata),
-        generation=record.generation,
-    )
+    await write()
+    return made
 
 
 def commit_row(repo: Repo, commit: Commit) -> Put:
@@ -93,84 +115,150 @@ async def commit(ctx: Context, repo_name: str, branch: str, request: CommitReque
     if request.date is not None and not -(2**63) <= request.date < 2**63:
         raise InvalidRequestError(f"date {str(request.date)[:40]}: must be Unix seconds of at most 64 bits")
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
-    async with turn(ctx, repo, branch):
-        return await _commit(ctx, repo, branch, request)
+    # sealed on arrival: what is staged from here on belongs to those who commit later
+    record = (await sealed_branch(ctx, repo, branch)).record
+    ticket = Ticket(ctx.runtime.signal(), request, record.uid, record.resets, mark_of(record))
+    return await together(ctx, repo, branch, ticket, lambda tickets: Chain(ctx, repo, branch, tickets).run())
 
 
-async def _commit(ctx: Context, repo: Repo, branch: str, request: CommitRequest) -> Commit:
-    seen = await _sealed(ctx, repo, branch)
-    uid = seen.record.uid
+async def sealed_branch(ctx: Context, repo: Repo, branch: str) -> Seen:
+    """The record of a branch, all that was staged before in its layers. Raises TooManyAttemptsError."""
     for _ in range(ATTEMPTS):
-        try:
-            done = await _try_commit(ctx, repo, seen, request)
-        except MissingFileError:  # of a layer that was compacted or committed long ago
-            if await stands(ctx, repo, seen):
-                raise
-            done = None
-        if done is not None:
-            return done
-        seen = await read_branch(ctx, repo, branch)
-        if seen.record.uid != uid:
-            raise BranchNotFoundError(f"branch {branch!r} was deleted and created again meanwhile: nothing committed")
-    raise TooManyAttemptsError(
-        f"branch {branch!r} of {repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again"
-    )
-
-
-async def _sealed(ctx: Context, repo: Repo, branch: str) -> Seen:
-    for _ in range(ATTEMPTS):
-        seen = await seal(ctx, repo, await read_branch(ctx, repo, branch))
-        if seen is not None:
+        before = await read_branch(ctx, repo, branch)
+        seen = await seal(ctx, repo, before)
+        if seen is not None and seen.record.resets == before.record.resets:  # or one came just behind the seal
             return seen
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often to seal it: try again")
 
 
-async def _try_commit(ctx: Context, repo: Repo, seen: Seen, request: CommitRequest) -> Commit | None:
-    """One fold on the record as seen; None when the head or the layers moved and it must be folded again."""
-    taken = seen.record.layers
-    if not taken and not request.allow_empty:
-        raise NoChangesError(f"branch {seen.record.name!r} of {repo.name!r}: no changes to commit")
-    parent = await load_commit(ctx, repo, seen.record.commit_id)
-    folded = await fold_layers(ctx, repo, seen.record.commit_id, taken)
-    if not folded.changed and not request.allow_empty:
-        if not await _swing(ctx, repo, seen, None, taken):
-            return None
-        raise NoChangesError(
-            f"branch {seen.record.name!r} of {repo.name!r}: no changes to commit: what was staged equals the head"
+def mark_of(record: Branch) -> str | None:
+    """The newest layer of a sealed branch: down from it all belongs to who commits now."""
+    return record.layers[0].id if record.layers else None
+
+
+class Chain:
+    """The commits of several tickets, one on top of the other, made in one swap.
+
+    Each takes the layers from its mark, the newest layer when it arrived, down to what the one before it has taken:
+    all that was acknowledged before it arrived is in it or in an older commit.
+    """
+
+    def __init__(self, ctx: Context, repo: Repo, branch: str, tickets: Sequence[Ticket]) -> None:
+        self._ctx = ctx
+        self._repo = repo
+        self._branch = branch
+        self._tickets = list(tickets)
+
+    async def run(self) -> None:
+        """Answer the tickets. Raises only when nothing has landed."""
+        for _ in range(ATTEMPTS):
+            seen = await self._look()
+            if not self._tickets:
+                return
+            try:
+                if await self._try(seen):
+                    return
+            except MissingFileError:  # of a layer that was compacted or committed long ago
+                if await stands(self._ctx, self._repo, seen):
+                    raise
+        self._answer_all(
+            TooManyAttemptsError,
+            f"branch {self._branch!r} of {self._repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again",
         )
-    new = await write_commit(
-        ctx,
-        repo,
-        [parent],
-        folded.tree.id,
-        committer=request.committer,
-        message=request.message,
-        date=request.date,
-        metadata=request.metadata,
-    )
-    return new if await _swing(ctx, repo, seen, new, taken) else None
+
+    async def _look(self) -> Seen:
+        """The record, fresh. Whoever came to an earlier branch of this name is answered."""
+        seen = await read_branch(self._ctx, self._repo, self._branch)
+        if any(ticket.resets != seen.record.resets for ticket in self._tickets):
+            # what the reset put may lie above their marks: it must be part of every fold
+            seen = await sealed_branch(self._ctx, self._repo, self._branch)
+            for ticket in self._tickets:
+                ticket.mark, ticket.resets = mark_of(seen.record), seen.record.resets
+        late = [ticket for ticket in self._tickets if ticket.uid != seen.record.uid]
+        for ticket in late:
+            ticket.answer = BranchNotFoundError(
+                f"branch {self._branch!r} was deleted and created again meanwhile: nothing committed"
+            )
+        self._tickets = [ticket for ticket in self._tickets if ticket not in late]
+        return seen
+
+    async def _try(self, seen: Seen) -> bool:
+        """One fold on the record as seen; False when it must be folded again: head or layers moved, or a reset."""
+        writes: list[Write] = []
+        try:
+            made, rest = await self._fold(seen, writes)
+            await write_all(self._ctx.runtime, writes)
+        finally:
+            for write in writes:
+                write.drop()
+        commits = [one for _, one in made if isinstance(one, Commit)]
+        taken = seen.record.layers[rest:]
+        if commits or taken:
+            try:
+                if not await _swing(self._ctx, self._repo, seen, commits, taken):
+                    return False
+            except OutcomeUnknownError as error:
+                self._answer_all(OutcomeUnknownError, str(error))
+                return True
+        for ticket, answer in made:
+            ticket.answer = answer
+        return True
+
+    async def _fold(self, seen: Seen, writes: list[Write]) -> tuple[list[tuple[Ticket, Commit | NoChangesError]], int]:
+        """The answers if the swap lands, and the index from which on all layers are taken."""
+        ctx, repo, layers = self._ctx, self._repo, seen.record.layers
+        ids = {layer.id: index for index, layer in enumerate(layers)}
+        # a mark that is gone was compacted, committed or reset: then all that is there counts
+        marks = [len(layers) if one.mark is None else ids.get(one.mark, 0) for one in self._tickets]
+        tip = await load_commit(ctx, repo, seen.record.commit_id)
+        tree = await tree_of(ctx, repo, tip.id)
+        end = len(layers)
+        answers: list[tuple[Ticket, Commit | NoChangesError]] = []
+        for start, ticket in sorted(zip(marks, self._tickets, strict=True), key=lambda pair: -pair[0]):
+            request = ticket.request
+            assert request is not None
+            folded = Folded(tree, 0, 0)
+            taken = start < end
+            if taken:
+                rows = layers_delta(ctx, repo, layers[start:end])
+                folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, rows, later=writes)
+                end = start
+            if not folded.changed and not request.allow_empty:
+                answers.append((ticket, self._nothing(taken)))
+                continue
+            tree = folded.tree
+            tip, write = new_commit(
+                ctx, repo, [tip], tree.id, committer=request.committer, message=request.message, date=request.date,
+                metadata=request.metadata,
+            )  # fmt: skip
+            writes.append(write)
+            answers.append((ticket, tip))
+        return answers, end
+
+    def _nothing(self, taken: bool) -> NoChangesError:
+        why = ": what was staged equals the head" if taken else ""
+        return NoChangesError(f"branch {self._branch!r} of {self._repo.name!r}: no changes to commit{why}")
+
+    def _answer_all(self, kind: type[EngineError], text: str) -> None:
+        for ticket in self._tickets:
+            ticket.answer = kind(text)
 
 
-async def fold_layers(ctx: Context, repo: Repo, head: str, layers: Sequence[Layer]) -> Folded:
-    """The head's tree with sealed layers (newest first) applied."""
-    base = await tree_of(ctx, repo, head)
-    return await fold(ctx.trees, repo.store, ctx.runtime, base, layers_delta(ctx, repo, layers))
-
-
-async def _swing(ctx: Context, repo: Repo, seen: Seen, new: Commit | None, taken: tuple[Layer, ...]) -> bool:
-    """Move the head and trim the suffix that was folded; without a commit, only trim. False: fold again."""
+async def _swing(ctx: Context, repo: Repo, seen: Seen, commits: Sequence[Commit], taken: tuple[Layer, ...]) -> bool:
+    """Move the head and trim the suffix that was folded; without commits, only trim. False: fold again."""
+    puts = [commit_row(repo, one) for one in commits]
     for _ in range(ATTEMPTS):
         record = seen.record
         kept = record.layers[: len(record.layers) - len(taken)]
-        after = msgspec.structs.replace(
-            record, gen=record.gen + 1, layers=kept, commit_id=record.commit_id if new is None else new.id
-        )
-        puts = [] if new is None else [commit_row(repo, new)]
+        head = commits[-1].id if commits else record.commit_id
+        after = msgspec.structs.replace(record, gen=record.gen + 1, layers=kept, commit_id=head)
         if await swap(ctx, repo, seen, after, puts=puts, dropped=taken):
             return True
         now = await read_branch(ctx, repo, record.name)
         suffix = now.record.layers[len(now.record.layers) - len(taken) :]
         same = now.record.uid == record.uid and now.record.commit_id == record.commit_id
+        if now.record.resets != record.resets:  # acknowledged: what it took back must not be published after it
+            return False
         if not same or (len(taken) and suffix != taken) or len(now.record.layers) < len(taken):
             return False
         seen = now

@@ -5,9 +5,10 @@ Above `tree` and `stores`; every other module of `operations` imports it, it imp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,9 +21,11 @@ from lakebed_engine.vocabulary.errors import (
     CommitNotFoundError,
     ReadOnlyRepositoryError,
     RepositoryNotFoundError,
+    WorkspaceClosedError,
+    WorkspaceNotFoundError,
 )
 from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
-from lakebed_engine.vocabulary.records import Branch, Commit, Repository
+from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Workspace
 
 REPOSITORIES = "repositories"
 """Partition of repository records, by name."""
@@ -51,8 +54,8 @@ class Context:
     """Seconds after which a reader looks whether its branch record still stands: half of the cleaner's grace."""
     crowded: dict[tuple[str, str], None]
     """Branches, by repository and name, that this process saw with enough layers to be compacted."""
-    turns: dict[tuple[str, str], list[object]]
-    """Who is waiting to commit, by repository and branch (`turns`)."""
+    turns: dict[tuple[str, str], Any]
+    """Who is waiting to commit, a `turns.Line` by repository and branch."""
     repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""
@@ -78,19 +81,21 @@ class Repo:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A branch record as it was read, with the version that a swap checks."""
+    """A branch record, or a workspace's, as it was read, with the version that a swap checks."""
 
     record: Branch
     version: int
 
     def check(self, repo: Repo) -> Check:
         """The check that the record has not changed since."""
-        return Check(repo.partition, branch_key(self.record.name), self.version)
+        return Check(repo.partition, record_key(self.record.name), self.version)
 
 
 _repository = msgspec.json.Decoder(Repository)
 _branch = msgspec.json.Decoder(Branch)
+_workspace = msgspec.json.Decoder(Workspace)
 _commit = msgspec.json.Decoder(Commit)
+_WORKSPACE = re.compile(r"([^+]*)\+([0-9a-f]{32})", re.ASCII)
 encode = msgspec.json.Encoder().encode
 
 
@@ -102,6 +107,23 @@ def text_key(text: str) -> bytes:
 def branch_key(name: str) -> bytes:
     """KV key of a branch record."""
     return b"branch/" + text_key(name)
+
+
+def workspace_id(name: str) -> str | None:
+    """The id in the name of a workspace, `<branch>+<id>`; None when it is no such name."""
+    found = _WORKSPACE.fullmatch(name)
+    return None if found is None else found[2]
+
+
+def workspace_key(found_id: str) -> bytes:
+    """KV key of a workspace record."""
+    return b"workspace/" + text_key(found_id)
+
+
+def record_key(name: str) -> bytes:
+    """KV key of the record of a branch or a workspace."""
+    found = workspace_id(name)
+    return branch_key(name) if found is None else workspace_key(found)
 
 
 def tag_key(name: str) -> bytes:
@@ -136,6 +158,16 @@ def decode_branch(value: bytes) -> Branch:
     return _branch.decode(value)
 
 
+def decode_workspace(value: bytes) -> Workspace:
+    """A stored workspace record."""
+    return _workspace.decode(value)
+
+
+def decode_record(name: str, value: bytes) -> Branch:
+    """The stored record of a branch or a workspace."""
+    return _branch.decode(value) if workspace_id(name) is None else _workspace.decode(value)
+
+
 async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool = False) -> Repo:
     """The repository of this name. Raises RepositoryNotFoundError; with `write`, ReadOnlyRepositoryError."""
     found = await ctx.kv.get(REPOSITORIES, text_key(name))
@@ -164,6 +196,34 @@ async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
     if found is None:
         raise BranchNotFoundError(f"branch {name!r} not found in repository {repo.name!r}")
     return Seen(_branch.decode(found.value), found.version)
+
+
+async def read_record(ctx: Context, repo: Repo, name: str) -> Seen:
+    """The record of a branch or of an open workspace, fresh: for whatever works on uncommitted rows.
+
+    Raises BranchNotFoundError, WorkspaceNotFoundError, WorkspaceClosedError.
+    """
+    found_id = workspace_id(name)
+    if found_id is None:
+        return await read_branch(ctx, repo, name)
+    seen = await find_workspace(ctx, repo, found_id)
+    if seen is None or seen.record.name != name:
+        raise WorkspaceNotFoundError(f"workspace {name[:300]!r} not found in repository {repo.name!r}")
+    refuse_closed(seen.record)
+    return seen
+
+
+async def find_workspace(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
+    """The record of a workspace, open or closed."""
+    found = await ctx.kv.get(repo.partition, workspace_key(found_id))
+    return None if found is None else Seen(_workspace.decode(found.value), found.version)
+
+
+def refuse_closed(record: Branch) -> None:
+    """Raises WorkspaceClosedError, saying what became of the workspace."""
+    if isinstance(record, Workspace) and record.state != "open":
+        what = f"committed as {record.result}" if record.result else record.state
+        raise WorkspaceClosedError(f"workspace {record.uid} is closed ({what}): create another one")
 
 
 async def load_commit(ctx: Context, repo: Repo, commit_id: str) -> Commit:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from lakebed_engine.operations import names
-from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo, read_branch
+from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo, read_record
 from lakebed_engine.operations.history import require_base
 from lakebed_engine.operations.reading import first_of, group_of, uncommitted
 from lakebed_engine.operations.refs import Resolved, resolve
@@ -54,7 +54,7 @@ async def diff_branch(
 ) -> Page[DiffEntry]:
     """Uncommitted changes against the branch's head."""
     repo = await open_repo(ctx, repo_name)
-    await read_branch(ctx, repo, branch)
+    await read_record(ctx, repo, branch)
 
     async def page(view: View) -> Page[DiffEntry]:
         return await _page(lambda start: uncommitted(view, start), prefix, after, amount, delimiter)
@@ -97,7 +97,10 @@ async def diff_refs(
 
 def _two_dot(ctx: Context, repo: Repo, left: Tree, right: Tree, prefix: str, details: bool) -> Stream:
     async def rows(start: str) -> AsyncIterator[DiffEntry]:
-        found = diff(ctx.trees, repo.store, ctx.runtime, left, right, start=start, prefix=prefix, slim=not details)
+        found = diff(
+            ctx.trees, repo.store, ctx.runtime, left, right, start=start, prefix=prefix,
+            detail="full" if details else "slim",
+        )  # fmt: skip
         async for changes in found:
             for row in entries(changes) if details else slim_entries(changes):
                 yield row

@@ -99,7 +99,7 @@ async def _matches(ctx: Context, repo: Repo, commit: Commit, request: LogRequest
         if (before and before.identity) != (after and after.identity):
             return True
     for prefix in request.prefixes:
-        async for _ in diff(ctx.trees, repo.store, ctx.runtime, old, new, prefix=prefix):
+        async for _ in diff(ctx.trees, repo.store, ctx.runtime, old, new, prefix=prefix, detail="slim"):
             return True
     return False
 

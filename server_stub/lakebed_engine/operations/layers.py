@@ -12,11 +12,11 @@ import msgspec
 import pyarrow as pa
 
 from lakebed_engine.operations import names
-from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
-from lakebed_engine.operations.refs import Resolved
-from lakebed_engine.operations.swap import COMPACT_FROM, nothing_staged, seal, swap
-from lakebed_engine.operations.views import layers_delta, stands, view_of
-from lakebed_engine.tree.cursor import Cursor, TreeCursor
+from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_record, staging
+from lakebed_engine.operations.swap import COMPACT_FROM, after_reset, nothing_staged, seal, swap
+from lakebed_engine.operations.views import View, layers_delta, source_of, stands, tree_of
+from lakebed_engine.stores.kv.base import Check, Put
+from lakebed_engine.tree.cursor import Cursor
 from lakebed_engine.tree.layers import layer_tree, write_layer
 from lakebed_engine.tree.rows import delta_table, prefix_end
 from lakebed_engine.vocabulary.errors import (
@@ -25,6 +25,7 @@ from lakebed_engine.vocabulary.errors import (
     MissingFileError,
     NotFoundError,
     TooManyAttemptsError,
+    WorkspaceClosedError,
 )
 from lakebed_engine.vocabulary.records import Entry, Layer
 
@@ -40,13 +41,13 @@ async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Ta
 
     Raises BackpressureError when the branch has CAP layers, BranchNotFoundError, InvalidRequestError for no rows.
     """
-    seen = await read_branch(ctx, repo, branch)
+    seen = await read_record(ctx, repo, branch)
     refuse_full(repo, branch, seen.record.layers)
     layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
     if not layer.parts:
         raise InvalidRequestError("a delta without rows: nothing to push")
     for _ in range(ATTEMPTS):
-        if await put_on_top(ctx, repo, await read_branch(ctx, repo, branch), layer):
+        if await put_on_top(ctx, repo, await read_record(ctx, repo, branch), layer):
             return layer
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was pushed: try again")
 
@@ -60,11 +61,21 @@ def refuse_full(repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
         )
 
 
-async def put_on_top(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool:
+async def put_on_top(
+    ctx: Context,
+    repo: Repo,
+    seen: Seen,
+    layer: Layer,
+    *,
+    puts: Sequence[Put] = (),
+    checks: Sequence[Check] = (),
+    dropped: Sequence[Layer] = (),
+) -> bool:
     """Make `layer` the newest of the record as seen. False: it changed meanwhile.
 
     The token rotates, or rows that were acknowledged before would hide the layer. Without rows it is not kept as a
-    layer; that it still has none is part of the swap. Raises BackpressureError.
+    layer; that it still has none is part of the swap. Further rows, checks and dropped layers go into the same batch.
+    Raises BackpressureError.
     """
     record = seen.record
     used = await ctx.kv.get(staging(record.staging_token), MARKER) is not None
@@ -72,8 +83,8 @@ async def put_on_top(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool
     refuse_full(repo, record.name, below)
     new = msgspec.structs.replace(record, gen=record.gen + 1, staging_token=ctx.ids.new(), layers=(layer, *below))
     guard = [] if used else [nothing_staged(record)]
-    dropped = [] if used else [Layer(record.staging_token)]
-    return await swap(ctx, repo, seen, new, checks=guard, dropped=dropped)
+    gone = [] if used else [Layer(record.staging_token)]
+    return await swap(ctx, repo, seen, new, puts=puts, checks=[*guard, *checks], dropped=[*gone, *dropped])
 
 
 async def push_rows(
@@ -100,7 +111,7 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
 
     Gives up, changing nothing, when the run is no longer there: a commit or a reset has taken it.
     """
-    seen = await read_branch(ctx, repo, branch)
+    seen = await read_record(ctx, repo, branch)
     run = choose_run(seen.record.layers, least)
     if not run:
         return 0
@@ -112,7 +123,7 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
         return 0
     replacement = (out,) if out.parts else ()
     for _ in range(ATTEMPTS):
-        seen = await read_branch(ctx, repo, branch)
+        seen = await read_record(ctx, repo, branch)
         layers = seen.record.layers
         at = next((i for i, layer in enumerate(layers) if layer.id == run[0].id), -1)
         if at < 0 or layers[at : at + len(run)] != run:
@@ -132,7 +143,7 @@ async def maintain(ctx: Context) -> int:
         ctx.crowded.pop((name, branch), None)
         try:
             taken += await compact(ctx, await open_repo(ctx, name), branch)
-        except NotFoundError:
+        except (NotFoundError, WorkspaceClosedError):
             continue
     return taken
 
@@ -155,40 +166,68 @@ def choose_run(layers: tuple[Layer, ...], least: int) -> tuple[Layer, ...]:
 async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, force: bool) -> None:
     """Make every path that begins with `prefix` show what is committed; nothing happens when nothing is staged there.
 
-    A delta that says what the head says is pushed on top, guarded by the record it was made from.
+    Raises BackpressureError when the branch has CAP layers, BranchNotFoundError.
     """
     names.check_text("prefix", prefix)
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
-        before = await read_branch(ctx, repo, branch)
+        before = await read_record(ctx, repo, branch)
         refuse_full(repo, branch, before.record.layers)
         seen = await seal(ctx, repo, before)
         if seen is None:
             continue
-        if not seen.record.layers:
-            return
-        view = await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))
-        delta = _committed(ctx, view.staged_cursor(), view.tree_cursor(), prefix)
         try:
-            layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
+            if await _reset_sealed(ctx, repo, seen, prefix):
+                return
         except MissingFileError:
             if await stands(ctx, repo, seen):
                 raise
-            continue
-        done = await put_on_top(ctx, repo, seen, layer) if layer.parts else await stands(ctx, repo, seen)
-        if done:
-            return
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was reset: try again")
 
 
-async def _committed(ctx: Context, staged: Cursor, tree: TreeCursor, prefix: str) -> AsyncIterator[pa.Table]:
-    """For each staged path under `prefix` what the tree says about it, a tombstone where it says nothing.
+async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bool:
+    """Put a delta that says what the head says on top of the sealed layers. False: the record changed meanwhile."""
+    record = seen.record
+    view = View(ctx, repo, list(map(source_of, record.layers)), await tree_of(ctx, repo, record.commit_id))
+    staged = view.staged_cursor()
+    await staged.seek(prefix)
+    if staged.path is None or not staged.path.startswith(prefix):
+        return await stands(ctx, repo, seen)
+    refuse_full(repo, record.name, record.layers)
+    layer = await write_layer(
+        repo.store, ctx.runtime, ctx.ids.new(), _committed(ctx, staged, view.tree_cursor(), prefix)
+    )
+    if layer.parts:
+        return await _put_under_token(ctx, repo, seen, layer)
+    # counted although all equals the head: a running commit may have folded only older layers, which do not
+    return await swap(ctx, repo, seen, after_reset(record))
+
+
+async def _put_under_token(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -> bool:
+    """Make a reset's layer the newest but for the live token, which is sealed above it. False: the record changed.
+
+    What was staged since the seal stays, as if it had come after the reset: so a batch of rows is reset as a whole or
+    not at all, and writers cannot hold up a reset. The token rotates, or a reader who holds the record as it was would
+    see rows that come later without the reset under them.
+    """
+    record = seen.record
+    below = (layer, *record.layers)
+    new = msgspec.structs.replace(after_reset(record), staging_token=ctx.ids.new(), layers=below)
+    token = Layer(record.staging_token)
+    if await ctx.kv.get(staging(token.id), MARKER) is None:
+        if await swap(ctx, repo, seen, new, checks=[nothing_staged(record)], dropped=[token]):
+            return True
+        new = msgspec.structs.replace(new, staging_token=ctx.ids.new())
+    return await swap(ctx, repo, seen, msgspec.structs.replace(new, layers=(token, *below)))
+
+
+async def _committed(ctx: Context, staged: Cursor, tree: Cursor, prefix: str) -> AsyncIterator[pa.Table]:
+    """For each staged path from here on under `prefix` what the tree says about it, a tombstone where it says nothing.
 
     Not for those where that is what is staged: resetting once more pushes nothing.
     """
     rows: list[tuple[str, Entry | None]] = []
     end = prefix_end(prefix) if prefix else None
-    await staged.seek(prefix)
     while staged.path is not None and (end is None or staged.path < end):
         await tree.seek(staged.path)
         committed = tree.entry() if tree.path == staged.path else None

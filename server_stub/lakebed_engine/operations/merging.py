@@ -7,6 +7,7 @@ anything else is a conflict.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import msgspec
 import pyarrow as pa
@@ -31,7 +32,7 @@ from lakebed_engine.vocabulary.errors import (
     NoChangesError,
     TooManyAttemptsError,
 )
-from lakebed_engine.vocabulary.records import Commit, MergeRequest
+from lakebed_engine.vocabulary.records import Commit, Layer, MergeRequest
 
 STRATEGIES = ("", "dest-wins", "source-wins")
 STRATEGY_KEY = ".lakefs.merge.strategy"
@@ -94,11 +95,12 @@ async def _try_merge(
 ) -> Commit | None:
     ours = await load_commit(ctx, repo, seen.record.commit_id)
     base = await require_base(ctx, repo, theirs, ours)
-    if theirs.metarange_id == base.metarange_id and not (request.allow_empty or request.force):
-        raise NoChangesError(f"merge of {source[:80]!r} into {seen.record.name!r}: no changes since their common base")
     trees = [await tree_of(ctx, repo, one.id) for one in (base, theirs, ours)]
-    delta = _Merge(ctx, repo, request, *trees).delta()
-    folded = await fold(ctx.trees, repo.store, ctx.runtime, trees[2], delta)
+    work = _Merge(ctx, repo, request, *trees)
+    folded = await fold(ctx.trees, repo.store, ctx.runtime, trees[2], work.delta())
+    # not by the trees' ids: after a change was taken back, a tree may be cut in another way
+    if not work.changes and not (request.allow_empty or request.force):
+        raise NoChangesError(f"merge of {source[:80]!r} into {seen.record.name!r}: no changes since their common base")
     new = await write_commit(
         ctx,
         repo,
@@ -108,9 +110,13 @@ async def _try_merge(
         message=request.message or f"Merge '{source}' into '{seen.record.name}'",
         metadata={**request.metadata, STRATEGY_KEY: request.strategy or "default"},
     )
-    record = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, commit_id=new.id)
-    guard = [nothing_staged(seen.record)]
-    return new if await swap(ctx, repo, seen, record, puts=[commit_row(repo, new)], checks=guard) else None
+    # a new token: a reader of the old record must not see rows that come after the merge, and not the merge
+    record = msgspec.structs.replace(
+        seen.record, gen=seen.record.gen + 1, commit_id=new.id, staging_token=ctx.ids.new()
+    )
+    guard, dropped = [nothing_staged(seen.record)], [Layer(seen.record.staging_token)]
+    landed = await swap(ctx, repo, seen, record, puts=[commit_row(repo, new)], checks=guard, dropped=dropped)
+    return new if landed else None
 
 
 class _Merge:
@@ -124,25 +130,29 @@ class _Merge:
         self._conflicts: list[Conflict] = []
         self._found = False
         self._more = False
+        self.changes = False
+        """Whether the source has changed anything, once `delta` is through."""
 
     async def delta(self) -> AsyncIterator[pa.Table]:
         """Tables of DELTA_SCHEMA. Raises MergeConflictError once all conflicts that were asked for are known."""
         ctx, store = self._ctx, self._repo.store
         base, theirs, ours = self._trees
-        theirs_changes = diff(ctx.trees, store, ctx.runtime, base, theirs)
+        theirs_changes = diff(ctx.trees, store, ctx.runtime, base, theirs, detail="delta")
         if base.id == ours.id:
             async for changes in theirs_changes:
+                self.changes = True
                 yield await ctx.runtime.cpu(changes.as_delta)
             return
-        ours_changes = diff(ctx.trees, store, ctx.runtime, base, ours)
+        ours_changes = diff(ctx.trees, store, ctx.runtime, base, ours, detail="delta")
         async for left, right in aligned(ctx.runtime, theirs_changes, ours_changes):
+            self.changes |= left is not None
             table = await ctx.runtime.cpu(self._join, left, right)
             if table is not None and table.num_rows and not self._found:
                 yield table
             if self._more:
                 break
         if self._found:
-            raise self._error()
+            raise await self._error()
 
     def _join(self, theirs: Side | None, ours: Side | None) -> pa.Table | None:
         if theirs is None:
@@ -164,11 +174,12 @@ class _Merge:
             if len(self._conflicts) == self._request.conflicts_amount:
                 self._more = True
                 return
-            self._conflicts.append(
-                Conflict(path, base=theirs.base(path), ours=ours.checksum(path), theirs=theirs.checksum(path))
-            )
+            self._conflicts.append(Conflict(path, base=None, ours=ours.checksum(path), theirs=theirs.checksum(path)))
 
-    def _error(self) -> MergeConflictError:
+    async def _error(self) -> MergeConflictError:
+        for index, one in enumerate(self._conflicts):
+            entry = await self._ctx.trees.find(self._repo.store, self._trees[0], one.path)
+            self._conflicts[index] = replace(one, base=None if entry is None else entry.checksum)
         paths = ", ".join(repr(one.path) for one in self._conflicts[:3])
         more = " and more" if self._more or len(self._conflicts) > 3 else ""
         return MergeConflictError(

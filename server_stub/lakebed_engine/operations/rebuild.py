@@ -72,6 +72,8 @@ async def rebuild(
 ) -> RebuildReport:
     """Bring a repository back under the name of its marker, or under `name`. What was uncommitted is gone.
 
+    So are workspaces. Objects below their prefixes stay in the bucket, and commits that name some find them there.
+
     Raises RepositoryExistsError, NamespaceInUseError; InvalidNamespaceError when no repository is there.
     """
     names.check_namespace(namespace)

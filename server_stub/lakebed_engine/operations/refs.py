@@ -1,6 +1,7 @@
 """Ref expressions: what a name, a commit id or `main~2` means (`facts/rest_api.md` 3).
 
-Above `context`. Resolution order of a base: full commit id, branch, tag, unique prefix of a commit id.
+Above `context`. Resolution order of a base: full commit id, branch, workspace (`main+<id>`), tag, unique prefix of a
+commit id. A workspace is to a ref expression what a branch is: `@` is its base, `$` what it shows.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from lakebed_engine.operations.context import (
     branch_key,
     commit_key,
     decode_branch,
+    find_workspace,
     load_commit,
+    refuse_closed,
     tag_key,
+    workspace_id,
 )
 from lakebed_engine.operations.names import is_commit_id
 from lakebed_engine.vocabulary.errors import InvalidRefError, RefNotFoundError
@@ -42,7 +46,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What an expression means: a commit, and the branch when it names one directly."""
+    """What an expression means: a commit, and the branch or workspace when it names one directly."""
 
     commit_id: str
     branch: Seen | None = None
@@ -76,7 +80,7 @@ def parse(text: str) -> Expression:
 
 
 async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
-    """The meaning of an expression now. Raises InvalidRefError, RefNotFoundError."""
+    """The meaning of an expression now. Raises InvalidRefError, RefNotFoundError, WorkspaceClosedError."""
     expression = parse(text)
     found = await _base(ctx, repo, expression.base)
     if expression.staged is not None:
@@ -122,6 +126,11 @@ async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
     if found is not None:
         seen = Seen(decode_branch(found.value), found.version)
         return Resolved(seen.record.commit_id, seen)
+    found_id = workspace_id(name)
+    workspace = await find_workspace(ctx, repo, found_id) if found_id is not None else None
+    if workspace is not None and workspace.record.name == name:
+        refuse_closed(workspace.record)
+        return Resolved(workspace.record.commit_id, workspace)
     tagged = await ctx.kv.get(repo.partition, tag_key(name))
     if tagged is not None:
         return Resolved(_tag.decode(tagged.value).commit_id)

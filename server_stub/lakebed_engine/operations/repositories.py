@@ -29,8 +29,10 @@ from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
     BlobExists,
     BlobNotFound,
+    InvalidNamespaceError,
     InvalidRequestError,
     NamespaceInUseError,
+    NoStoreError,
     OutcomeUnknownError,
     PredicateFailed,
     RepositoryExistsError,
@@ -85,6 +87,9 @@ async def create_repository(
                 f"storage namespace {namespace!r} is in use: it holds the data of repository "
                 f"{marker.get('name')!r}; choose another, or remove that data first"
             ) from None
+    except NoStoreError as error:  # nothing was written, and the caller named the place
+        await _unclaim(ctx, record, seen)
+        raise InvalidNamespaceError(error.told or error.message) from error
     return await _activate(ctx, Repo(record, store, f"repo/{record.uid}"), seen)
 
 
@@ -168,7 +173,7 @@ async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
     store = ctx.stores.open(old.storage_namespace)
     try:
         marker = msgspec.json.decode(await store.get(MARKER))
-    except BlobNotFound:
+    except (BlobNotFound, NoStoreError):
         return
     if marker.get("uid") == old.uid:
         await store.delete([MARKER])

@@ -13,10 +13,10 @@ import msgspec
 from lakebed_format import identity
 
 from lakebed_engine.operations import names
-from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_branch, staging
-from lakebed_engine.operations.refs import Resolved, resolve
+from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_record, staging
+from lakebed_engine.operations.refs import Resolved
 from lakebed_engine.operations.swap import OPERATIONS, swap
-from lakebed_engine.operations.views import view_of
+from lakebed_engine.operations.views import read_once, steady
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put, Versioned
 from lakebed_engine.tree.cursor import decode_row, encode_row
 from lakebed_engine.vocabulary.errors import (
@@ -44,8 +44,8 @@ def new_entry(
     return Entry(address, checksum, 0, size, mtime, content_type, meta, identity(size, checksum, content_type, meta))
 
 
-async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> None:
-    """Put rows (None: a tombstone) into the branch's token, all or nothing.
+async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row], further: Sequence[Put] = ()) -> None:
+    """Put rows (None: a tombstone) into the branch's token, all or nothing; and `further` rows in the same batch.
 
     Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing,
     once the batch that was lost can land no more.
@@ -55,11 +55,11 @@ async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row]) -> N
     tried: Seen | None = None
     for _ in range(ATTEMPTS):
         try:
-            seen = await read_branch(ctx, repo, branch)
+            seen = await read_record(ctx, repo, branch)
             if lost is not None and not await _fenced(ctx, repo, seen, tried):
                 continue
             tried = seen
-            await _put(ctx, repo, seen, puts)
+            await _put(ctx, repo, seen, puts, further=further)
         except PredicateFailed:
             continue
         except OutcomeUnknownError as error:
@@ -118,8 +118,9 @@ async def stage_if(
     lost: OutcomeUnknownError | None = None
     tried: Seen | None = None
     for _ in range(ATTEMPTS):
+        started = ctx.clock.monotonic()
         try:
-            seen = await read_branch(ctx, repo, branch)
+            seen = await read_record(ctx, repo, branch)
             if lost is not None:
                 if not await _fenced(ctx, repo, seen, tried):
                     continue
@@ -127,7 +128,7 @@ async def stage_if(
                     return
                 lost = None  # it has not landed, and never will
             tried = seen
-            live, now = await _held(ctx, repo, seen, path)
+            live, now = await _held(ctx, repo, seen, started, path)
             test(now)
             guard = Check(staging(seen.record.staging_token), key, ABSENT if live is None else live.version)
             stamp = Put(repo.partition, operation, str(ctx.now()).encode())
@@ -147,12 +148,18 @@ async def stage_if(
     raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
 
 
-async def _held(ctx: Context, repo: Repo, seen: Seen, path: str) -> tuple[Versioned | None, Entry | None]:
-    """The row of the live token at a path, and what the path shows."""
+async def _held(
+    ctx: Context, repo: Repo, seen: Seen, started: float, path: str
+) -> tuple[Versioned | None, Entry | None]:
+    """The row of the live token at a path, and what the path shows, by a record looked up at `started` or later.
+
+    Raises PredicateFailed when the record has changed and its rows may be cleaned away: no test may judge by that.
+    """
     live = await ctx.kv.get(staging(seen.record.staging_token), path.encode())
     if live is not None:
         return live, decode_row(live.value)
-    return None, await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(path)
+    found = Resolved(seen.record.commit_id, seen, True)
+    return None, await read_once(ctx, repo, found, started, lambda view: view.find(path))
 
 
 def _condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
@@ -230,10 +237,10 @@ async def upload(
     """Write the data, then stage the entry."""
     _check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
-    seen = await read_branch(ctx, repo, branch)
+    await read_record(ctx, repo, branch)
     test = _condition(request)
     if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
-        test(await (await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))).find(request.path))
+        test(await steady(ctx, repo, f"{branch}$", lambda view: view.find(request.path)))
     entry = await _write(ctx, repo, request, chunks)
     async with _discarding(repo, [entry]):
         if test is None:
@@ -252,7 +259,7 @@ async def upload_many(
 ) -> list[tuple[str, Entry]]:
     """Write several objects, then stage all of them and the tombstones in one batch: all or nothing."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    await read_branch(ctx, repo, branch)
+    await read_record(ctx, repo, branch)
     rows: dict[str, Entry | None] = {}
     written: list[tuple[str, Entry]] = []
     try:
@@ -310,7 +317,7 @@ async def delete_objects(
     if rows:
         await stage(ctx, repo, branch, list(rows.items()))
     else:
-        await read_branch(ctx, repo, branch)
+        await read_record(ctx, repo, branch)
     return failures
 
 
@@ -321,9 +328,9 @@ async def copy_object(
     names.check_path(path)
     names.check_path(source_path)
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    await read_branch(ctx, repo, branch)
+    await read_record(ctx, repo, branch)
     ref = source_ref or branch
-    source = await (await view_of(ctx, repo, await resolve(ctx, repo, ref))).find(source_path)
+    source = await steady(ctx, repo, ref, lambda view: view.find(source_path))
     if source is None:
         raise ObjectNotFoundError(f"object {source_path!r} not found in {ref!r} of repository {repo_name!r}")
     entry = msgspec.structs.replace(source, mtime=ctx.now())

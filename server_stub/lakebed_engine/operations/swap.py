@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, branch_key, encode, staging
+from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, decode_record, encode, record_key, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
-from lakebed_engine.vocabulary.records import Branch, Layer
+from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
 
 DROPS = "drops"
 """Partition of the cleaner's notes: tokens, layers and repositories that no record names any more."""
@@ -41,9 +41,25 @@ def emptied(record: Branch, token: str) -> Branch:
     return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=())
 
 
-def everything_of(record: Branch) -> list[Layer]:
-    """All that is staged on a branch: the live token, as the layer that it would become, and the sealed layers."""
+def after_reset(record: Branch) -> Branch:
+    """The record after the reset of a path or a prefix: counted, so that a running commit folds again."""
+    return msgspec.structs.replace(record, gen=record.gen + 1, resets=record.resets + 1)
+
+
+def staged_of(record: Branch) -> list[Layer]:
+    """All that is staged: the live token, as the layer that it would become, and the sealed layers."""
     return [Layer(record.staging_token), *record.layers]
+
+
+def everything_of(record: Branch) -> list[Layer]:
+    """All rows that go with a record: what is staged, and of a workspace what scans have seen."""
+    seen = [Layer(ledger_token(record))] if isinstance(record, Workspace) else []
+    return [*staged_of(record), *seen]
+
+
+def ledger_token(record: Workspace) -> str:
+    """Under which the rows of `scanning` are kept, like those of a staging token: no token is called so."""
+    return f"scan-{record.uid}"
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -78,7 +94,7 @@ async def swap(
     True: it landed. False: the record had changed and nothing was done. `dropped` are layers that nothing
     names afterwards. Raises OutcomeUnknownError only when reading back could not settle a lost answer.
     """
-    key = branch_key(seen.record.name)
+    key = record_key(seen.record.name)
     operation = OPERATIONS + ctx.ids.new().encode()
     stamp = str(ctx.now()).encode()
     rows = [*puts, Put(repo.partition, operation, stamp)]
@@ -147,10 +163,10 @@ async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:
 
 
 async def _reread(ctx: Context, repo: Repo, new: Branch) -> Seen | None:
-    found = await ctx.kv.get(repo.partition, branch_key(new.name))
+    found = await ctx.kv.get(repo.partition, record_key(new.name))
     if found is None:
         return None
-    record = msgspec.json.decode(found.value, type=Branch)
+    record = decode_record(new.name, found.value)
     return Seen(record, found.version) if record.uid == new.uid else None
 
 

@@ -12,13 +12,20 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_branch, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_record, staging
 from lakebed_engine.operations.refs import Resolved, resolve
-from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row
+from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row, tree_cursor
 from lakebed_engine.tree.layers import layer_delta, layer_tree
 from lakebed_engine.tree.staged import overlaid, token_delta
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree
-from lakebed_engine.vocabulary.errors import BranchNotFoundError, MissingFileError, TooManyAttemptsError
+from lakebed_engine.vocabulary.errors import (
+    BranchNotFoundError,
+    MissingFileError,
+    PredicateFailed,
+    TooManyAttemptsError,
+    WorkspaceClosedError,
+    WorkspaceNotFoundError,
+)
 from lakebed_engine.vocabulary.records import Branch, Entry, Layer
 
 T = TypeVar("T")
@@ -65,9 +72,9 @@ class View:
         """Over the staged rows only."""
         return MergedCursor([*map(self._staged, self.sources)])
 
-    def tree_cursor(self) -> TreeCursor:
+    def tree_cursor(self) -> Cursor:
         """Over the committed rows only."""
-        return TreeCursor(self.ctx.trees, self.repo.store, self.tree)
+        return tree_cursor(self.ctx.trees, self.repo.store, self.tree)
 
     def _staged(self, source: Source) -> Cursor:
         if isinstance(source, str):
@@ -118,24 +125,37 @@ async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awai
     """
     for _ in range(ATTEMPTS):
         started = ctx.clock.monotonic()
-        found = await resolve(ctx, repo, ref)
-        view = await view_of(ctx, repo, found)
         try:
-            result = await read(view)
-        except MissingFileError:
-            if found.branch is None or await stands(ctx, repo, found.branch):
-                raise
+            return await read_once(ctx, repo, await resolve(ctx, repo, ref), started, read)
+        except PredicateFailed:
             continue
-        in_time = ctx.clock.monotonic() - started < ctx.patience
-        if in_time or not view.sources or found.branch is None or await stands(ctx, repo, found.branch):
-            return result
     raise TooManyAttemptsError(f"ref {ref!r} of {repo.name!r} changed too often while it was read: try again")
+
+
+async def read_once(
+    ctx: Context, repo: Repo, found: Resolved, started: float, read: Callable[[View], Awaitable[T]]
+) -> T:
+    """What `read` finds in the view of a record that was looked up at `started` (monotonic seconds) or later.
+
+    Raises PredicateFailed when the record has changed, and what it named may be cleaned away: look it up again.
+    """
+    view = await view_of(ctx, repo, found)
+    try:
+        result = await read(view)
+    except MissingFileError:
+        if found.branch is None or await stands(ctx, repo, found.branch):
+            raise
+        raise PredicateFailed("layers were cleaned away while they were read") from None
+    in_time = ctx.clock.monotonic() - started < ctx.patience
+    if in_time or not view.sources or found.branch is None or await stands(ctx, repo, found.branch):
+        return result
+    raise PredicateFailed("the record changed during a read so slow that its layers may be cleaned away")
 
 
 async def stands(ctx: Context, repo: Repo, seen: Seen) -> bool:
     """Whether a branch record is still as it was seen: then all that it names was there until now."""
     try:
-        now = await read_branch(ctx, repo, seen.record.name)
-    except BranchNotFoundError:
+        now = await read_record(ctx, repo, seen.record.name)
+    except (BranchNotFoundError, WorkspaceNotFoundError, WorkspaceClosedError):
         return False
     return now.version == seen.version

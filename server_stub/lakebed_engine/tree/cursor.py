@@ -14,7 +14,8 @@ import msgspec
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
-from lakebed_engine.tree.trees import Tree, Trees
+from lakebed_engine.tree.outline import Tree, single
+from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.records import Entry
 
 TOMBSTONE = b""
@@ -53,9 +54,10 @@ class Cursor(Protocol):
 
 
 class TreeCursor:
-    """Over the entries of a tree, or the rows of a layer."""
+    """Over the rows of a tree without patches, of a patch or of a layer."""
 
     def __init__(self, trees: Trees, store: ObjectStore, tree: Tree) -> None:
+        assert not tree.patches, "tree_cursor() reads through patches"
         self._trees = trees
         self._store = store
         self._tree = tree
@@ -93,7 +95,7 @@ class TreeCursor:
             await self._enter("")
 
     def entry(self) -> Entry | None:
-        """The row's entry; None for a tombstone of a layer."""
+        """The row's entry; None for a tombstone of a layer or patch."""
         assert self._block is not None
         return self._block.entry(self._at)
 
@@ -170,3 +172,29 @@ class MergedCursor:
         """The newest row's entry; None for a tombstone."""
         assert self._top is not None
         return self._top.entry()
+
+
+class _LiveCursor(MergedCursor):
+    """Shows no tombstones."""
+
+    async def seek(self, path: str) -> None:
+        """Go to the first entry at or after `path`."""
+        await super().seek(path)
+        await self._live()
+
+    async def next(self) -> None:
+        """Go to the next entry."""
+        await super().next()
+        await self._live()
+
+    async def _live(self) -> None:
+        while self.path is not None and self.entry() is None:
+            await super().next()
+
+
+def tree_cursor(trees: Trees, store: ObjectStore, tree: Tree) -> Cursor:
+    """Over the entries of a tree."""
+    if not tree.patches:
+        return TreeCursor(trees, store, tree)
+    ranges = Tree(tree.id, tree.ranges, tree.max_paths)
+    return _LiveCursor([TreeCursor(trees, store, one) for one in (*map(single, tree.patches), ranges)])

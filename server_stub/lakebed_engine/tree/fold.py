@@ -1,189 +1,29 @@
-"""Fold a delta onto a tree: the new tree, with only the ranges that changed rewritten (`PROTOCOL.md` 3, COMMIT).
+"""Fold a delta onto a tree (`PROTOCOL.md` 3, COMMIT): as a patch over its ranges when it is small, else into them.
 
-Above `writer`, `trees`, `rows`. The delta streams: memory is bounded by a few ranges, not by the delta.
+Above `rewrite`, `lookup`, `patches`. A commit of one row thus writes a few hundred rows and not a range of thousands;
+the patches are folded into the ranges when they have grown (docs/decisions/0011).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Sequence
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from lakebed_format import DELTA_SCHEMA
 from lakebed_format.schemas import compact
-from lakebed_format.split import MAX_BYTES, MIN_BYTES
+from lakebed_format.split import row_sizes
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.rows import identities, live_rows, lower_bound, path_at, upper_bound
-from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
-from lakebed_engine.tree.writer import TreeWriter
+from lakebed_engine.tree.lookup import changes_of
+from lakebed_engine.tree.outline import Limits, Tree
+from lakebed_engine.tree.patches import as_delta, stacked, taken_in, too_much
+from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
+from lakebed_engine.tree.rows import path_at
+from lakebed_engine.tree.staged import overlaid
+from lakebed_engine.tree.trees import Trees, Write
 from lakebed_engine.vocabulary.ports import Runtime
 
-_PIECE = 50_000
-"""Delta rows merged at once into one range."""
-
-_AT_ONCE = 4
-"""Ranges merged together."""
-
-
-class Folded(NamedTuple):
-    """The new tree, how many paths really changed, and how many ranges were written."""
-
-    tree: Tree
-    changed: int
-    written: int
-
-
-def merge_rows(base: pa.Table, delta: pa.Table) -> tuple[pa.Table, int]:
-    """Rows of `base` with `delta` applied, and how many paths that changed. Both sorted by path.
-
-    A row of the delta that says what already is (equal identity, or a tombstone for nothing) changes nothing.
-    """
-    at = pc.index_in(delta.column("path"), value_set=base.column("path")).fill_null(-1).to_numpy()
-    deleted = delta.column("deleted").to_numpy()
-    known = at >= 0
-    same = np.zeros(len(at), dtype=bool)
-    if known.any():
-        same[known] = (identities(base)[at[known]] == identities(delta)[known]).all(axis=1)
-    changes = np.where(deleted, known, ~same)
-    changed = int(changes.sum())
-    if not changed:
-        return base, 0
-    new = live_rows(delta.filter(pa.array(changes)))
-    if not (changes & ~known).any():
-        # every changed path is there already: its row is replaced or left out, and nothing needs to be sorted
-        order = np.arange(base.num_rows)
-        replaced = at[changes & ~deleted]
-        order[replaced] = base.num_rows + np.arange(len(replaced))
-        order = np.delete(order, at[changes & deleted])
-        return compact(pa.concat_tables([base, new]).take(pa.array(order))), changed
-    keep = np.ones(base.num_rows, dtype=bool)
-    keep[at[changes & known]] = False
-    merged = pa.concat_tables([base.filter(pa.array(keep)), new]).combine_chunks()
-    return compact(merged.take(pc.sort_indices(merged.column("path")))), changed
-
-
-class _RangeMerge:
-    """One base range and the delta rows that belong to it.
-
-    Usually all of them are gathered, several ranges are merged at once (`prepare`), and the results written in order
-    (`finish`). A delta of more than _PIECE rows for one range is merged and written piece by piece as it comes.
-    """
-
-    def __init__(self, fold: _Fold, info: RangeInfo) -> None:
-        self._fold = fold
-        self._info = info
-        self._base: pa.Table | None = None
-        self._kept = 0  # base rows already handed to the writer
-        self._window: list[pa.Table] = []
-        self._rows = 0
-        self._touched = False
-        self._merged: tuple[int, int, pa.Table, int] | None = None
-
-    async def feed(self, delta: pa.Table) -> None:
-        self._window.append(delta)
-        self._rows += delta.num_rows
-        if self._rows >= _PIECE:
-            await self._fold.flush()
-            await self.prepare()
-            await self._emit()
-
-    async def prepare(self) -> None:
-        """Merge what has been gathered; nothing is written."""
-        if not self._window:
-            return
-        fold = self._fold
-        delta = compact(pa.concat_tables(self._window))
-        self._window, self._rows = [], 0
-        if self._base is None:
-            self._base = await fold.trees.rows(fold.store, self._info)
-        # only the base rows between the delta's first and last path are looked at: the others stay as they are
-        first = lower_bound(self._base, path_at(delta, 0))
-        end = upper_bound(self._base, path_at(delta, -1))
-        merged, changed = await fold.runtime.cpu(merge_rows, self._base.slice(first, end - first), delta)
-        self._merged = (first, end, merged, changed)
-
-    async def _emit(self) -> None:
-        if self._merged is None:
-            return
-        assert self._base is not None
-        first, end, merged, changed = self._merged
-        self._merged = None
-        if changed:
-            self._touched = True
-            self._fold.changed += changed
-            await self._fold.writer.add(self._base.slice(self._kept, first - self._kept))
-            await self._fold.writer.add(merged)
-            self._kept = end
-
-    async def finish(self) -> None:
-        """Write the range anew, or copy it by reference when nothing of it changed."""
-        await self._emit()
-        if not self._touched:
-            await self._fold.writer.copy(self._info)
-        else:
-            assert self._base is not None
-            await self._fold.writer.add(self._base.slice(self._kept))
-
-
-class _Fold:
-    def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, base: Tree, writer: TreeWriter) -> None:
-        self.trees = trees
-        self.store = store
-        self.runtime = runtime
-        self.base = base
-        self.writer = writer
-        self.changed = 0
-        self._index = 0
-        self._current: _RangeMerge | None = None
-        self._waiting: list[_RangeMerge | RangeInfo] = []
-
-    async def take(self, delta: pa.Table) -> None:
-        while delta.num_rows:
-            if self._index == len(self.base.ranges):
-                await self.flush()
-                rows = live_rows(delta)
-                self.changed += rows.num_rows
-                await self.writer.add(rows)
-                return
-            info = self.base.ranges[self._index]
-            count = delta.num_rows if self._open_ended(info) else upper_bound(delta, info.max_path)
-            if count:
-                self._current = self._current or _RangeMerge(self, info)
-                await self._current.feed(delta.slice(0, count))
-                delta = delta.slice(count)
-            if delta.num_rows:
-                await self._next(info)
-
-    async def rest(self) -> None:
-        while self._index < len(self.base.ranges):
-            await self._next(self.base.ranges[self._index])
-        await self.flush()
-
-    def _open_ended(self, info: RangeInfo) -> bool:
-        """Whether rows after this range belong into it: the last range, when nothing closed it but the end."""
-        last = self._index == len(self.base.ranges) - 1
-        return last and not self.writer.closes(info)
-
-    async def _next(self, info: RangeInfo) -> None:
-        self._waiting.append(self._current or info)
-        self._current = None
-        self._index += 1
-        if sum(isinstance(one, _RangeMerge) for one in self._waiting) >= _AT_ONCE:
-            await self.flush()
-
-    async def flush(self) -> None:
-        """Merge the waiting ranges, several at once, and write them in order."""
-        waiting, self._waiting = self._waiting, []
-        merges = [one for one in waiting if isinstance(one, _RangeMerge)]
-        if merges:
-            await self.runtime.gather([one.prepare for one in merges])
-        for one in waiting:
-            if isinstance(one, _RangeMerge):
-                await one.finish()
-            else:
-                await self.writer.copy(one)
+__all__ = ["Folded", "fold", "merge_rows"]
 
 
 async def fold(
@@ -193,27 +33,126 @@ async def fold(
     base: Tree,
     delta: AsyncIterator[pa.Table],
     *,
-    min_bytes: int = MIN_BYTES,
-    max_bytes: int = MAX_BYTES,
+    limits: Limits | None = None,
+    later: list[Write] | None = None,
 ) -> Folded:
     """Apply `delta` (tables of DELTA_SCHEMA, ascending and disjoint) to `base`.
 
-    Everything the new tree names is durable when this returns. When nothing changed the tree is `base` itself.
-    The byte bounds of ranges are lowered by tests only.
+    Everything the new tree names is durable when this returns; with `later` once all that was added to it is written.
+    When nothing changed the tree is `base` itself. `limits` are those of `trees` unless a test gives others.
     """
-    writer = TreeWriter(trees, store, runtime, min_bytes=min_bytes, max_bytes=max_bytes)
-    work = _Fold(trees, store, runtime, base, writer)
+    limits = limits or trees.limits
+    if not base.ranges:
+        return await rewrite(trees, store, runtime, base, delta, limits, later)
+    first, more = await _first(delta, limits.patch_rows)
+    if not first.num_rows:
+        return Folded(base, 0, 0)
+    if more:
+        return await _through(trees, store, runtime, base, _chain([first], delta), limits, later)
+    changes = await changes_of(trees, store, runtime, base, first)
+    if not changes.num_rows:
+        return Folded(base, 0, 0)
+    patched = await _patch(trees, store, runtime, base, changes, limits, later)
+    if patched is not None:
+        return patched
+    work = _chain([as_delta(changes)], None)
+    found = await _onto_ranges(trees, store, runtime, base, work, limits, later)
+    return found._replace(changed=changes.num_rows)
+
+
+async def _first(delta: AsyncIterator[pa.Table], rows: int) -> tuple[pa.Table, bool]:
+    """The rows of a delta, and whether there may be more behind them: it is read only up to so many."""
+    pieces: list[pa.Table] = [DELTA_SCHEMA.empty_table()]
+    count = 0
     async for piece in delta:
-        await work.take(piece)
-    await work.rest()
-    ranges, puts = await writer.finish()
-    if not work.changed:
-        return Folded(base, 0, writer.written)
-    trees_made: list[Tree] = []
+        pieces.append(piece)
+        count += piece.num_rows
+        if count > rows:
+            return compact(pa.concat_tables(pieces)), True
+    return compact(pa.concat_tables(pieces)), False
 
-    async def save() -> None:
-        trees_made.append(await trees.save(store, ranges))
 
-    # the last ranges and the metarange are written at the same time; all of them before anything names them
-    await runtime.gather([save, *puts])
-    return Folded(trees_made[0], work.changed, writer.written)
+async def _chain(tables: Sequence[pa.Table], rest: AsyncIterator[pa.Table] | None) -> AsyncIterator[pa.Table]:
+    for table in tables:
+        if table.num_rows:
+            yield table
+    if rest is not None:
+        async for table in rest:
+            yield table
+
+
+async def _onto_ranges(
+    trees: Trees,
+    store: ObjectStore,
+    runtime: Runtime,
+    base: Tree,
+    delta: AsyncIterator[pa.Table],
+    limits: Limits,
+    later: list[Write] | None,
+) -> Folded:
+    """Rewrite the ranges with the patches and a delta over them."""
+    if base.patches:
+        below = await trees.patch(store, base)
+        delta = overlaid(runtime, [delta, _chain([as_delta(below)], None)])
+    found = await rewrite(trees, store, runtime, base, delta, limits, later)
+    if found.tree is base and base.patches:  # all that the patches said is taken back: the ranges alone are the tree
+        tree, save = trees.named(store, base.ranges)
+        await written(runtime, [save], later)
+        return found._replace(tree=tree)
+    return found
+
+
+async def _through(
+    trees: Trees,
+    store: ObjectStore,
+    runtime: Runtime,
+    base: Tree,
+    delta: AsyncIterator[pa.Table],
+    limits: Limits,
+    later: list[Write] | None,
+) -> Folded:
+    """A delta of any size: rows that change nothing are left out as they come when patches would count as changes."""
+    if not base.patches:
+        return await rewrite(trees, store, runtime, base, delta, limits, later)
+    changed = 0
+
+    async def real() -> AsyncIterator[pa.Table]:
+        nonlocal changed
+        async for piece in delta:
+            rows = await changes_of(trees, store, runtime, base, piece)
+            changed += rows.num_rows
+            if rows.num_rows:
+                yield as_delta(rows)
+
+    found = await _onto_ranges(trees, store, runtime, base, real(), limits, later)
+    return found._replace(changed=changed) if changed else Folded(base, 0, found.written)
+
+
+async def _patch(
+    trees: Trees,
+    store: ObjectStore,
+    runtime: Runtime,
+    base: Tree,
+    changes: pa.Table,
+    limits: Limits,
+    later: list[Write] | None,
+) -> Folded | None:
+    """The tree with one more patch, which may take in others; None when the ranges had better be rewritten."""
+    size = int(row_sizes(changes).sum())
+    every = [(info.rows, info.size_bytes) for info in base.patches] + [(changes.num_rows, size)]
+    first = min([path_at(changes, 0), *(info.min_path for info in base.patches)])
+    last = max([path_at(changes, -1), *(info.max_path for info in base.patches)])
+    if too_much(base, first, last, sum(one for one, _ in every), sum(two for _, two in every), limits):
+        return None
+    count = taken_in(base.patches, changes.num_rows, limits)
+    taken = [await trees.rows(store, info) for info in base.patches[:count]]
+    kept = base.patches[count:]
+    rows = stacked([changes, *taken], whole=not kept)
+    info = None
+    writes: list[Write] = []
+    if rows.num_rows:
+        info, put = await trees.encode(store, rows, int(row_sizes(rows).sum()) if taken else size)
+        writes.append(put)
+    tree, save = trees.named(store, base.ranges, kept if info is None else (info, *kept))
+    await written(runtime, [save, *writes], later)
+    return Folded(tree, changes.num_rows, len(writes))

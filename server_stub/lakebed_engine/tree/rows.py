@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from lakebed_format import DELTA_SCHEMA, RANGE_SCHEMA
-from lakebed_format.schemas import flat
+from lakebed_format.schemas import compact, flat
 
 from lakebed_engine.vocabulary.records import Entry
 
@@ -45,13 +46,30 @@ def live_rows(delta: pa.Table) -> pa.Table:
     """The rows of a delta that are no tombstones, with RANGE_SCHEMA."""
     deleted = delta.column("deleted")
     kept = delta.drop_columns(["deleted"])
-    return kept.filter(pa.compute.invert(deleted)) if pa.compute.any(deleted).as_py() else kept
+    return kept.filter(pc.invert(deleted)) if pc.any(deleted).as_py() else kept
 
 
 def as_delta(rows: pa.Table, *, deleted: bool) -> pa.Table:
     """Rows of RANGE_SCHEMA as a delta that puts them, or that deletes their paths."""
     flag = pa.array(np.full(rows.num_rows, deleted, dtype=bool))
     return rows.append_column(DELTA_SCHEMA.field("deleted"), flag)
+
+
+def overlay(tables: Sequence[pa.Table]) -> pa.Table:
+    """Several deltas as one, the first of which wins where paths are equal. Sorted."""
+    result = tables[0]
+    for older in tables[1:]:
+        hidden = pc.is_in(older.column("path"), value_set=result.column("path"))
+        result = pa.concat_tables([result, older.filter(pc.invert(hidden))])
+    result = compact(result)
+    return compact(result.take(pc.sort_indices(result.column("path"))))
+
+
+def tombstones(paths: Any) -> pa.Table:
+    """A delta that deletes these paths, an Arrow array in order."""
+    row = delta_table([("", None)])
+    columns = [paths if name == "path" else pa.repeat(row.column(name)[0], len(paths)) for name in DELTA_SCHEMA.names]
+    return pa.table(columns, schema=DELTA_SCHEMA)
 
 
 def identities(rows: pa.Table) -> Any:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from lakebed_format.schemas import compact
 
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.tree.cursor import decode_row
-from lakebed_engine.tree.rows import delta_table, path_at, upper_bound
+from lakebed_engine.tree.outline import SMALL
+from lakebed_engine.tree.rows import delta_table, overlay, path_at, upper_bound
 from lakebed_engine.vocabulary.ports import Runtime
 
 PAGE = 20_000
@@ -31,7 +30,7 @@ async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int =
     while True:
         rows = await kv.scan(partition, start, None, page)
         if rows:
-            yield await runtime.cpu(_table, rows)
+            yield await runtime.cpu(_table, rows, small=len(rows) <= SMALL)
         if len(rows) < page:
             return
         start = rows[-1].key + b"\0"
@@ -60,14 +59,8 @@ class _Source:
         return taken
 
 
-def overlay(tables: Sequence[pa.Table]) -> pa.Table:
-    """Several deltas as one, the first of which wins where paths are equal. Sorted."""
-    result = tables[0]
-    for older in tables[1:]:
-        hidden = pc.is_in(older.column("path"), value_set=result.column("path"))
-        result = pa.concat_tables([result, older.filter(pc.invert(hidden))])
-    result = compact(result)
-    return compact(result.take(pc.sort_indices(result.column("path"))))
+def _few(pieces: Sequence[pa.Table]) -> bool:
+    return bool(sum(piece.num_rows for piece in pieces) <= SMALL)
 
 
 async def overlaid(runtime: Runtime, layers: Sequence[AsyncIterator[pa.Table]]) -> AsyncIterator[pa.Table]:
@@ -81,4 +74,4 @@ async def overlaid(runtime: Runtime, layers: Sequence[AsyncIterator[pa.Table]]) 
         if not tails:
             return
         pieces = [rows for source in sources if (rows := source.take(min(tails))) is not None and rows.num_rows]
-        yield pieces[0] if len(pieces) == 1 else await runtime.cpu(overlay, pieces)
+        yield pieces[0] if len(pieces) == 1 else await runtime.cpu(overlay, pieces, small=_few(pieces))

@@ -15,17 +15,9 @@ from lakebed_engine.vocabulary.ports import Runtime
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side changed since the base, in a window: delta rows, and the base rows they stand over."""
+    """What one side changed since the base, in a window: delta rows."""
 
     rows: pa.Table
-    before: pa.Table
-
-    def base(self, path: str) -> str | None:
-        """The base's checksum of a path; None where it has none."""
-        at = lower_bound(self.before, path)
-        if at < self.before.num_rows and path_at(self.before, at) == path:
-            return str(self.before.column("checksum")[at].as_py())
-        return None
 
     def checksum(self, path: str) -> str | None:
         """This side's checksum of a path that it changed; None where it deleted it."""
@@ -54,8 +46,8 @@ class Side:
     def split(self, cut: str) -> tuple[Side, Side | None]:
         """The rows up to and including `cut`, and the rest."""
         count = upper_bound(self.rows, cut)
-        rest = Side(self.rows.slice(count), self.before) if count < self.rows.num_rows else None
-        return Side(self.rows.slice(0, count), self.before), rest
+        rest = Side(self.rows.slice(count)) if count < self.rows.num_rows else None
+        return Side(self.rows.slice(0, count)), rest
 
 
 async def aligned(
@@ -84,5 +76,5 @@ async def _advance(runtime: Runtime, side: Side | None, cut: str, stream: AsyncI
 
 async def _next(runtime: Runtime, stream: AsyncIterator[Changes]) -> Side | None:
     async for changes in stream:
-        return Side(await runtime.cpu(changes.as_delta), changes.left)
+        return Side(await runtime.cpu(changes.as_delta))
     return None

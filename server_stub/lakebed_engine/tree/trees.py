@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from lakebed_format import (
-    DELTA_SCHEMA,
-    METARANGE_SCHEMA,
-    RANGE_SCHEMA,
     decode_metarange,
+    decode_patch,
     decode_range,
     encode_metarange,
+    encode_patch,
     encode_range,
 )
 from lakebed_format.bloom import may_hold
-from lakebed_format.digest import metarange_id, range_id
+from lakebed_format.digest import metarange_id, patch_id, range_id
 from lakebed_format.files import (
     FormatError,
     bloom_of,
@@ -37,53 +35,30 @@ from lakebed_format.schemas import compact
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.outline import (
+    EMPTY_TREE,
+    LAYERS,
+    LIMITS,
+    METARANGES,
+    RANGES,
+    SCHEMAS,
+    SMALL,
+    Kind,
+    Limits,
+    RangeInfo,
+    Tree,
+    metarange_rows,
+    tree_from,
+)
+from lakebed_engine.tree.patches import NO_PATCH, stacked
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, MissingFileError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Entry
 
-RANGES = "_lakebed/ranges/"
-METARANGES = "_lakebed/metaranges/"
-LAYERS = "_lakebed/layers/"
+__all__ = ["EMPTY_TREE", "KEY_COLUMNS", "LAYERS", "METARANGES", "RANGES", "RangeInfo", "Tree", "Trees"]
 
 KEY_COLUMNS = ("path", "size_bytes", "identity")
 """What tells whether an entry changed, and its size."""
-
-
-class RangeInfo(NamedTuple):
-    """One row of a metarange, or one part of a layer: how many `rows`, and their raw bytes."""
-
-    id: str
-    min_path: str
-    max_path: str
-    rows: int
-    size_bytes: int
-    kind: Literal["range", "layer"] = "range"
-
-    @property
-    def file(self) -> str:
-        """Its key in the object store."""
-        return f"{RANGES if self.kind == 'range' else LAYERS}{self.id}.parquet"
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """All entries of one commit, as ranges in order; or the rows of one layer. The empty tree has the id ``""``."""
-
-    id: str
-    ranges: tuple[RangeInfo, ...]
-    max_paths: list[str] = field(compare=False)
-
-    @property
-    def count(self) -> int:
-        """How many entries it has."""
-        return sum(info.rows for info in self.ranges)
-
-    def seek(self, path: str) -> int:
-        """The index of the first range that may hold `path` or a greater one."""
-        return bisect_left(self.max_paths, path)
-
-
-EMPTY_TREE = Tree("", (), [])
 
 
 class _RangeFile(NamedTuple):
@@ -98,12 +73,40 @@ class _RangeFile(NamedTuple):
     bloom: bytes | None
 
 
+async def _nothing() -> None:
+    pass
+
+
+class Write:
+    """A file that still has to be written: await it once. `drop` it afterwards in any case."""
+
+    def __init__(self, put: Callable[[], Awaitable[None]], drop: Callable[[], object] = lambda: None) -> None:
+        self._put = put
+        self.drop = drop
+
+    async def __call__(self) -> None:
+        """Write it, durably."""
+        await self._put()
+
+
+async def write_all(runtime: Runtime, writes: Sequence[Write]) -> None:
+    """Write files at the same time; all are durable when this returns, none is held in memory any more."""
+    try:
+        if writes:
+            await runtime.gather(writes, limit=16)
+    finally:
+        for one in writes:
+            one.drop()
+
+
 class Trees:
     """Loads and stores trees, through one cache bounded by bytes."""
 
-    def __init__(self, runtime: Runtime, cache: ByteCache) -> None:
+    def __init__(self, runtime: Runtime, cache: ByteCache, limits: Limits = LIMITS) -> None:
         self._runtime = runtime
         self._cache = cache
+        self.limits = limits
+        self._unwritten: dict[tuple[str, str], Block] = {}
 
     async def load(self, store: ObjectStore, tree_id: str) -> Tree:
         """The tree of a metarange id. Raises CorruptDataError, naming the file."""
@@ -113,22 +116,50 @@ class Trees:
         tree = self._cache.get(key)
         if tree is None:
             rows = await self._decode(store, f"{METARANGES}{tree_id}.parquet", decode_metarange, tree_id)
-            tree = _tree(tree_id, rows)
-            self._cache.put(key, tree, 400 * len(tree.ranges) + 200)
+            tree = tree_from(tree_id, rows)
+            self._cache.put(key, tree, 400 * len(tree.files) + 200)
         assert isinstance(tree, Tree)
         return tree
 
-    async def save(self, store: ObjectStore, ranges: Sequence[RangeInfo]) -> Tree:
-        """Write the metarange of these ranges, durably; no ranges give the empty tree."""
-        if not ranges:
-            return EMPTY_TREE
-        columns = [list(column) for column in zip(*ranges, strict=True)]
-        rows = pa.table(columns[: len(METARANGE_SCHEMA)], schema=METARANGE_SCHEMA)
-        tree_id = metarange_id(rows)
-        await store.put(f"{METARANGES}{tree_id}.parquet", encode_metarange(rows, tree_id))
-        tree = _tree(tree_id, rows)
-        self._cache.put((store.uri, "tree", tree_id), tree, 400 * len(ranges) + 200)
+    async def save(self, store: ObjectStore, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo] = ()) -> Tree:
+        """Write the metarange of these ranges and patches (newest first), durably; no ranges give the empty tree."""
+        tree, put = self.named(store, ranges, patches)
+        await put()
         return tree
+
+    def named(
+        self, store: ObjectStore, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo] = ()
+    ) -> tuple[Tree, Write]:
+        """The same tree, and what writes its metarange: until that is done nothing may name it."""
+        if not ranges:
+            return EMPTY_TREE, Write(_nothing)
+        tree, data = self.encode_tree(ranges, patches)
+
+        async def put() -> None:
+            await store.put(f"{METARANGES}{tree.id}.parquet", data)
+            self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
+
+        return tree, Write(put)
+
+    def encode_tree(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, bytes]:
+        """The tree of these ranges and patches, and its metarange's file."""
+        rows = metarange_rows(tuple(ranges), tuple(patches))
+        tree_id = metarange_id(rows)
+        tree = Tree(tree_id, tuple(ranges), [info.max_path for info in ranges], tuple(patches))
+        return tree, encode_metarange(rows, tree_id)
+
+    async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
+        """All that a tree's patches change of its ranges, with PATCH_SCHEMA."""
+        if not tree.patches:
+            return NO_PATCH
+        key = (store.uri, "patch", tree.id)
+        rows = self._cache.get(key)
+        if rows is None:
+            tables = [await self.rows(store, info) for info in tree.patches]
+            rows = await self._runtime.cpu(_stacked_whole, tables)
+            assert isinstance(rows, pa.Table)
+            self._cache.put(key, rows, int(rows.nbytes) + 1000)
+        return rows
 
     async def rows(self, store: ObjectStore, info: RangeInfo) -> pa.Table:
         """All rows of a range."""
@@ -136,9 +167,8 @@ class Trees:
 
     async def keys(self, store: ObjectStore, info: RangeInfo) -> pa.Table:
         """Only KEY_COLUMNS of a range: a fifth of the decoding."""
-        whole = self._cache.get((store.uri, "whole", info.id))
+        whole = self._held(store, info.id)
         if whole is not None:
-            assert isinstance(whole, Block)
             return whole.rows
         key = (store.uri, "keys", info.id)
         rows = self._cache.get(key)
@@ -148,42 +178,58 @@ class Trees:
         return rows
 
     async def write(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> RangeInfo:
-        """Write a range file, durably. `rows` have RANGE_SCHEMA."""
+        """Write a range or patch file, durably. `rows` have RANGE_SCHEMA or PATCH_SCHEMA."""
         info, put = await self.encode(store, rows, size_bytes)
-        await put()
+        try:
+            await put()
+        finally:
+            put.drop()
         return info
 
-    async def encode(
-        self, store: ObjectStore, rows: pa.Table, size_bytes: int
-    ) -> tuple[RangeInfo, Callable[[], Awaitable[None]]]:
-        """A range of these rows, and what writes its file durably: until that is done nothing may name it."""
-        found_id, data, rows, first, last = await self._runtime.cpu(_encode, rows)
-        info = RangeInfo(found_id, first, last, rows.num_rows, size_bytes)
+    async def encode(self, store: ObjectStore, rows: pa.Table, size_bytes: int) -> tuple[RangeInfo, Write]:
+        """A range or patch of these rows, and what writes its file durably: until that is done nothing may name it.
+
+        It can be read here already, until it is written or dropped: further trees can be made of it meanwhile.
+        """
+        found_id, data, rows, first, last = await self._runtime.cpu(_encode, rows, small=rows.num_rows <= SMALL)
+        kind = "patch" if "before" in rows.column_names else "range"
+        info = RangeInfo(found_id, first, last, rows.num_rows, size_bytes, kind)  # type: ignore[arg-type]
+
+        key = (store.uri, found_id)
+        block = self._unwritten[key] = Block(rows)
 
         async def put() -> None:
             await store.put(info.file, data)
-            block = Block(rows)
             if block.nbytes * 8 < self._cache.limit:
                 self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
 
-        return info, put
+        return info, Write(put, lambda: self._unwritten.pop(key, None))
+
+    def _held(self, store: ObjectStore, found_id: str) -> Block | None:
+        """All rows of a file, if they are in memory."""
+        unwritten = self._unwritten.get((store.uri, found_id))
+        return self._cache.get((store.uri, "whole", found_id)) if unwritten is None else unwritten
 
     async def find(self, store: ObjectStore, tree: Tree, path: str) -> Entry | None:
         """The entry at exactly this path; decodes at most one row group."""
         return (await self.lookup(store, tree, path))[1]
 
     async def lookup(self, store: ObjectStore, tree: Tree, path: str) -> tuple[bool, Entry | None]:
-        """Whether there is a row at exactly this path, and its entry; None for a layer's tombstone."""
+        """Whether there is a row at exactly this path, and its entry; None for a tombstone."""
+        for patch in tree.patches:
+            if patch.min_path <= path <= patch.max_path:
+                known, entry = (await self.block(store, patch, path))[0].find(path)
+                if known:
+                    return True, entry
         index = tree.seek(path)
         if index == len(tree.ranges) or path < tree.ranges[index].min_path:
             return False, None
         info = tree.ranges[index]
-        block = self._cache.get((store.uri, "whole", info.id))
+        block = self._held(store, info.id)
         if block is None:
             if info.kind == "layer" and not await self._may_hold(store, info, path):
                 return False, None
             block, _ = await self.block(store, info, path)
-        assert isinstance(block, Block)
         return block.find(path)
 
     async def _may_hold(self, store: ObjectStore, info: RangeInfo, path: str) -> bool:
@@ -195,16 +241,15 @@ class Trees:
 
         `path` must not be greater than the range's greatest. None: the piece is the range's last.
         """
-        whole = self._cache.get((store.uri, "whole", info.id))
+        whole = self._held(store, info.id)
         if whole is not None:
-            assert isinstance(whole, Block)
             return whole, None
         file = await self._file(store, info)
         index = min(bisect_left(file.max_paths, path), len(file.max_paths) - 1)
         key = (store.uri, "block", info.id, index)
         block = self._cache.get(key)
         if block is None:
-            schema = RANGE_SCHEMA if info.kind == "range" else DELTA_SCHEMA
+            schema = SCHEMAS[info.kind]
             name = f"{store.uri}/{info.file}"
             block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index, schema))
             self._cache.put(key, block, block.nbytes)
@@ -224,9 +269,9 @@ class Trees:
 
     async def _whole(self, store: ObjectStore, info: RangeInfo) -> Block:
         key = (store.uri, "whole", info.id)
-        block = self._cache.get(key)
+        block = self._held(store, info.id)
         if block is None:
-            decode = decode_range if info.kind == "range" else decode_layer
+            decode = _DECODERS[info.kind]
             block = Block(await self._decode(store, info.file, decode, info.id))
             if block.count != info.rows:
                 raise CorruptDataError(f"{store.uri}/{info.file}: corrupt: {block.count} rows where {info.rows} belong")
@@ -269,12 +314,15 @@ def _read_group(file: _RangeFile, index: int, schema: pa.Schema) -> pa.Table:
 
 def _encode(rows: pa.Table) -> tuple[str, bytes, pa.Table, str, str]:
     rows = compact(rows)
-    found_id = range_id(rows)
+    patch = "before" in rows.column_names
+    found_id = patch_id(rows) if patch else range_id(rows)
+    data = encode_patch(rows, found_id) if patch else encode_range(rows, found_id)
     paths = rows.column("path")
-    return found_id, encode_range(rows, found_id), rows, str(paths[0].as_py()), str(paths[-1].as_py())
+    return found_id, data, rows, str(paths[0].as_py()), str(paths[-1].as_py())
 
 
-def _tree(tree_id: str, rows: pa.Table) -> Tree:
-    columns = [rows.column(name).to_pylist() for name in METARANGE_SCHEMA.names]
-    ranges = tuple(RangeInfo(*values) for values in zip(*columns, strict=True))
-    return Tree(tree_id, ranges, [info.max_path for info in ranges])
+def _stacked_whole(tables: list[pa.Table]) -> pa.Table:
+    return stacked(tables, whole=True)
+
+
+_DECODERS: dict[Kind, Any] = {"range": decode_range, "layer": decode_layer, "patch": decode_patch}

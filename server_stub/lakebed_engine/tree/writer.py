@@ -5,13 +5,12 @@ Above `trees`, used by `fold`. Memory: at most a few ranges of rows at a time.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import pyarrow as pa
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, row_sizes, split_points
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.trees import RangeInfo, Trees
+from lakebed_engine.tree.outline import RangeInfo
+from lakebed_engine.tree.trees import Trees, Write, write_all
 from lakebed_engine.vocabulary.ports import Runtime
 
 _AT_ONCE = 4
@@ -65,7 +64,7 @@ class TreeWriter:
         self._joined = False
         self._done.append(info)
 
-    async def finish(self) -> tuple[list[RangeInfo], list[Callable[[], Awaitable[None]]]]:
+    async def finish(self) -> tuple[list[RangeInfo], list[Write]]:
         """The ranges of the whole tree, in order, and what still has to be done to make the last of them durable."""
         if self._open:
             await self._cut()
@@ -97,11 +96,9 @@ class TreeWriter:
             await self._flush()
 
     async def _flush(self) -> None:
-        puts = await self._encode()
-        if puts:
-            await self._runtime.gather(puts)
+        await write_all(self._runtime, await self._encode())
 
-    async def _encode(self) -> list[Callable[[], Awaitable[None]]]:
+    async def _encode(self) -> list[Write]:
         full, self._full = self._full, []
         if not full:
             return []

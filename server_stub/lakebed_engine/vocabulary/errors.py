@@ -129,6 +129,12 @@ class ObjectNotFoundError(NotFoundError):
     kind = "object_not_found"
 
 
+class WorkspaceNotFoundError(NotFoundError):
+    """No workspace of this id."""
+
+    kind = "workspace_not_found"
+
+
 class AlreadyExistsError(EngineError):
     """A name is taken. The subclasses say by what."""
 
@@ -172,10 +178,10 @@ class Conflict:
     theirs: str | None
 
 
-class MergeConflictError(EngineError):
-    """Both sides changed the same paths. Carries a page of them and whether there are more."""
+class PathsConflictError(EngineError):
+    """Paths stand in the way. Carries a page of them and whether there are more. The subclasses say of what."""
 
-    kind = "merge_conflict"
+    kind = "concurrent_commit"
 
     def __init__(self, message: str, conflicts: Sequence[Conflict] = (), has_more: bool = False) -> None:
         super().__init__(message)
@@ -184,6 +190,30 @@ class MergeConflictError(EngineError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.message, self.conflicts, self.has_more)
+
+
+class MergeConflictError(PathsConflictError):
+    """Both sides changed the same paths."""
+
+    kind = "merge_conflict"
+
+
+class ConcurrentCommitError(PathsConflictError):
+    """The branch moved since a workspace's base, and what it changed stands against the workspace. Nothing changed."""
+
+    kind = "concurrent_commit"
+
+
+class DirtyOverlapError(PathsConflictError, DirtyBranchError):
+    """Uncommitted changes of the branch are in the way of a workspace's commit. Nothing was changed."""
+
+    kind = "dirty_overlap"
+
+
+class WorkspaceClosedError(EngineError):
+    """The workspace was committed, dropped, popped, or it expired: nothing can be done with it any more."""
+
+    kind = "workspace_closed"
 
 
 class PreconditionFailedError(EngineError):
@@ -224,15 +254,31 @@ class ObjectGoneError(EngineError):
 
 
 class StoreError(EngineError):
-    """A KV or object store failed. The subclasses say how."""
+    """A KV or object store failed. The subclasses say how.
+
+    `message` is for the log. `told` is what a client may read: the client's own words, no path, address or secret of
+    this machine; empty when only fixed words will do. `lasting`: somebody has to mend it, waiting alone does not help.
+    """
 
     kind = "store_unavailable"
+
+    def __init__(self, message: str, *, told: str = "", lasting: bool = False) -> None:
+        super().__init__(message)
+        self.told = told
+        self.lasting = lasting
 
 
 class StoreUnavailableError(StoreError):
     """The store did not answer, or refused for now."""
 
     kind = "store_unavailable"
+
+
+class NoStoreError(StoreUnavailableError):
+    """The bucket that a namespace lies in does not exist."""
+
+    def __init__(self, message: str, *, told: str = "", lasting: bool = True) -> None:
+        super().__init__(message, told=told, lasting=lasting)
 
 
 class StoreFullError(StoreError):

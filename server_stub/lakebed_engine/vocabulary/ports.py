@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -35,11 +35,23 @@ class Ids(Protocol):
         ...
 
 
+class Signal(Protocol):
+    """Wakes one task that waits for it."""
+
+    def set(self) -> None:
+        """Wake it, or let its next wait return at once."""
+        ...
+
+    async def wait(self, seconds: float) -> None:
+        """Until it is set, or for so long."""
+        ...
+
+
 class Runtime(Protocol):
     """How the engine waits, runs CPU-heavy work and does several things at once."""
 
-    async def cpu(self, job: Callable[..., T], *args: object) -> T:
-        """Run a pure, CPU-heavy function off the event loop."""
+    async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
+        """Run a pure, CPU-heavy function off the event loop; or at once when it is `small`, well below 1 ms."""
         ...
 
     async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
@@ -49,6 +61,62 @@ class Runtime(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         ...
+
+    def signal(self) -> Signal:
+        """A new signal."""
+        ...
+
+    async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
+        """Run a coroutine function to its end even if the caller is cancelled meanwhile."""
+        ...
+
+
+class PolledSignals:
+    """`signal` and `finish` for runtimes of tests: time is virtual there, and nobody is cancelled."""
+
+    async def sleep(self, seconds: float) -> None:
+        """To be overridden."""
+        raise NotImplementedError
+
+    def signal(self) -> Signal:
+        """A signal that is looked at again and again."""
+        return _PolledSignal(self)
+
+    async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
+        """Run the job."""
+        return await job()
+
+
+class _PolledSignal:
+    def __init__(self, runtime: PolledSignals) -> None:
+        self._runtime = runtime
+        self._on = False
+
+    def set(self) -> None:
+        self._on = True
+
+    async def wait(self, seconds: float) -> None:
+        waited, pause = 0.0, 0.001
+        while not self._on and waited < seconds:
+            await self._runtime.sleep(pause)
+            waited, pause = waited + pause, min(1.5 * pause, 0.02)
+        self._on = False
+
+
+class _EventSignal:
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    async def wait(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            pass
+        self._event.clear()
 
 
 class SystemClock:
@@ -76,9 +144,12 @@ class AsyncioRuntime:
 
     def __init__(self, executor: Executor | None = None, threads: int = 4) -> None:
         self._executor = executor or ThreadPoolExecutor(threads, thread_name_prefix="lakebed-cpu")
+        self._left: set[asyncio.Future[Any]] = set()  # asyncio itself keeps no reference to its tasks
 
-    async def cpu(self, job: Callable[..., T], *args: object) -> T:
-        """Run in the thread pool."""
+    async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
+        """Run in the thread pool: handing over costs about 0.1 ms, so small jobs are run here."""
+        if small:
+            return job(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, job, *args)
 
     async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
@@ -103,6 +174,22 @@ class AsyncioRuntime:
     async def sleep(self, seconds: float) -> None:
         """asyncio.sleep."""
         await asyncio.sleep(seconds)
+
+    def signal(self) -> Signal:
+        """Over asyncio.Event."""
+        return _EventSignal()
+
+    async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
+        """In a task of its own, which a cancelled caller leaves behind."""
+        task = asyncio.ensure_future(job())
+        self._left.add(task)
+        task.add_done_callback(self._settle)
+        return await asyncio.shield(task)
+
+    def _settle(self, task: asyncio.Future[Any]) -> None:
+        self._left.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at: whoever was cancelled does not ask for it
 
     def close(self) -> None:
         """Let the threads end."""

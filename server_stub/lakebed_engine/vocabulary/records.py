@@ -73,7 +73,10 @@ class Layer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Branch(msgspec.Struct, frozen=True, kw_only=True):
-    """The branch record (`PROTOCOL.md` 1): one KV key, changed only by compare-and-swap."""
+    """The branch record (`PROTOCOL.md` 1): one KV key, changed only by compare-and-swap.
+
+    `resets` counts the resets of a path or a prefix: a commit that folded before one of them folds again.
+    """
 
     name: str
     uid: str
@@ -82,6 +85,32 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     staging_token: str
     layers: tuple[Layer, ...] = ()
     hidden: bool = False
+    resets: int = 0
+
+
+WorkspaceState = Literal["open", "committed", "reverted", "popped", "expired"]
+
+
+class Workspace(Branch, frozen=True, kw_only=True):
+    """A workspace: the record of a branch whose `commit_id` is a base that only its own partial commits move.
+
+    `name` is what it is called in ref expressions, `<branch>+<id>`; `uid` is the id. `prefix` is where tools may write
+    objects, relative to the namespace; a partial commit ends it (it goes into `old_prefixes`) and begins another one,
+    because a commit may name what lies under it. `claims` are prefixes below which nothing may have changed when it is
+    committed. Times in Unix seconds. `result` is the commit that it became.
+    """
+
+    branch: str
+    prefix: str
+    creator: str
+    creation_date: int
+    expires: int
+    message: str = ""
+    claims: tuple[str, ...] = ()
+    old_prefixes: tuple[str, ...] = ()
+    state: WorkspaceState = "open"
+    closed: int = 0
+    result: str = ""
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,6 +195,54 @@ class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
     squash: bool = False
     conflicts_after: str = ""
     conflicts_amount: int = 100
+
+
+ConflictPolicy = Literal["abort", "rebase", "overwrite"]
+
+
+class WorkspaceRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A workspace to be made on the commit of `ref`. `branch` is where it will be committed: by default `ref` itself.
+
+    `lifetime` in seconds; `claims` as in `Workspace`.
+    """
+
+    ref: str
+    creator: str
+    branch: str = ""
+    message: str = ""
+    lifetime: int = 7 * 24 * 3600
+    claims: tuple[str, ...] = ()
+    force: bool = False
+
+
+class AdvanceRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """How a workspace is to be committed.
+
+    `policy`: what happens when the branch has moved since the base (`PROTOCOL.md` 3, ADVANCE). `globs` in gitignore
+    style choose a part of the changes. `replace_prefix`: whatever the branch has below these and the workspace does not
+    is deleted, and a concurrent change below them is a conflict. `idempotency_key`: a second commit with the same one
+    changes nothing and gives the commit of the first. `date` in Unix seconds overrides the clock.
+    """
+
+    committer: str
+    message: str = ""
+    metadata: Mapping[str, str] = {}
+    date: int | None = None
+    policy: ConflictPolicy = "rebase"
+    globs: tuple[str, ...] = ()
+    replace_prefix: tuple[str, ...] = ()
+    idempotency_key: str = ""
+    allow_empty: bool = False
+    force: bool = False
+    conflicts_amount: int = 100
+
+
+class ScanReport(msgspec.Struct, frozen=True):
+    """What a scan did: objects it registered or registered anew, ones that vanished, and ones that are as they were."""
+
+    registered: int
+    vanished: int
+    unchanged: int
 
 
 class LogRequest(msgspec.Struct, frozen=True, kw_only=True):

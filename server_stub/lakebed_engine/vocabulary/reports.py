@@ -13,6 +13,7 @@ What = Literal[
     "repository marker",
     "ref snapshot",
     "branch record",
+    "workspace record",
     "tag record",
     "commit row",
     "commit",
@@ -118,6 +119,61 @@ class SnapshotPass(msgspec.Struct, frozen=True):
 
     written: int
     failures: Sequence[tuple[str, str]] = ()
+
+
+class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a sweep goes. Times in seconds.
+
+    Only what is unnamed in two looks `grace` apart is deleted, and of files only those older than `age` by the store's
+    clock. `data` also deletes objects, `dry_run` nothing: it looks once. A repository that was swept less than `every`
+    ago is passed over. `ledger_bytes` bounds the memory of the scratch databases.
+    """
+
+    data: bool = False
+    dry_run: bool = False
+    grace: float = 300.0
+    age: float = 24 * 3600.0
+    every: float = 0.0
+    ledger_bytes: int = 64 << 20
+
+
+class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sweep of one repository did. `recent`: unnamed files that are too young to be told from work under way.
+
+    `found` were unnamed and old in the first look, `deleted` of them in the second as well.
+    """
+
+    repository: str
+    dry_run: bool
+    files: int
+    recent: int
+    found: int
+    deleted: int
+    deleted_bytes: int
+
+
+class SweepPass(msgspec.Struct, frozen=True):
+    """A sweep of one or all repositories. `skipped` and `failures` are names, and why; of a failure nothing is known.
+
+    `tokens` is how many orphaned staging tokens were found, `tokens_dropped` how many were dropped: only by a sweep of
+    all repositories.
+    """
+
+    reports: Sequence[SweepReport] = ()
+    skipped: Sequence[tuple[str, str]] = ()
+    failures: Sequence[tuple[str, str]] = ()
+    tokens: int = 0
+    tokens_dropped: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failures
+
+    @property
+    def deleted(self) -> int:
+        """How many files and staging tokens are gone."""
+        return sum(one.deleted for one in self.reports) + self.tokens_dropped
 
 
 Progress = Callable[[str, int], None]

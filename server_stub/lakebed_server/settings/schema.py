@@ -84,6 +84,8 @@ class ObjectSettings:
     local: LocalSettings = field(default_factory=LocalSettings)
     memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
     cloud: bool = _setting(True, FLAG, "allow s3://, gs:// and az:// namespaces, where obstore is installed")
+    retry: float = _setting(30.0, DURATION, "how long a request is repeated that a cloud store refuses for now")
+    silence: float = _setting(30.0, DURATION, "how long a cloud store may say nothing before it counts as broken")
     s3: S3Settings = field(default_factory=S3Settings)
 
 
@@ -150,6 +152,8 @@ class CleanupSettings:
 
     grace: float = _setting(300.0, DURATION, "how long dropped data is kept for readers under way")
     interval: float = _setting(60.0, DURATION, "pause between two passes")
+    sweep_interval: float = _setting(24 * 3600.0, DURATION, "pause between two sweeps of orphaned files; 0: never")
+    orphan_age: float = _setting(24 * 3600.0, DURATION, "how old a file that nothing names must be to be swept")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from lakebed_format import METARANGE_SCHEMA, decode_metarange, decode_range, identity, metarange_id, range_id, row_sizes
-from lakebed_format.files import FormatError, decode_layer
+from lakebed_format import decode_metarange, identity, metarange_id, patch_id, range_id, row_sizes
+from lakebed_format.files import FormatError, decode_layer, decode_rows
 
 from lakebed_engine.operations.checking.ledger import ObjectRow
+from lakebed_engine.tree.outline import infos_of
 
 Info = tuple[str, str, str, int, int]
 """A row of a metarange: id, first path, last path, rows, bytes."""
@@ -35,10 +36,14 @@ def look_at_metarange(data: bytes, found_id: str) -> tuple[list[str], list[Info]
         rows = decode_metarange(data, found_id)
     except FormatError as error:
         return [str(error)], [], False
-    columns = [rows.column(name).to_pylist() for name in METARANGE_SCHEMA.names]
-    infos: list[Info] = list(zip(*columns, strict=True))
+    found = infos_of(rows)
+    infos: list[Info] = [info[:5] for info in found]
     complaints = [] if metarange_id(rows) == found_id else ["its rows do not hash to its id"]
-    for one, following in pairwise(infos):
+    levels = rows.column("level").to_pylist() if "level" in rows.column_names else []
+    if levels != [0] * levels.count(0) + list(range(1, len(levels) - levels.count(0) + 1)):
+        complaints.append("its patches are not numbered in order behind its ranges")
+    ranges = [info[:5] for info in found if info.kind == "range"]
+    for one, following in pairwise(ranges):
         if one[2] >= following[1]:
             complaints.append(f"its ranges {one[0][:12]} and {following[0][:12]} overlap or are out of order")
     complaints += [
@@ -52,14 +57,16 @@ def _odd(info: Info) -> bool:
 
 
 def look_at_range(data: bytes, found_id: str, said: Sequence[Said], objects: bool) -> Looked:
-    """Complaints about a range file, beside what metaranges say of it; with `objects`, what its entries name."""
+    """Complaints about a range or patch, beside what metaranges say of it; with `objects`, what its entries name."""
     try:
-        rows = decode_range(data, found_id)
+        rows = decode_rows(data, found_id)
     except FormatError as error:
         return Looked([str(error)], readable=False)
-    complaints = [] if range_id(rows) == found_id else ["its rows do not hash to its id"]
+    patch = "deleted" in rows.column_names
+    complaints = [] if (patch_id if patch else range_id)(rows) == found_id else ["its rows do not hash to its id"]
     complaints += _complaints(rows, said, "the metarange")
-    return Looked(complaints, rows.num_rows, objects_of(rows) if objects else ())
+    live = rows.filter(pc.invert(rows.column("deleted"))) if patch else rows
+    return Looked(complaints, rows.num_rows, objects_of(live) if objects else ())
 
 
 def look_at_part(data: bytes, found_id: str, said: Said, objects: bool) -> Looked:
@@ -110,9 +117,9 @@ def objects_of(rows: pa.Table) -> list[ObjectRow]:
 
 
 def named_in(data: bytes, found_id: str, addresses: set[str]) -> list[str]:
-    """Those of some addresses that a range file names; none when it cannot be read."""
+    """Those of some addresses that a range or patch file names; none when it cannot be read."""
     try:
-        rows = decode_range(data, found_id, ["physical_address"])
+        rows = decode_rows(data, found_id)
     except FormatError:
         return []
     return [address for address in rows.column("physical_address").to_pylist() if address in addresses]

@@ -10,7 +10,7 @@ from lakebed_format.refs import FOLDER, decode_refs, parse_key
 
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
-from lakebed_engine.operations.context import commit_key, decode_branch
+from lakebed_engine.operations.context import commit_key, decode_branch, decode_workspace
 from lakebed_engine.operations.refs import decode_tag
 from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.stores.kv.base import KVStore, Row
@@ -84,6 +84,7 @@ async def read_refs(job: Job) -> list[Branch]:
             job.ledger.add_ref(name, branch.commit_id)
             branches.append(branch)
         job.count("branches", len(rows))
+    branches += await _read_workspaces(job)
     async for rows in rows_of(job.ctx.kv, job.repo.partition, b"tag/"):
         for row in rows:
             name = row.key.removeprefix(b"tag/").decode()
@@ -94,6 +95,25 @@ async def read_refs(job: Job) -> list[Branch]:
                 job.trees_known = job.rows_known = False
         job.count("tags", len(rows))
     return branches
+
+
+async def _read_workspaces(job: Job) -> list[Branch]:
+    """The open ones: what is uncommitted in them is looked at as on a branch, and their bases are refs."""
+    found: list[Branch] = []
+    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"workspace/"):
+        for row in rows:
+            try:
+                workspace = decode_workspace(row.value)
+            except msgspec.DecodeError as error:
+                found_id = row.key.removeprefix(b"workspace/").decode()
+                job.problem(Bad("corrupt", "workspace record", found_id, f"cannot be read: {error}"), [found_id])
+                job.trees_known = job.rows_known = False
+                continue
+            if workspace.state == "open":
+                job.ledger.add_ref(workspace.name, workspace.commit_id)
+                found.append(workspace)
+                job.count("open workspaces")
+    return found
 
 
 async def check_commits(job: Job) -> None:

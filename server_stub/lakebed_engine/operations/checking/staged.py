@@ -11,7 +11,7 @@ import msgspec
 from lakebed_engine.operations.checking.content import look_at_part
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad, ObjectRow
-from lakebed_engine.operations.context import FIRST_ROW, MARKER, branch_key, decode_branch, staging
+from lakebed_engine.operations.context import FIRST_ROW, MARKER, decode_record, record_key, staging
 from lakebed_engine.operations.swap import DROPS, Note
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
@@ -34,8 +34,8 @@ async def _check_branch(job: Job, seen: Branch) -> None:
         if branch is None:
             return
         found = await _look(job, branch)
-        now = await job.ctx.kv.get(job.repo.partition, branch_key(branch.name)) if found else None
-        current = None if now is None else decode_branch(now.value)
+        now = await job.ctx.kv.get(job.repo.partition, record_key(branch.name)) if found else None
+        current = None if now is None else decode_record(branch.name, now.value)
         if not found or current == branch:
             break
         branch = current

@@ -94,6 +94,13 @@ class KVStore(Protocol):
         """Delete every row of a partition, in bounded steps (not atomic; nobody may be writing there)."""
         ...
 
+    async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
+        """Names of partitions that hold rows, start <= name < end, in order of their UTF-8 bytes, at most `limit`.
+
+        Its work grows with the names, not with the rows.
+        """
+        ...
+
     async def close(self) -> None:
         """Finish what was accepted and let go of everything."""
         ...

@@ -120,6 +120,14 @@ class MemoryKV:
             self._check_open()
             self._partitions.pop(partition, None)
 
+    async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
+        """Names of partitions that hold rows, start <= name < end, in order, at most `limit`."""
+        with self._lock:
+            self._check_open()
+            held = [name for name, found in self._partitions.items() if found.rows]
+            wanted = sorted(name for name in held if start <= name and (end is None or name < end))
+            return wanted[: max(limit, 0)]
+
     async def close(self) -> None:
         """Let go of the rows. Closing twice is fine."""
         with self._lock:

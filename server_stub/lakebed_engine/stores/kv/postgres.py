@@ -13,7 +13,15 @@ from functools import partial
 
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.postgres_errors import closed, place_of
-from lakebed_engine.stores.kv.postgres_schema import DROP_BELOW, DROP_REST, GET_MANY, NTH_KEY, SCAN, SCAN_TO
+from lakebed_engine.stores.kv.postgres_schema import (
+    DROP_BELOW,
+    DROP_REST,
+    GET_MANY,
+    NTH_KEY,
+    PARTITIONS,
+    SCAN,
+    SCAN_TO,
+)
 from lakebed_engine.stores.kv.postgres_session import Access, Session, to_versioned
 from lakebed_engine.stores.kv.postgres_writer import partition_bytes, work_of
 
@@ -78,6 +86,13 @@ class PostgresKV:
             await pool.fetch(DROP_BELOW, name, start, bound[0]["key"])
             start = bound[0]["key"]
         await pool.fetch(DROP_REST, name, start)
+
+    async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
+        """Names of partitions that hold rows, start <= name < end, in order, at most `limit`."""
+        last = None if end is None else partition_bytes(end)
+        pool = (await self._session()).pool
+        rows = await pool.fetch(PARTITIONS, partition_bytes(start), last, max(limit, 0))
+        return [row["name"].decode("utf-8", "surrogatepass") for row in rows]
 
     async def close(self) -> None:
         """Finish what was accepted on this event loop, then close every connection. Closing twice is fine."""

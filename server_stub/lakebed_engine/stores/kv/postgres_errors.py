@@ -98,20 +98,21 @@ def is_everybodys(error: BaseException) -> bool:
 def store_error(error: BaseException, place: str) -> StoreError:
     """The error to raise. Not for a lost answer: whether that is OutcomeUnknownError depends on what was sent."""
     code = sqlstate(error)
-    said = _first_line(error)
+    kind: type[StoreError] = StoreUnavailableError
     if code in _UNWRITABLE:
-        return StoreFullError(
-            f"the KV store cannot be written, nothing was changed; free space or make it writable ({said}): {place}"
+        kind, text = (
+            StoreFullError,
+            "the KV store cannot be written, nothing was changed; free space or make it writable",
         )
-    if code.startswith("XX00") and code != "XX000":
-        return CorruptDataError(f"the KV store is damaged; restore it ({said}): {place}")
-    if code in _NEXT:
-        return StoreUnavailableError(f"the KV store failed: {_NEXT[code]} ({said}): {place}")
-    if is_lost(error):
-        return StoreUnavailableError(
-            f"the KV store does not answer; see that it runs, then try again ({said}): {place}"
-        )
-    return StoreUnavailableError(f"the KV store failed ({said}): {place}")
+    elif code.startswith("XX00") and code != "XX000":
+        kind, text = CorruptDataError, "the KV store is damaged; restore it"
+    elif code in _NEXT:
+        text = f"the KV store failed: {_NEXT[code]}"
+    elif is_lost(error):
+        text = "the KV store does not answer; see that it runs, then try again"
+    else:
+        text = "the KV store failed"
+    return kind(f"{text} ({_first_line(error)}): {place}", told=text)
 
 
 def wrong_dsn() -> StoreError:

@@ -29,6 +29,16 @@ SCAN: Final = "SELECT key, value, version FROM kv WHERE partition = $1 AND key >
 SCAN_TO: Final = """
     SELECT key, value, version FROM kv WHERE partition = $1 AND key >= $2 AND key < $4 ORDER BY key LIMIT $3::bigint
 """
+# From each name to the next through the index: a DISTINCT would read every row.
+PARTITIONS: Final = """
+    WITH RECURSIVE found (name) AS (
+        (SELECT partition FROM kv WHERE partition >= $1 ORDER BY partition LIMIT 1)
+        UNION ALL
+        SELECT (SELECT partition FROM kv WHERE partition > found.name ORDER BY partition LIMIT 1)
+        FROM found WHERE found.name IS NOT NULL
+    )
+    SELECT name FROM found WHERE name IS NOT NULL AND ($2::bytea IS NULL OR name < $2) LIMIT $3::bigint
+"""
 APPLY: Final = "SELECT first_version, broken FROM apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
 NTH_KEY: Final = "SELECT key FROM kv WHERE partition = $1 AND key >= $2 ORDER BY key LIMIT 1 OFFSET $3::bigint"
 DROP_BELOW: Final = "DELETE FROM kv WHERE partition = $1 AND key >= $2 AND key < $3"

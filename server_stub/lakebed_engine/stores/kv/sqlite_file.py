@@ -150,16 +150,19 @@ def _switch_to_wal(connection: apsw.Connection) -> object:
 
 def store_error(error: Exception, path: Path) -> StoreError:
     """What an error of SQLite, or around it, means to a caller."""
+    kind: type[StoreError] = StoreUnavailableError
     match error:
         case apsw.FullError() | apsw.ReadOnlyError():
-            return StoreFullError(
-                f"the KV store cannot be written, nothing was changed; free space or make it writable ({error}): {path}"
+            kind, text = (
+                StoreFullError,
+                "the KV store cannot be written, nothing was changed; free space or make it writable",
             )
         case apsw.BusyError() | apsw.LockedError():
-            return StoreUnavailableError(f"another process held the KV store for too long; try again ({error}): {path}")
+            text = "another process held the KV store for too long, nothing was changed; try again"
         case apsw.CorruptError() | apsw.NotADBError():
-            return CorruptDataError(f"the KV store is damaged, or not a database; restore it ({error}): {path}")
+            kind, text = CorruptDataError, "the KV store is damaged, or not a database; restore it"
         case apsw.ConnectionClosedError() | apsw.CursorClosedError():
             return StoreUnavailableError(f"the KV store is closed; open a new one: {path}")
         case _:
-            return StoreUnavailableError(f"the KV store failed ({type(error).__name__}: {error}): {path}")
+            text = "the KV store failed; see that its file and disk are well, then try again"
+    return kind(f"{text} ({type(error).__name__}: {error}): {path}", told=text)

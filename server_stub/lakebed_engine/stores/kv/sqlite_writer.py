@@ -9,6 +9,7 @@ No answer leaves before COMMIT has returned.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ import apsw
 
 from lakebed_engine.stores.kv.base import ABSENT, Batch
 from lakebed_engine.stores.kv.sqlite_file import patience, store_error
-from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError, StoreUnavailableError
 
 _VERSION_OF: Final = "SELECT version FROM kv WHERE partition = ? AND key = ?"
 _PUT: Final = (
@@ -65,6 +66,7 @@ class Writer:
         self._execute = connection.cursor().execute
         self._executemany = connection.cursor().executemany
         self._path = path
+        self._identity = _identity_of(path)
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._gate = threading.Lock()  # nothing enters the queue behind the None that ends it
         self._closed = False
@@ -102,10 +104,12 @@ class Writer:
             while (first := self._queue.get()) is not None:
                 jobs = [first]
                 try:
+                    self._refuse_moved()
                     self._execute("BEGIN IMMEDIATE")
                 except Exception as error:
                     more = self._drain(jobs)
-                    answers: _Answers = [store_error(error, self._path) for _ in jobs]
+                    refusal = error if isinstance(error, StoreError) else store_error(error, self._path)
+                    answers: _Answers = [refusal for _ in jobs]
                 else:
                     more = self._drain(jobs)  # after BEGIN, which may have waited: the later, the larger the group
                     answers = self._group(jobs)
@@ -119,6 +123,15 @@ class Writer:
                         time.sleep(_PAUSE_SECONDS)
         finally:
             self._connection.close()
+
+    def _refuse_moved(self) -> None:
+        # SQLite would go on writing to a file that has no name any more, and everything would be lost at the end
+        if _identity_of(self._path) != self._identity:
+            text = (
+                "the KV store's file was moved, removed or replaced while it was in use, nothing was changed; put it "
+                "back, or start the server again with the one that is there"
+            )
+            raise StoreUnavailableError(f"{text}: {self._path}", told=text)
 
     def _drain(self, jobs: list[_Job]) -> bool:
         """Take what is waiting. False when the end of the queue was among it."""
@@ -237,6 +250,15 @@ class Writer:
             self._execute("COMMIT")
         except apsw.Error:
             self._roll_back()
+
+
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    """What tells the file at a path from others; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _deliver(jobs: Sequence[_Job], answers: _Answers) -> None:

@@ -94,6 +94,14 @@ class ObjectStore(Protocol):
         """Remove objects; absent ones are no error."""
         ...
 
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        """Remove those of these objects whose mtime is less than `before`, in Unix seconds; answers which those were.
+
+        No put comes between the look and the removal, of any process; but in cloud stores, which cannot promise it,
+        the removal follows the look at once.
+        """
+        ...
+
     async def copy(self, source: str, target: str) -> None:
         """Copy inside the namespace, durably. Raises BlobNotFound."""
         ...

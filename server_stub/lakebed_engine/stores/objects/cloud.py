@@ -6,6 +6,8 @@ conditional puts, streams, listing. Needs the package obstore (the extra `lakebe
 
 from __future__ import annotations
 
+import asyncio
+import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -21,7 +23,7 @@ from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.cloud_stream import Uploader
 from lakebed_engine.stores.objects.local_read import check_range
 from lakebed_engine.stores.objects.local_threads import Threads
-from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 _URI = re.compile(r"(s3|gs|az)://([^/]+)(?:/(.+?))?/?", re.DOTALL)
 _DELETES = 1000
+_LOOKS = 16
+"""Objects looked at together before they are deleted: few, so that little time lies between."""
 _LEAST = 256 << 10
 """Bytes that a reader gets at once, where the network brings fewer."""
 
@@ -125,6 +129,24 @@ class CloudObjects:
         names = list(dict.fromkeys(map(self._place.name, keys)))
         for at in range(0, len(names), _DELETES):
             await self._delete(names[at : at + _DELETES], keys[0])
+
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        """Look at all, then remove those that are older. A put that comes between is lost: see `sweeping`."""
+        old: list[str] = []
+        for at in range(0, len(keys), _LOOKS):
+            page = keys[at : at + _LOOKS]
+            ages = await asyncio.gather(*(self._written(key) for key in page))
+            doomed = [key for key, written in zip(page, ages, strict=True) if written < before]
+            if doomed:
+                await self.delete(doomed)
+            old += doomed
+        return old
+
+    async def _written(self, key: str) -> float:
+        try:
+            return (await self.head(key)).mtime
+        except BlobNotFound:
+            return math.inf
 
     async def copy(self, source: str, target: str) -> None:
         """Copy inside the bucket; S3 copies at most 5 GiB."""

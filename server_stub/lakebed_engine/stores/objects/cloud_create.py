@@ -78,7 +78,7 @@ class Creator:
             self._refusal = await self._race()
             self._tested = not self._refusal
         if self._refusal:
-            raise StoreUnavailableError(self._refusal)
+            raise StoreUnavailableError(self._refusal, told=self._refusal, lasting=True)
 
     async def _race(self) -> str:
         """Empty when of racing puts exactly one won; else why the store cannot be used."""
@@ -156,7 +156,8 @@ class Creator:
             )
         if isinstance(outcome, Exception):
             return store_error(outcome, "write", self._client.place, key)
-        return StoreUnavailableError(
+        text = (
             f"cannot write {where}: the store says that the key is taken, but nothing is there; some (SeaweedFS) say "
             "so where longer keys begin with it: choose another key"
         )
+        return StoreUnavailableError(text, told=text, lasting=True)

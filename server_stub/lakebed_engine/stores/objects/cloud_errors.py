@@ -15,6 +15,7 @@ from lakebed_engine.stores.objects.cloud_keys import Place
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     EngineError,
+    NoStoreError,
     StoreError,
     StoreFullError,
     StoreUnavailableError,
@@ -72,28 +73,31 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def store_error(error: BaseException, doing: str, place: Place, key: str) -> StoreError:
-    """An obstore error as ours; names bucket and key, never credentials."""
+    """An obstore error as ours; names bucket and key, never credentials, so a client may read it."""
     fault = fault_of(error)
-    what = f"cannot {doing} {place.uri}/{key}"
+    kind, why, lasting = _meaning(fault, place.bucket)
+    text = f"cannot {doing} {place.uri}/{key}: {why}"
+    return kind(text, told=text, lasting=lasting)
+
+
+def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
+    """The class of error, why and the next step, and whether it lasts until somebody mends it."""
     if fault.code in _NO_BUCKET:
-        return StoreUnavailableError(
-            f"{what}: the bucket {place.bucket!r} does not exist; create it, or correct the namespace"
-        )
+        return NoStoreError, f"the bucket {bucket!r} does not exist; create it, or correct the namespace", True
     answer = " ".join(filter(None, (str(fault.status), fault.code)))
     if fault.code in _FULL or fault.status == 507:
-        return StoreFullError(f"{what}: the store has no room ({answer}); free some, or raise the quota")
+        return StoreFullError, f"the store has no room ({answer}); free some, or raise the quota", True
     if fault.status in _DENIED:
-        return StoreUnavailableError(
-            f"{what}: the store denied it ({answer}); check the credentials and their rights to {place.bucket!r}"
-        )
+        why = f"the store denied it ({answer}); check the credentials and their rights to {bucket!r}"
+        return StoreUnavailableError, why, True
     if fault.status:
-        return StoreUnavailableError(f"{what}: the store answered {answer}; try again later")
+        return StoreUnavailableError, f"the store answered {answer}; try again later", False
     if fault.unreached:
-        return StoreUnavailableError(f"{what}: the store cannot be reached; check the endpoint and the network")
-    return StoreUnavailableError(
-        f"{what}: the store did not answer, or the connection broke; check the endpoint and the credentials, or try "
-        "again later"
+        return StoreUnavailableError, "the store cannot be reached; check the endpoint and the network", False
+    why = (
+        "the store did not answer, or the connection broke; check the endpoint and the credentials, or try again later"
     )
+    return StoreUnavailableError, why, False
 
 
 @contextmanager

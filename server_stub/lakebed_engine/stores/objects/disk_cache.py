@@ -199,9 +199,18 @@ class DiskCached:
     async def delete(self, keys: Sequence[str]) -> None:
         """Remove objects, from the cache of this machine as well."""
         await self._store.delete(keys)
+        await self._forget(keys)
+
+    async def _forget(self, keys: Sequence[str]) -> None:
         for key in keys:
             if key.startswith(IMMUTABLE):
                 await self._threads.run(self._cache.forget, self._name(key))
+
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        """As the store does, and from the cache of this machine as well."""
+        old = await self._store.delete_older(keys, before)
+        await self._forget(old)
+        return old
 
     async def copy(self, source: str, target: str) -> None:
         """As the store does."""

@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from lakebed_engine.stores.objects.base import BlobStat, PutResult
-from lakebed_engine.stores.objects.local_calls import SystemCalls, store_error
+from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error
 from lakebed_engine.stores.objects.local_list import walk
 from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
 from lakebed_engine.stores.objects.local_read import Reader
@@ -37,11 +37,19 @@ class LocalObjects:
 
     A process that forks does so while no call is under way; the child then has threads of its own.
 
-    `calls` is the operating system unless a test puts something between; `threads` are shared where given.
+    `calls` is the operating system unless a test puts something between; `threads` are shared where given. `base` is a
+    directory above the root that somebody else makes, a mounted disk say: while it is gone, so are the objects, and
+    nothing is written in its place.
     """
 
     def __init__(
-        self, root: Path, uri: str, *, threads: Threads | None = None, calls: SystemCalls | None = None
+        self,
+        root: Path,
+        uri: str,
+        *,
+        threads: Threads | None = None,
+        calls: SystemCalls | None = None,
+        base: Path | None = None,
     ) -> None:
         path = os.fsencode(os.path.realpath(root))
         if len(path) > ROOT_BYTES:
@@ -52,8 +60,9 @@ class LocalObjects:
         self._threads = threads or Threads()
         self._owns_threads = threads is None
         self._places = Places(path)
-        self._writer = Writer(uri, self._places, calls or SystemCalls(), self._threads)
-        self._reader = Reader(uri, self._places, self._threads)
+        self._base = None if base is None else os.fsencode(base)
+        self._writer = Writer(uri, self._places, calls or SystemCalls(), self._threads, self._base)
+        self._reader = Reader(uri, self._places, self._threads, self._base)
 
     @property
     def uri(self) -> str:
@@ -96,6 +105,7 @@ class LocalObjects:
     async def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         """Objects in byte order of the key; each page shows the store as it is then."""
         # Half a surrogate pair is no key, yet may bound a listing: it sorts where its bytes would.
+        refuse_without(self._base, "list", self._uri, prefix)
         found = walk(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
         while page := await self._page(found, prefix):
             for blob in page:
@@ -119,6 +129,14 @@ class LocalObjects:
         raw = [(key, key_bytes(key)) for key in keys]
         for start in range(0, len(raw), _DELETES):
             await self._threads.run(self._writer.delete, raw[start : start + _DELETES])
+
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        """Remove durably those that are older; puts wait meanwhile."""
+        raw = [(key, key_bytes(key)) for key in keys]
+        old: list[str] = []
+        for start in range(0, len(raw), _DELETES):
+            old += await self._threads.run(self._writer.delete, raw[start : start + _DELETES], before)
+        return old
 
     async def copy(self, source: str, target: str) -> None:
         """Copy the bytes: a second name for one file would change with it under a tool that writes in place."""

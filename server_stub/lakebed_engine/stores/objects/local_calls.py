@@ -31,16 +31,24 @@ class SystemCalls:
 
 
 def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
-    """The error to raise for a failed call: what failed, on what, why, and the next step."""
+    """The error to raise for a failed call: what failed, on what, why, the next step. No path: clients read it."""
     name = errno.errorcode.get(error.errno or 0, "unknown error")
-    what = f"cannot {verb} {uri}/{key}: {error.strerror or error} ({name})"
+    what = f"cannot {verb} {uri}/{key}: {error.strerror or type(error).__name__} ({name})"
     if error.errno in _FULL:
-        return StoreFullError(f"{what}; nothing was half-written: make room, or make it writable, and try again")
+        text = f"{what}; nothing was half-written: make room, or make it writable, and try again"
+        return StoreFullError(text, told=text, lasting=True)
     if error.errno == errno.EXDEV:
-        return StoreUnavailableError(
-            f"{what}; a link in the store leads to another file system: move it or mount there"
-        )
-    return StoreUnavailableError(f"{what}; check the directory's owner, mode and disk, and try again")
+        text = f"{what}; a link in the store leads to another file system: move it or mount there"
+        return StoreUnavailableError(text, told=text, lasting=True)
+    text = f"{what}; check the directory's owner, mode and disk, and try again"
+    return StoreUnavailableError(text, told=text)
+
+
+def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
+    """Raise StoreUnavailableError where `base`, the directory of all namespaces, has gone, and all it held with it."""
+    if base is not None and not os.path.isdir(base):
+        text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount it, or put it back"
+        raise StoreUnavailableError(text, told=text)
 
 
 def write_all(calls: SystemCalls, fd: int, data: bytes) -> None:

@@ -104,6 +104,13 @@ class Publisher:
             else:
                 touched.add(_parent(path))
 
+    def is_older(self, key: bytes, before: float) -> bool:
+        """Under the exclusive lock: whether the key has a file, written before then (Unix seconds)."""
+        for path in (self._places.plain_path(key), self._places.encoded_path(key)):
+            if path is not None and os.path.isfile(path):
+                return os.stat(path).st_mtime < before
+        return False
+
     def unsynced(self, path: bytes) -> list[bytes]:
         """The directories to sync so that the file's name survives a power cut: its own, and parents not yet known."""
         directory = _parent(path)

@@ -16,7 +16,7 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
 from lakebed_engine.stores.objects.base import CHUNK
-from lakebed_engine.stores.objects.local_calls import store_error
+from lakebed_engine.stores.objects.local_calls import refuse_without, store_error
 from lakebed_engine.stores.objects.local_names import Places, key_bytes
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound
@@ -32,9 +32,10 @@ _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ENXIO, errno.E
 class Reader:
     """The reading side of one store."""
 
-    def __init__(self, uri: str, places: Places, threads: Threads) -> None:
+    def __init__(self, uri: str, places: Places, threads: Threads, base: bytes | None) -> None:
         self.uri = uri
         self._places = places
+        self._base = base
         self._threads = threads
 
     def open(self, key: str) -> tuple[int, os.stat_result]:
@@ -85,6 +86,8 @@ class Reader:
         return _Stream(self, self._threads, key, start, length)
 
     def _not_found(self, key: str) -> BlobNotFound:
+        """Raises StoreUnavailableError instead where the whole store is gone."""
+        refuse_without(self._base, "read", self.uri, key)
         return BlobNotFound(f"nothing is stored at {self.uri}/{key}")
 
 

@@ -64,7 +64,7 @@ class Spool:
         """Create the file."""
         with self._errors():
             path = self._writer.temp_path()
-            self._fd = self._writer.create_temp(path)
+            self._fd = self._writer.create_temp(path, self._key)
             self.path = path
 
     def write(self, batch: Sequence[bytes]) -> None:

@@ -16,11 +16,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from lakebed_engine.stores.objects.base import PutResult
-from lakebed_engine.stores.objects.local_calls import SystemCalls, store_error, write_all
+from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error, write_all
 from lakebed_engine.stores.objects.local_names import Places
 from lakebed_engine.stores.objects.local_publish import Clash, Publisher
 from lakebed_engine.stores.objects.local_threads import Threads, settled
-from lakebed_engine.vocabulary.errors import BlobExists
+from lakebed_engine.vocabulary.errors import BlobExists, StoreError
 
 _BATCH = 16
 _WORKERS = 2
@@ -84,7 +84,8 @@ class Put:
 class Writer:
     """The queue of one store."""
 
-    def __init__(self, uri: str, places: Places, calls: SystemCalls, threads: Threads) -> None:
+    def __init__(self, uri: str, places: Places, calls: SystemCalls, threads: Threads, base: bytes | None) -> None:
+        self.base = base
         self.publisher = Publisher(places, calls)
         self.uri = uri
         self._places = places
@@ -115,31 +116,40 @@ class Writer:
             raise
         return PutResult(len(put.data), put.md5)
 
-    def delete(self, keys: Sequence[tuple[str, bytes]]) -> None:
-        """Remove keys durably; blocks. Raises a StoreError at the first that cannot be removed."""
+    def delete(self, keys: Sequence[tuple[str, bytes]], before: float | None = None) -> list[str]:
+        """Remove keys durably; blocks. Answers which. Raises a StoreError at the first that cannot be removed.
+
+        With `before` only those whose files were written before then, and nobody publishes meanwhile.
+        """
         touched: set[bytes] = set()
+        removed: list[str] = []
         key = keys[0][0]
         try:
-            with self.publisher.locked():
-                for key, raw in keys:  # noqa: B007 - named by the error
-                    self.publisher.remove(raw, touched)
+            with self.publisher.locked(exclusive=before is not None):
+                for key, raw in keys:
+                    if before is None or self.publisher.is_older(raw, before):
+                        self.publisher.remove(raw, touched)
+                        removed.append(key)
             for error in self.publisher.sync(touched).values():
                 raise error
         except FileNotFoundError:
-            return  # no root, so no objects
+            refuse_without(self.base, "delete", self.uri, key)
+            return []  # no root, so no objects
         except OSError as error:
             raise store_error(error, "delete", self.uri, key) from error
+        return removed
 
     def temp_path(self) -> bytes:
         """A new temp file's path."""
         return self._places.temp + b"/" + secrets.token_hex(16).encode()
 
-    def create_temp(self, path: bytes) -> int:
-        """Open a new temp file, making the store's directories when they are missing."""
+    def create_temp(self, path: bytes, key: str) -> int:
+        """Open a new temp file; makes the store's directories when they are missing. Raises OSError, StoreError."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
             return self.calls.open(path, flags, 0o666)
         except FileNotFoundError:
+            refuse_without(self.base, "write", self.uri, key)
             self.publisher.prepare()
             return self.calls.open(path, flags, 0o666)
 
@@ -187,12 +197,14 @@ class Writer:
                 put.error = BlobExists(f"{self.uri}/{put.key} exists already; nothing was written")
             except OSError as error:
                 put.error = store_error(error, "write", self.uri, put.key)
+            except StoreError as error:
+                put.error = error
 
     def _write(self, put: Put) -> None:
         if put.temp:
             return
         path = self.temp_path()
-        put.fd = self.create_temp(path)
+        put.fd = self.create_temp(path, put.key)
         put.temp = path
         write_all(self.calls, put.fd, put.data)
         if put.hashed:

@@ -102,10 +102,20 @@ class MemoryObjects:
             self._blobs.pop(key, None)
         self._version = object()
 
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        """Remove those that are older."""
+        old = [key for key in keys if self._is_older(key, before)]
+        await self.delete(old)
+        return old
+
     async def copy(self, source: str, target: str) -> None:
         """The same bytes under another key."""
         key_bytes(target)
         self._put(target, self._get(source).data, False)
+
+    def _is_older(self, key: str, before: float) -> bool:
+        blob = self._blobs.get(key)
+        return blob is not None and blob.mtime < before
 
     def _put(self, key: str, data: bytes, if_absent: bool) -> None:
         key_bytes(key)

@@ -31,7 +31,8 @@ class Stores:
     """Opens `local://NAME[/more]` below one directory, `mem://NAME` in this process and buckets of the clouds.
 
     Without `local_root`, `memory` or `cloud` those schemes are refused. The same URI is the same store. With `cache`
-    the metadata of cloud stores is kept on this machine's disk.
+    the metadata of cloud stores is kept on this machine's disk. With `keep_root` the local root is there already, and
+    is never made: should it go away, the stores in it fail.
     """
 
     def __init__(
@@ -40,8 +41,10 @@ class Stores:
         memory: bool = True,
         cloud: CloudOptions | None = None,
         cache: DiskCache | None = None,
+        keep_root: bool = False,
     ) -> None:
         self._local_root = local_root
+        self._base = local_root if keep_root else None
         self._memory = memory
         self._cloud = cloud
         self._cache = cache
@@ -78,7 +81,7 @@ class Stores:
             raise InvalidNamespaceError(
                 f"local:// is not configured: give the server a storage directory to use {name}"
             )
-        return LocalObjects(self._local_root / path, name, threads=self._threads)
+        return LocalObjects(self._local_root / path, name, threads=self._threads, base=self._base)
 
     def _make_cloud(self, name: str) -> ObjectStore:
         if self._cloud is None:

@@ -1,0 +1,82 @@
+"""The janitor of workspaces: closes what has expired, writes markers that are missing, forgets what is long closed.
+
+Above `workspaces` and `advancing`. It removes rows only. Objects below a workspace's prefix may be named by commits,
+so they are left to the sweep, which knows what is named.
+"""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.advancing import KEYS, MARKERS, write_marker
+from lakebed_engine.operations.context import (
+    REPOSITORIES,
+    Context,
+    Repo,
+    Seen,
+    decode_repository,
+    decode_workspace,
+    workspace_key,
+)
+from lakebed_engine.operations.workspaces import close
+from lakebed_engine.stores.kv.base import Batch, Check, Delete
+from lakebed_engine.vocabulary.errors import PredicateFailed
+from lakebed_engine.vocabulary.records import Workspace
+
+REMEMBERED = 7 * 24 * 3600
+"""Seconds for which a closed workspace and its idempotency keys are kept."""
+
+
+async def tidy(ctx: Context) -> int:
+    """One pass over all repositories. How many workspaces it closed or forgot."""
+    done = 0
+    start = b""
+    while rows := await ctx.kv.scan(REPOSITORIES, start, None, 1000):
+        for row in rows:
+            record = decode_repository(row.value)
+            if record.state == "active":
+                repo = Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+                await _markers(ctx, repo)
+                done += await _workspaces(ctx, repo)
+        start = rows[-1].key + b"\0"
+    return done
+
+
+async def _markers(ctx: Context, repo: Repo) -> None:
+    """A row about a marker goes when the marker is there: mostly the committer has written it."""
+    start = MARKERS
+    while rows := await ctx.kv.scan(repo.partition, start, MARKERS[:-1] + b"0", 1000):
+        for row in rows:
+            found_id = row.key.removeprefix(MARKERS).decode()
+            if ctx.marked.get((MARKERS, found_id)) is None:
+                await write_marker(ctx, repo, found_id, row.value.decode())
+        await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
+        start = rows[-1].key + b"\0"
+
+
+async def _workspaces(ctx: Context, repo: Repo) -> int:
+    done = 0
+    start = workspace_key("")
+    while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", 1000):
+        for row in rows:
+            seen = Seen(decode_workspace(row.value), row.version)
+            assert isinstance(seen.record, Workspace)
+            if seen.record.state == "open":
+                # renewed meanwhile: the swap fails, and it lives on
+                done += seen.record.expires <= ctx.now() and await close(ctx, repo, seen, "expired")
+            elif seen.record.closed + REMEMBERED <= ctx.now():
+                done += await _forget(ctx, repo, seen, seen.record.uid)
+        start = rows[-1].key + b"\0"
+    return done
+
+
+async def _forget(ctx: Context, repo: Repo, seen: Seen, found_id: str) -> bool:
+    keys = KEYS + f"{found_id}/".encode()
+    rows = await ctx.kv.scan(repo.partition, keys, keys[:-1] + b"0", 10_000)
+    gone = [Delete(repo.partition, row.key) for row in rows]
+    key = workspace_key(found_id)
+    try:
+        await ctx.kv.apply(
+            Batch(checks=[Check(repo.partition, key, seen.version)], deletes=[*gone, Delete(repo.partition, key)])
+        )
+    except PredicateFailed:
+        return False
+    return True

@@ -1,0 +1,197 @@
+"""Registration of what tools wrote below a workspace's prefix: by the tools themselves, or by a scan of the bucket.
+
+Above `workspaces` and `staging`. A ledger in the KV store, changed in the same batch as the rows, remembers which
+objects were registered and as what: so a scan registers only what is new or has changed, and nothing that was reverted,
+deleted or written anew by other means comes back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+import msgspec
+
+from lakebed_engine.operations import names
+from lakebed_engine.operations.context import Context, Repo, open_repo, staging
+from lakebed_engine.operations.staging import MAX_BATCH, Row, new_entry, stage
+from lakebed_engine.operations.swap import ledger_token
+from lakebed_engine.operations.views import View, sources_of
+from lakebed_engine.operations.workspaces import find_open, record_of
+from lakebed_engine.stores.kv.base import Put
+from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.tree.rows import prefix_end
+from lakebed_engine.tree.trees import EMPTY_TREE
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
+from lakebed_engine.vocabulary.records import Entry, ScanReport, Workspace
+
+PAGE = 1000
+"""Objects of a listing that are looked at together, and registered in one batch."""
+
+CONTENT_TYPE = "application/octet-stream"
+"""Of objects that a scan finds: a listing does not tell it."""
+
+
+class Known(msgspec.Struct, frozen=True, array_like=True):
+    """What the ledger says of an object: what a scan saw (`scanned`; `mtime` in Unix seconds, `tag` its ETag), or else
+    what a client registered: then `tag` is the checksum.
+    """
+
+    size: int
+    mtime: float
+    tag: str
+    scanned: bool
+
+
+_GONE = b""
+"""A ledger row of an object that has vanished."""
+
+_known = msgspec.msgpack.Decoder(Known)
+
+
+async def register(ctx: Context, repo_name: str, found_id: str, rows: Sequence[Row], force: bool) -> None:
+    """Register objects that are there (or None: a tombstone), all or nothing. Each path once, at most MAX_BATCH.
+
+    An address is below the workspace's prefix, or a full URI outside of the namespace. Raises InvalidRequestError,
+    InvalidPathError, WorkspaceClosedError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    record = record_of(await find_open(ctx, repo, found_id))
+    if len(rows) > MAX_BATCH or len({path for path, _ in rows}) != len(rows):
+        raise InvalidRequestError(f"at most {MAX_BATCH} objects, each path once: nothing was registered")
+    ledger: list[Put] = []
+    checked: list[Row] = []
+    for path, entry in rows:
+        names.check_path(path)
+        if entry is None:
+            checked.append((path, None))
+            continue
+        address = check_address(repo, record, entry.physical_address)
+        checked.append((path, msgspec.structs.replace(entry, physical_address=address)))
+        if "://" not in address:
+            ledger.append(_note(record, address, Known(entry.size, 0, entry.checksum, False)))
+    if rows:
+        await stage(ctx, repo, record.name, checked, ledger)
+
+
+def check_address(repo: Repo, record: Workspace, address: str) -> str:
+    """An address that may be registered, as it is stored. Raises InvalidRequestError."""
+    names.check_text("physical address", address)
+    inside = address.removeprefix(f"{repo.store.uri}/")
+    if "://" in inside or any(inside.startswith(prefix) for prefix in (record.prefix, *record.old_prefixes)):
+        return inside
+    raise InvalidRequestError(
+        f"physical address {address[:200]!r}: must be below {record.prefix!r}, or a full URI outside of the namespace"
+    )
+
+
+def _note(record: Workspace, key: str, known: Known | None) -> Put:
+    value = _GONE if known is None else msgspec.msgpack.encode(known)
+    return Put(staging(ledger_token(record)), key.encode(), value)
+
+
+async def scan(ctx: Context, repo_name: str, found_id: str, force: bool) -> ScanReport:
+    """Register what lies below the workspace's prefixes and is new or has changed, by size, ETag and mtime.
+
+    Of what an earlier scan registered and is there no more, the path is deleted, while it still shows that object. Safe
+    to repeat, and to break off: each page of the listing is one batch. Raises WorkspaceClosedError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    record = record_of(await find_open(ctx, repo, found_id))
+    total = [0, 0, 0]
+    for prefix in (*record.old_prefixes, record.prefix):
+        start = prefix
+        async for page, end in _pages(repo, prefix):
+            counts = await _page(ctx, repo, record, prefix, page, (start, end))
+            total = [one + other for one, other in zip(total, counts, strict=True)]
+            start = end
+    return ScanReport(*total)
+
+
+async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[BlobStat], str]]:
+    """Pages of a listing, each with the least key that stands behind it; the last one may be empty."""
+    page: list[BlobStat] = []
+    async for blob in repo.store.list(prefix):
+        page.append(blob)
+        if len(page) == PAGE:
+            yield page, blob.key + "\0"
+            page = []
+    end = prefix_end(prefix)
+    assert end is not None
+    yield page, end
+
+
+async def _page(
+    ctx: Context, repo: Repo, record: Workspace, prefix: str, page: list[BlobStat], between: tuple[str, str]
+) -> tuple[int, int, int]:
+    """Registered, vanished, unchanged."""
+    known = await _ledger(ctx, record, *between)
+    found = [blob for blob in page if blob.key != prefix]
+    new = [blob for blob in found if not _is_known(known.get(blob.key), blob)]
+    entries = [one for one in await _entries(ctx, repo, new) if not _is_same(known.get(one[0].key), one[1])]
+    rows: list[Row] = [(blob.key.removeprefix(prefix), entry) for blob, entry in entries]
+    notes = [_note(record, blob.key, Known(blob.size, blob.mtime, blob.etag, True)) for blob, _ in entries]
+    listed = {blob.key for blob in page}
+    gone = [key for key, one in known.items() if one.scanned and key not in listed]
+    if gone:
+        now = record_of(await find_open(ctx, repo, record.uid))
+        view = View(ctx, repo, sources_of(now), EMPTY_TREE)
+        for key in gone:
+            entry = await view.find(key.removeprefix(prefix))
+            if entry is not None and entry.physical_address == key:
+                rows.append((key.removeprefix(prefix), None))
+            notes.append(_note(record, key, None))
+    if notes:
+        await stage(ctx, repo, record.name, rows, notes)
+    return len(entries), len(gone), len(found) - len(entries)
+
+
+async def _ledger(ctx: Context, record: Workspace, start: str, end: str) -> dict[str, Known]:
+    found: dict[str, Known] = {}
+    at = start.encode()
+    while rows := await ctx.kv.scan(staging(ledger_token(record)), at, end.encode(), PAGE):
+        found |= {row.key.decode(): _known.decode(row.value) for row in rows if row.value != _GONE}
+        at = rows[-1].key + b"\0"
+    return found
+
+
+def _is_known(known: Known | None, blob: BlobStat) -> bool:
+    """Whether the listing alone says that an object is as the ledger has it."""
+    return known is not None and known.scanned and (known.size, known.mtime, known.tag) == _version(blob)
+
+
+def _version(blob: BlobStat) -> tuple[int, float, str]:
+    """What tells one version of an object from another."""
+    return blob.size, blob.mtime, blob.etag
+
+
+def _is_same(known: Known | None, entry: Entry) -> bool:
+    """Whether what a client registered is what a look at the object itself found."""
+    return known is not None and not known.scanned and (known.size, known.tag) == (entry.size, entry.checksum)
+
+
+async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[tuple[BlobStat, Entry]]:
+    """What to register for objects, but for those that are gone by now."""
+    if not blobs:
+        return []
+    jobs: list[Callable[[], Awaitable[tuple[BlobStat, Entry] | None]]] = [
+        lambda blob=blob: _entry(ctx, repo, blob)  # type: ignore[misc]
+        for blob in blobs
+    ]
+    return [one for one in await ctx.runtime.gather(jobs) if one is not None]
+
+
+async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, Entry] | None:
+    """A store that tells no ETag has its object read: the checksum says what is the same content."""
+    checksum, _, parts = blob.etag.strip('"').partition("-")
+    if not checksum:
+        digest = hashlib.md5(usedforsecurity=False)
+        try:
+            async with repo.store.open(blob.key) as chunks:
+                async for chunk in chunks:
+                    await ctx.runtime.cpu(digest.update, chunk)
+        except BlobNotFound:
+            return None
+        checksum = digest.hexdigest()
+    entry = new_entry(blob.key, checksum, blob.size, int(blob.mtime), CONTENT_TYPE, {})
+    return blob, msgspec.structs.replace(entry, parts=int(parts)) if parts.isdigit() else entry

@@ -1,0 +1,61 @@
+"""What commits name: ranges and patches, and with `data` the objects of their rows. Above `roots`.
+
+Each file is read once in a sweep: it is named by its content, so that the second look reads only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from lakebed_format import decode_metarange, decode_range
+from lakebed_format.files import FormatError, decode_patch
+
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.sweeping.ledger import Ledger
+from lakebed_engine.operations.sweeping.roots import name_objects, refuse
+from lakebed_engine.tree.trees import METARANGES, RANGES
+from lakebed_engine.vocabulary.errors import BlobNotFound
+
+Keep = Callable[[], Awaitable[None]]
+
+
+async def read_trees(ctx: Context, repo: Repo, ledger: Ledger, keep: Keep, *, data: bool) -> None:
+    """Name what the trees of all commits name. `keep` is awaited now and then. Raises CorruptDataError."""
+    for page in ledger.unread("metarange"):
+        await keep()
+        await ctx.runtime.gather([partial(_read_metarange, ctx, repo, ledger, one, data) for one, _ in page])
+        ledger.was_read(key for key, _ in page)
+    for page in ledger.unread("range"):
+        await keep()
+        await ctx.runtime.gather([partial(_read_range, ctx, repo, ledger, one, level) for one, level in page])
+        ledger.was_read(key for key, _ in page)
+
+
+async def _read_metarange(ctx: Context, repo: Repo, ledger: Ledger, tree_id: str, data: bool) -> None:
+    key = f"{METARANGES}{tree_id}.parquet"
+    try:
+        rows = await ctx.runtime.cpu(decode_metarange, await repo.store.get(key), tree_id)
+    except (BlobNotFound, FormatError) as error:
+        raise refuse(repo, f"{key} cannot be read ({error})") from None
+    ids = rows.column("range_id").to_pylist()
+    ledger.name(f"{RANGES}{one}.parquet" for one in ids)  # of ranges, and of patches, which lie in the same folder
+    if data:
+        levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
+        for one, level in zip(ids, levels, strict=True):
+            ledger.to_read([one], "range", level)
+
+
+async def _read_range(ctx: Context, repo: Repo, ledger: Ledger, range_id: str, level: int) -> None:
+    key = f"{RANGES}{range_id}.parquet"
+    try:
+        addresses = await ctx.runtime.cpu(_addresses, await repo.store.get(key), range_id, level)
+    except (BlobNotFound, FormatError) as error:
+        raise refuse(repo, f"{key} cannot be read ({error})") from None
+    name_objects(repo, ledger, addresses)
+
+
+def _addresses(data: bytes, range_id: str, level: int) -> list[str]:
+    rows = decode_patch(data, range_id) if level else decode_range(data, range_id, ["physical_address"])
+    found: list[str] = rows.column("physical_address").to_pylist()
+    return found

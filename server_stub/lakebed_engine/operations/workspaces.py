@@ -1,0 +1,255 @@
+"""Workspaces: create, find, list, renew, revert, drop (`ARCHITECTURE.md` 8, `PROTOCOL.md` 1).
+
+Above `swap` and `parts`; `advancing`, `stashing` and `scanning` stand on it. A workspace is the record of a branch, so
+staging, layers, views and diffs work on `<branch>+<id>` as they do on a branch; here is only what a branch has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lakebed_engine.operations import names
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    Context,
+    Repo,
+    Seen,
+    absent,
+    decode_workspace,
+    encode,
+    find_workspace,
+    open_repo,
+    read_branch,
+    record_key,
+    refuse_closed,
+    workspace_id,
+    workspace_key,
+)
+from lakebed_engine.operations.names import check_amount, check_text
+from lakebed_engine.operations.parts import Chosen, Globs
+from lakebed_engine.operations.refs import resolve
+from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, seal, staged_of, swap
+from lakebed_engine.operations.views import stands
+from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.tree.layers import write_layer
+from lakebed_engine.vocabulary.errors import (
+    InvalidRefError,
+    InvalidRequestError,
+    MissingFileError,
+    TooManyAttemptsError,
+    WorkspaceNotFoundError,
+)
+from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
+
+FOLDER = "workspaces/"
+"""Where direct writes lie in a namespace: `workspaces/<id>/<path>`, and after n partial commits `<id>.<n>/<path>`."""
+
+SHORTEST, LONGEST = 60, 365 * 24 * 3600
+"""Bounds of a lifetime in seconds."""
+
+MAX_PREFIXES = 100
+"""Claimed or replaced prefixes at most."""
+
+
+def check_prefixes(prefixes: Sequence[str]) -> None:
+    """Claims are few, not empty, and text. Raises InvalidRequestError."""
+    if len(prefixes) > MAX_PREFIXES:
+        raise InvalidRequestError(f"{len(prefixes)} prefixes: at most {MAX_PREFIXES}")
+    for prefix in prefixes:
+        names.check_path(prefix)
+
+
+def check_lifetime(seconds: int) -> None:
+    """Raises InvalidRequestError."""
+    if not SHORTEST <= seconds <= LONGEST:
+        raise InvalidRequestError(f"lifetime {seconds}: must be {SHORTEST} to {LONGEST} seconds")
+
+
+def new_record(
+    ctx: Context, branch: str, commit_id: str, request: WorkspaceRequest, layers: tuple[Layer, ...] = ()
+) -> Workspace:
+    """A fresh, open workspace on a commit."""
+    found_id, now = ctx.ids.new(), ctx.now()
+    return Workspace(
+        name=f"{branch}+{found_id}",
+        uid=found_id,
+        gen=1,
+        commit_id=commit_id,
+        staging_token=ctx.ids.new(),
+        layers=layers,
+        branch=branch,
+        prefix=f"{FOLDER}{found_id}/",
+        creator=request.creator,
+        creation_date=now,
+        expires=now + request.lifetime,
+        message=request.message,
+        claims=request.claims,
+    )
+
+
+def check_request(request: WorkspaceRequest) -> None:
+    """Raises InvalidRequestError, InvalidPathError."""
+    check_text("creator", request.creator)
+    check_text("message", request.message)
+    check_lifetime(request.lifetime)
+    check_prefixes(request.claims)
+
+
+async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
+    """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError.
+
+    What is uncommitted on a branch is no part of its base.
+    """
+    check_request(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    found = await resolve(ctx, repo, request.ref)
+    if found.staged:
+        raise InvalidRefError(f"ref {request.ref[:80]!r}: a workspace is made on a commit, not on uncommitted changes")
+    here = found.branch.record.name if found.branch is not None else ""
+    branch = request.branch or ("" if workspace_id(here) else here)
+    if not branch:
+        raise InvalidRequestError(f"ref {request.ref[:80]!r} is no branch: name the branch to commit the workspace to")
+    await read_branch(ctx, repo, branch)
+    new = new_record(ctx, branch, found.commit_id, request)
+    operation = OPERATIONS + ctx.ids.new().encode()
+    puts = [row_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
+    if not await apply(ctx, repo, Batch(checks=[absent(repo.partition, workspace_key(new.uid))], puts=puts), operation):
+        raise AssertionError("an id came twice")
+    return new
+
+
+def row_of(repo: Repo, record: Workspace) -> Put:
+    """The KV row of a workspace."""
+    return Put(repo.partition, record_key(record.name), encode(record))
+
+
+async def find(ctx: Context, repo: Repo, found_id: str) -> Seen:
+    """The record of a workspace, open or closed. `found_id` is its id or its name. Raises WorkspaceNotFoundError."""
+    inner = workspace_id(found_id)
+    seen = await find_workspace(ctx, repo, inner or found_id)
+    if seen is None or (inner is not None and seen.record.name != found_id):
+        raise WorkspaceNotFoundError(f"workspace {found_id[:300]!r} not found in repository {repo.name!r}")
+    return seen
+
+
+async def find_open(ctx: Context, repo: Repo, found_id: str) -> Seen:
+    """As `find`. Raises WorkspaceClosedError as well."""
+    seen = await find(ctx, repo, found_id)
+    refuse_closed(seen.record)
+    return seen
+
+
+def record_of(seen: Seen) -> Workspace:
+    """The record, which is known to be a workspace's."""
+    assert isinstance(seen.record, Workspace)
+    return seen.record
+
+
+async def get(ctx: Context, repo_name: str, found_id: str) -> Workspace:
+    """A workspace, open or closed. Raises WorkspaceNotFoundError."""
+    return record_of(await find(ctx, await open_repo(ctx, repo_name), found_id))
+
+
+async def list_page(
+    ctx: Context, repo_name: str, branch: str, after: str, amount: int, show_closed: bool
+) -> Page[Workspace]:
+    """Workspaces in order of id, of one branch or of all; closed ones only when asked for."""
+    check_amount(amount)
+    repo = await open_repo(ctx, repo_name)
+    items: list[Workspace] = []
+    start = workspace_key(after) + b"\0" if after else workspace_key("")
+    while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", 1000):
+        for row in rows:
+            record = decode_workspace(row.value)
+            if (branch and record.branch != branch) or not (show_closed or record.state == "open"):
+                continue
+            if len(items) == amount:
+                return Page(items, has_more=True)
+            items.append(record)
+        start = rows[-1].key + b"\0"
+    return Page(items, has_more=False)
+
+
+async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> Workspace:
+    """Let a workspace live for `lifetime` seconds from now. Raises WorkspaceClosedError."""
+    check_lifetime(lifetime)
+    repo = await open_repo(ctx, repo_name, write=True)
+    for _ in range(ATTEMPTS):
+        seen = await find_open(ctx, repo, found_id)
+        new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.now() + lifetime)
+        if await swap(ctx, repo, seen, new):
+            return new
+    raise busy(repo, found_id)
+
+
+def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str = "") -> Workspace:
+    """The record once closed: nothing is staged in it any more, and no token names a place to stage."""
+    return msgspec.structs.replace(
+        record, gen=record.gen + 1, state=state, layers=(), staging_token="", closed=ctx.now(), result=result
+    )
+
+
+async def close(ctx: Context, repo: Repo, seen: Seen, state: WorkspaceState) -> bool:
+    """Close a workspace and drop its changes. The objects below its prefix stay. False: it changed meanwhile."""
+    record = record_of(seen)
+    return await swap(ctx, repo, seen, closing(ctx, record, state), dropped=everything_of(record))
+
+
+async def drop(ctx: Context, repo_name: str, found_id: str, force: bool) -> None:
+    """Close a workspace without committing it; nothing happens when that was done before.
+
+    Raises WorkspaceClosedError when it was committed, popped, or expired.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        seen = await find(ctx, repo, found_id)
+        if record_of(seen).state == "reverted":
+            return
+        refuse_closed(seen.record)
+        if await close(ctx, repo, seen, "reverted"):
+            return
+    raise busy(repo, found_id)
+
+
+async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[str], force: bool) -> None:
+    """Take back all changes of a workspace, or those that globs choose; it stays open.
+
+    What tools wrote below its prefix stays there, and a scan does not register it again unless it changes.
+    """
+    chosen = Globs(globs)
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        seen = await find_open(ctx, repo, found_id)
+        if not globs:
+            new = emptied(seen.record, ctx.ids.new())
+            if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
+                return
+            continue
+        sealed = await seal(ctx, repo, seen)
+        if sealed is not None and await _revert_part(ctx, repo, sealed, chosen):
+            return
+    raise busy(repo, found_id)
+
+
+async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bool:
+    layers = seen.record.layers
+    chosen = Chosen(ctx, repo, layers, globs)
+    try:
+        await chosen.load()
+        chosen.refuse_idle()
+        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), chosen.rest())
+    except MissingFileError:
+        if await stands(ctx, repo, seen):
+            raise
+        return False
+    new = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=(rest,) if rest.parts else ())
+    return await swap(ctx, repo, seen, new, dropped=layers)
+
+
+def busy(repo: Repo, found_id: str) -> TooManyAttemptsError:
+    """It lost every race."""
+    return TooManyAttemptsError(
+        f"workspace {found_id!r} of {repo.name!r} changed too often, nothing was done: try again"
+    )

@@ -1,0 +1,101 @@
+"""Patches: the rows that a tree has over its ranges. What they say together, and which of them a new one takes in.
+
+Above `rows` and `outline`. Pure, CPU only. A patch row knows what the ranges below have at its path (`before`), so two
+trees over the same ranges differ exactly in their patches, and no range needs to be read to see how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from lakebed_format import PATCH_SCHEMA
+from lakebed_format.schemas import compact, flat
+
+from lakebed_engine.tree.outline import Limits, RangeInfo, Tree
+from lakebed_engine.tree.rows import identities, lower_bound, overlay, path_at
+
+NO_PATCH = PATCH_SCHEMA.empty_table()
+
+BEFORE = ("before", "before_bytes")
+"""The columns that a patch has more than a delta."""
+
+_FEW = 16
+"""Rows that are put into a patch one by one."""
+
+
+def effective(rows: pa.Table) -> pa.Table:
+    """Without the rows that say what the ranges below say."""
+    if rows.num_rows == 0:
+        return rows
+    before = flat(rows.column("before"))
+    absent = pc.equal(pc.binary_length(before), 0).to_numpy(zero_copy_only=False)
+    deleted = rows.column("deleted").to_numpy()
+    same = np.where(deleted, absent, False)
+    there = np.flatnonzero(~absent & ~deleted)
+    if len(there):
+        kept = before.take(pa.array(there)).cast(pa.binary(32))
+        words = np.frombuffer(kept.buffers()[1], dtype="<u8", count=4 * len(there)).reshape(-1, 4)
+        same[there] = (words == identities(rows)[there]).all(axis=1)
+    return compact(rows.filter(pa.array(~same))) if same.any() else rows
+
+
+def stacked(tables: Sequence[pa.Table], *, whole: bool) -> pa.Table:
+    """Patches as one, newest first. `whole`: nothing lies below but ranges, so rows that repeat these are left out."""
+    rows = compact(tables[0])
+    for older in tables[1:]:
+        rows = _over(rows, compact(older))
+    return effective(rows) if whole else rows
+
+
+def _over(newer: pa.Table, older: pa.Table) -> pa.Table:
+    if newer.num_rows > _FEW:
+        return overlay([newer, older])
+    pieces, start = [], 0
+    for index in range(newer.num_rows):
+        path = path_at(newer, index)
+        at = lower_bound(older, path)
+        pieces += [older.slice(start, at - start), newer.slice(index, 1)]
+        start = at + (at < older.num_rows and path_at(older, at) == path)
+    return compact(pa.concat_tables([*pieces, older.slice(start)]))
+
+
+def taken_in(patches: Sequence[RangeInfo], rows: int, limits: Limits) -> int:
+    """How many of a tree's patches, newest first, a new patch of so many rows takes in.
+
+    Small ones, those of about its own size, and more when there would be too many: so a row is written again a number
+    of times that grows with the logarithm of their count.
+    """
+    count = 0
+    for info in patches:
+        many = len(patches) - count + 1 > limits.patches
+        if info.rows > max(limits.small, 4 * rows) and not many:
+            break
+        rows += info.rows
+        count += 1
+    return count
+
+
+def too_much(base: Tree, first: str, last: str, rows: int, size_bytes: int, limits: Limits) -> bool:
+    """Whether patches of so many rows between two paths had better be folded into the ranges."""
+    if rows > limits.patch_rows or size_bytes > limits.max_bytes:
+        return True
+    # what lies behind the last range would be written into it
+    here = base.ranges[min(base.seek(first), len(base.ranges) - 1) : base.seek(last) + 1]
+    enough = limits.share * rows
+    return not any(total > enough for total in accumulate(info.rows for info in here))
+
+
+def as_delta(rows: pa.Table) -> pa.Table:
+    """Patch rows with DELTA_SCHEMA."""
+    return rows.drop_columns(list(BEFORE))
+
+
+def with_before(delta: pa.Table, before: Any, before_bytes: Any) -> pa.Table:
+    """Delta rows with PATCH_SCHEMA."""
+    columns = [*delta.columns, pa.array(before, pa.binary()), pa.array(before_bytes, pa.int64())]
+    return pa.table(columns, schema=PATCH_SCHEMA)

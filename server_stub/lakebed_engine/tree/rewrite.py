@@ -1,0 +1,221 @@
+"""Fold a delta into a tree's ranges: only those that changed are rewritten (`PROTOCOL.md` 3, COMMIT).
+
+Above `writer`, `trees`, `rows`, under `fold`, which knows of patches. The delta streams: memory is bounded by a few
+ranges, not by the delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from lakebed_format.schemas import compact
+
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.tree.outline import Limits, RangeInfo, Tree
+from lakebed_engine.tree.rows import identities, live_rows, lower_bound, path_at, upper_bound
+from lakebed_engine.tree.trees import Trees, Write, write_all
+from lakebed_engine.tree.writer import TreeWriter
+from lakebed_engine.vocabulary.ports import Runtime
+
+_PIECE = 50_000
+"""Delta rows merged at once into one range."""
+
+_AT_ONCE = 4
+"""Ranges merged together."""
+
+
+class Folded(NamedTuple):
+    """The new tree, how many paths really changed, and how many ranges and patches were written."""
+
+    tree: Tree
+    changed: int
+    written: int
+
+
+def merge_rows(base: pa.Table, delta: pa.Table) -> tuple[pa.Table, int]:
+    """Rows of `base` with `delta` applied, and how many paths that changed. Both sorted by path.
+
+    A row of the delta that says what already is (equal identity, or a tombstone for nothing) changes nothing.
+    """
+    at = pc.index_in(delta.column("path"), value_set=base.column("path")).fill_null(-1).to_numpy()
+    deleted = delta.column("deleted").to_numpy()
+    known = at >= 0
+    same = np.zeros(len(at), dtype=bool)
+    if known.any():
+        same[known] = (identities(base)[at[known]] == identities(delta)[known]).all(axis=1)
+    changes = np.where(deleted, known, ~same)
+    changed = int(changes.sum())
+    if not changed:
+        return base, 0
+    new = live_rows(delta.filter(pa.array(changes)))
+    if not (changes & ~known).any():
+        # every changed path is there already: its row is replaced or left out, and nothing needs to be sorted
+        order = np.arange(base.num_rows)
+        replaced = at[changes & ~deleted]
+        order[replaced] = base.num_rows + np.arange(len(replaced))
+        order = np.delete(order, at[changes & deleted])
+        return compact(pa.concat_tables([base, new]).take(pa.array(order))), changed
+    keep = np.ones(base.num_rows, dtype=bool)
+    keep[at[changes & known]] = False
+    merged = pa.concat_tables([base.filter(pa.array(keep)), new]).combine_chunks()
+    return compact(merged.take(pc.sort_indices(merged.column("path")))), changed
+
+
+class _RangeMerge:
+    """One base range and the delta rows that belong to it.
+
+    Usually all of them are gathered, several ranges are merged at once (`prepare`), and the results written in order
+    (`finish`). A delta of more than _PIECE rows for one range is merged and written piece by piece as it comes.
+    """
+
+    def __init__(self, fold: _Fold, info: RangeInfo) -> None:
+        self._fold = fold
+        self._info = info
+        self._base: pa.Table | None = None
+        self._kept = 0  # base rows already handed to the writer
+        self._window: list[pa.Table] = []
+        self._rows = 0
+        self._touched = False
+        self._merged: tuple[int, int, pa.Table, int] | None = None
+
+    async def feed(self, delta: pa.Table) -> None:
+        self._window.append(delta)
+        self._rows += delta.num_rows
+        if self._rows >= _PIECE:
+            await self._fold.flush()
+            await self.prepare()
+            await self._emit()
+
+    async def prepare(self) -> None:
+        """Merge what has been gathered; nothing is written."""
+        if not self._window:
+            return
+        fold = self._fold
+        delta = compact(pa.concat_tables(self._window))
+        self._window, self._rows = [], 0
+        if self._base is None:
+            self._base = await fold.trees.rows(fold.store, self._info)
+        # only the base rows between the delta's first and last path are looked at: the others stay as they are
+        first = lower_bound(self._base, path_at(delta, 0))
+        end = upper_bound(self._base, path_at(delta, -1))
+        merged, changed = await fold.runtime.cpu(merge_rows, self._base.slice(first, end - first), delta)
+        self._merged = (first, end, merged, changed)
+
+    async def _emit(self) -> None:
+        if self._merged is None:
+            return
+        assert self._base is not None
+        first, end, merged, changed = self._merged
+        self._merged = None
+        if changed:
+            self._touched = True
+            self._fold.changed += changed
+            await self._fold.writer.add(self._base.slice(self._kept, first - self._kept))
+            await self._fold.writer.add(merged)
+            self._kept = end
+
+    async def finish(self) -> None:
+        """Write the range anew, or copy it by reference when nothing of it changed."""
+        await self._emit()
+        if not self._touched:
+            await self._fold.writer.copy(self._info)
+        else:
+            assert self._base is not None
+            await self._fold.writer.add(self._base.slice(self._kept))
+
+
+class _Fold:
+    def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, base: Tree, writer: TreeWriter) -> None:
+        self.trees = trees
+        self.store = store
+        self.runtime = runtime
+        self.base = base
+        self.writer = writer
+        self.changed = 0
+        self._index = 0
+        self._current: _RangeMerge | None = None
+        self._waiting: list[_RangeMerge | RangeInfo] = []
+
+    async def take(self, delta: pa.Table) -> None:
+        while delta.num_rows:
+            if self._index == len(self.base.ranges):
+                await self.flush()
+                rows = live_rows(delta)
+                self.changed += rows.num_rows
+                await self.writer.add(rows)
+                return
+            info = self.base.ranges[self._index]
+            count = delta.num_rows if self._open_ended(info) else upper_bound(delta, info.max_path)
+            if count:
+                self._current = self._current or _RangeMerge(self, info)
+                await self._current.feed(delta.slice(0, count))
+                delta = delta.slice(count)
+            if delta.num_rows:
+                await self._next(info)
+
+    async def rest(self) -> None:
+        while self._index < len(self.base.ranges):
+            await self._next(self.base.ranges[self._index])
+        await self.flush()
+
+    def _open_ended(self, info: RangeInfo) -> bool:
+        """Whether rows after this range belong into it: the last range, when nothing closed it but the end."""
+        last = self._index == len(self.base.ranges) - 1
+        return last and not self.writer.closes(info)
+
+    async def _next(self, info: RangeInfo) -> None:
+        self._waiting.append(self._current or info)
+        self._current = None
+        self._index += 1
+        if sum(isinstance(one, _RangeMerge) for one in self._waiting) >= _AT_ONCE:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Merge the waiting ranges, several at once, and write them in order."""
+        waiting, self._waiting = self._waiting, []
+        merges = [one for one in waiting if isinstance(one, _RangeMerge)]
+        if merges:
+            await self.runtime.gather([one.prepare for one in merges])
+        for one in waiting:
+            if isinstance(one, _RangeMerge):
+                await one.finish()
+            else:
+                await self.writer.copy(one)
+
+
+async def rewrite(
+    trees: Trees,
+    store: ObjectStore,
+    runtime: Runtime,
+    base: Tree,
+    delta: AsyncIterator[pa.Table],
+    limits: Limits,
+    later: list[Write] | None = None,
+) -> Folded:
+    """Apply `delta` to the ranges of `base`, whatever patches it has, and write those that change.
+
+    With `later` the last files are not written but handed over there.
+    """
+    writer = TreeWriter(trees, store, runtime, min_bytes=limits.min_bytes, max_bytes=limits.max_bytes)
+    work = _Fold(trees, store, runtime, base, writer)
+    async for piece in delta:
+        await work.take(piece)
+    await work.rest()
+    ranges, puts = await writer.finish()
+    if not work.changed:
+        return Folded(base, 0, writer.written)
+    tree, save = trees.named(store, ranges)
+    await written(runtime, [save, *puts], later)
+    return Folded(tree, work.changed, writer.written)
+
+
+async def written(runtime: Runtime, writes: list[Write], later: list[Write] | None) -> None:
+    """Write the last files of a tree at the same time, all before anything names them; or leave it to the caller."""
+    if later is None:
+        await write_all(runtime, writes)
+    else:
+        later += writes

@@ -1,0 +1,130 @@
+"""What a machine (`machine.py`) runs on: stores in memory or on disk, a clock that stands still, and tiny limits."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.layers import compact
+from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.tree.cursor import StagedCursor
+from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.staged import token_delta
+
+from tests.engine.layering import Inline
+from tests.engine.support import CountingIds, FakeClock
+
+GRACE = 300.0
+CAP = 5
+
+TINY = {
+    "lakebed_engine.operations.layers.CAP": CAP,
+    "lakebed_engine.operations.layers._ROWS": 3,
+    "lakebed_engine.operations.swap.COMPACT_FROM": 3,
+    "lakebed_engine.tree.layers.MAX_BYTES": 300,
+    "lakebed_engine.tree.rewrite._PIECE": 4,
+    "lakebed_format.files.BLOOM_FROM": 3,
+    "lakebed_format.files.ROW_GROUP_ROWS": 4,
+    "lakebed_format.split.RAGGEDNESS": 3,
+}
+"""Limits of the engine, so low that a dozen paths reach them. A limit that a module gets later belongs here."""
+
+LIMITS = (
+    Limits(300, 3000, patch_rows=12, small=2, patches=3, share=0),
+    Limits(300, 700, patch_rows=4, small=1, patches=2, share=1),
+    Limits(300, 9000, patch_rows=60, small=0, patches=40, share=0),
+    Limits(300, 700, patch_rows=0),
+)
+"""How trees are cut: small ranges, under patches that are few and soon folded, or many over one another, or none."""
+
+
+def tiny(patch: pytest.MonkeyPatch) -> None:
+    """Lower the limits for as long as `patch` lives."""
+    for name, value in TINY.items():
+        patch.setattr(name, value)
+    # limits that are defaults of arguments, whoever has imported the functions
+    patch.setattr(compact, "__kwdefaults__", {**(compact.__kwdefaults__ or {}), "least": 3})
+    patch.setattr(token_delta, "__defaults__", (3,))
+    patch.setattr(StagedCursor.__init__, "__defaults__", (2,))
+
+
+class _InMemory:
+    """Namespaces of memory, whose files are as old as the machine's clock says."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+        self._stores: dict[str, MemoryObjects] = {}
+
+    def open(self, uri: str) -> ObjectStore:
+        return self._stores.setdefault(uri, MemoryObjects(uri, self._clock))
+
+    def close(self) -> None:
+        self._stores = {}
+
+
+class World:
+    """One lake's stores. With `root` they are SQLite and files in a directory of their own below it."""
+
+    def __init__(self, root: Path | None) -> None:
+        self.clock = FakeClock()
+        self.limits = LIMITS[0]
+        self.scheme = "mem" if root is None else "local"
+        self._ids = CountingIds()
+        self._place = None if root is None else Path(tempfile.mkdtemp(dir=root))
+        self._stores = _InMemory(self.clock) if self._place is None else Stores(self._place / "objects")
+        self._number = 0
+        self._kv = self._open()
+
+    def _open(self) -> KVStore:
+        return MemoryKV() if self._place is None else SqliteKV(self._place / f"kv-{self._number}.sqlite")
+
+    def engine(self, cache_bytes: int, snapshot_always: bool) -> Engine:
+        """An engine that knows nothing yet, and cuts trees as `limits` say."""
+        return Engine(
+            self._kv,
+            self._stores,
+            clock=self.clock,
+            ids=self._ids,
+            runtime=Inline(),
+            cache_bytes=cache_bytes,
+            cleanup_grace=GRACE,
+            snapshot_always=snapshot_always,
+            limits=self.limits,
+        )
+
+    async def restart(self) -> None:
+        """The KV store is closed and opened again, where it lies on disk."""
+        if self._place is not None:
+            await self._kv.close()
+            self._kv = self._open()
+
+    async def lose_kv(self) -> None:
+        """A new, empty KV store over the same objects."""
+        await self._kv.close()
+        self._number += 1
+        self._kv = self._open()
+
+    async def notes(self) -> list[bytes]:
+        """What the cleaner still has to remove."""
+        return [row.key for row in await self._kv.scan("drops")]
+
+    async def write(self, namespace: str, key: str, data: bytes) -> None:
+        """Put an object beside the engine."""
+        await self._stores.open(namespace).put(key, data)
+
+    def new_id(self) -> str:
+        return self._ids.new()
+
+    async def close(self) -> None:
+        await self._kv.close()
+        self._stores.close()
+        if self._place is not None:
+            shutil.rmtree(self._place)

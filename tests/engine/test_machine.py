@@ -1,0 +1,58 @@
+"""Any sequence of the engine's verbs is what dictionaries say (`machine.py`): in memory, and on SQLite and files.
+
+A failure prints the steps and a blob: `@reproduce_failure(...)` above the test repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.engine.machine import Machine
+from tests.engine.machine_base import Base
+from tests.engine.machine_world import tiny
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tiny() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        tiny(patch)
+        yield
+
+
+def go(machine: type[Machine], examples: int, steps: int) -> None:
+    """Run the machine so many times; each one must come to its last checks."""
+    before = Base.ended
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            print_blob=True,
+            derandomize=False,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert Base.ended - before >= examples // 2
+
+
+def test_some_sequences() -> None:
+    go(Machine, 20, 25)
+
+
+@pytest.mark.slow
+def test_many_sequences() -> None:
+    go(Machine, 150, 60)
+
+
+@pytest.mark.slow
+def test_sequences_on_sqlite_and_files(tmp_path: Path) -> None:
+    class OnDisk(Machine):
+        root = tmp_path
+
+    go(OnDisk, 40, 40)

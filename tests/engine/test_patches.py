@@ -1,0 +1,193 @@
+"""Trees with patches over tiny ranges against dictionaries: fold, diff, look-ups, cursors and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lakebed_engine.tree.cursor import tree_cursor
+from lakebed_engine.tree.diff import Detail, diff
+from lakebed_engine.tree.outline import LIMITS, Limits, RangeInfo, Tree
+from lakebed_engine.tree.patches import taken_in, too_much
+
+from tests.engine.support import run
+from tests.engine.trees import Delta, Lake, State, applied, changed, entry, order, paths, states, table
+
+SOME = settings(max_examples=120, deadline=None)
+small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]), max_size=4), min_size=1, max_size=8)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tiny() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lakebed_format.split.RAGGEDNESS", 3)
+        patch.setattr("lakebed_engine.tree.lookup._FEW", 2)
+        patch.setattr("lakebed_engine.tree.patches._FEW", 2)
+        yield
+
+
+async def grown(lake: Lake, state: State, more: list[Delta]) -> list[tuple[Tree, State]]:
+    """A tree and those that small changes made of it."""
+    made = [(await lake.tree(state), state)]
+    for delta in more:
+        tree, here = made[-1]
+        made.append(((await lake.fold(tree, table(delta))).tree, applied(here, delta)))
+    return made
+
+
+@SOME
+@given(states, small)
+def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        tree, here = await lake.tree(state), state
+        for delta in more:
+            after = applied(here, delta)
+            folded = await lake.fold(tree, table(delta))
+            await lake.check(folded.tree)
+            assert await lake.state(folded.tree) == after
+            assert list(await lake.state(folded.tree)) == order(dict(after))
+            assert folded.changed == len(changed(here, after))
+            assert (folded.tree is tree) == (not folded.changed)
+            tree, here = folded.tree, after
+        lake.close()
+
+    run(job())
+
+
+@SOME
+@given(states, small, small, st.sampled_from(["", "p/", "p/1", "a", "\U0010ffff"]), paths | st.just(""))
+def test_diffs_are_dictionary_differences(
+    state: State, more: list[Delta], others: list[Delta], prefix: str, start: str
+) -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        one = (await grown(lake, state, more))[-1]
+        both = [one, (await grown(lake, state, others))[-1], (await lake.tree(one[1]), one[1])]
+        for left, before in both:
+            for right, after in both:
+                wanted = {
+                    path: tuple(None if text is None else entry(text).identity.hex() for text in pair)
+                    for path, pair in {
+                        path: (before.get(path), after.get(path)) for path in order(changed(before, after))
+                    }.items()
+                    if path.startswith(prefix) and path.encode() >= start.encode()
+                }
+                details: list[Detail] = ["full", "slim"]
+                for detail in details:
+                    found = await lake.diff(left, right, prefix=prefix, start=start, detail=detail)
+                    assert list(found) == list(wanted)
+                    assert found == wanted
+        lake.close()
+
+    run(job())
+
+
+@SOME
+@given(states, small, small)
+def test_a_diff_is_the_delta_to_the_other_tree(state: State, more: list[Delta], others: list[Delta]) -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        left, before = (await grown(lake, state, more))[-1]
+        right, after = (await grown(lake, state, others))[-1]
+        found = diff(lake.trees, lake.store, lake.runtime, left, right, detail="delta")
+        pieces = [part.as_delta() async for part in found]
+        assert {path for piece in pieces for path in piece.column("path").to_pylist()} == set(changed(before, after))
+        assert await lake.state((await lake.fold(left, *pieces)).tree) == after
+        lake.close()
+
+    run(job())
+
+
+@SOME
+@given(states, small, st.lists(paths, max_size=6))
+def test_look_ups_and_cursors_see_through_patches(state: State, more: list[Delta], wanted: list[str]) -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        tree, here = (await grown(lake, state, more))[-1]
+        for trees in (lake.trees, lake.cold()):
+            for path in [*wanted, *here, *more[-1]]:
+                found = await trees.find(lake.store, tree, path)
+                assert (found and found.physical_address) == (f"data/{here[path]}" if path in here else None)
+            cursor = tree_cursor(trees, lake.store, tree)
+            for start in ["", *wanted]:
+                await cursor.seek(start)
+                rest = []
+                while cursor.path is not None:
+                    shown = cursor.entry()
+                    assert shown is not None
+                    assert shown.physical_address == f"data/{here[cursor.path]}"
+                    rest.append(cursor.path)
+                    await cursor.next()
+                assert rest == [path for path in order(dict(here)) if path.encode() >= start.encode()]
+        lake.close()
+
+    run(job())
+
+
+def test_taking_a_change_back_gives_the_same_tree() -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
+        one = (await lake.fold(tree, table({"p/050": "two"}))).tree
+        assert one.ranges == tree.ranges
+        assert [info.rows for info in one.patches] == [1]
+        back = await lake.fold(one, table({"p/050": "one"}))
+        assert (back.tree, back.changed) == (tree, 1)
+        lake.close()
+
+    run(job())
+
+
+def test_patches_are_folded_into_the_ranges_when_they_have_grown() -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        state = {f"p/{n:03}": "one" for n in range(100)}
+        tree = await lake.tree(state)
+        seen = set()
+        for n in range(50):
+            state[f"p/{n:03}"] = "two"
+            folded = await lake.fold(tree, table({f"p/{n:03}": "two"}))
+            tree = folded.tree
+            seen.add(len(tree.patches))
+            assert sum(info.rows for info in tree.patches) <= lake.limits.patch_rows
+        assert await lake.state(tree) == state
+        assert {0, 1, 2} <= seen, "some folds rewrote ranges, others stacked patches"
+        lake.close()
+
+    run(job())
+
+
+def info(rows: int, kind: str = "patch") -> RangeInfo:
+    return RangeInfo("x", "a", "b", rows, 100 * rows, kind)  # type: ignore[arg-type]
+
+
+def test_a_row_is_written_again_a_logarithm_of_times() -> None:
+    sizes: list[int] = []
+    written = 0
+    for _ in range(20_000):
+        count = taken_in([info(size) for size in sizes], 1, LIMITS)
+        sizes = [1 + sum(sizes[:count]), *sizes[count:]]
+        written += sizes[0]
+        assert len(sizes) <= LIMITS.patches
+    assert sum(sizes) == 20_000
+    assert written < 20_000 * LIMITS.small * 0.75
+
+
+@pytest.mark.parametrize(
+    ("rows", "limits", "wanted"),
+    [
+        (10, Limits(share=8), False),  # 800 rows of ranges between its paths
+        (101, Limits(share=8), True),
+        (10, Limits(share=8, patch_rows=9), True),
+        (10, Limits(share=8, max_bytes=999), True),
+        (10, Limits(share=90), True),
+    ],
+)
+def test_when_ranges_are_rewritten(rows: int, limits: Limits, wanted: bool) -> None:
+    ranges = tuple(RangeInfo(str(n), f"{n}a", f"{n}z", 100, 9000) for n in range(8))
+    base = Tree("t", ranges, [one.max_path for one in ranges])
+    assert too_much(base, "0b", "7x", rows, 100 * rows, limits) == wanted
+    assert too_much(base, "3b", "3c", rows, 100 * rows, limits) == (wanted or rows * limits.share >= 100)

@@ -1,0 +1,836 @@
+"""The sweep: what nothing names goes after two looks and a day; what is, or may be about to be, named never does."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.cleaning import PARTIAL_AGE
+from lakebed_engine.operations.context import open_repo, read_branch
+from lakebed_engine.operations.layers import put_on_top
+from lakebed_engine.operations.repositories import COMMITS, MARKER
+from lakebed_engine.operations.sweeping.lease import LeaseRow
+from lakebed_engine.operations.sweeping.roots import LEASE
+from lakebed_engine.stores.kv.base import Batch, Delete, Put
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.tree.layers import write_layer
+from lakebed_engine.tree.rows import delta_table
+from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.ports import PolledSignals
+from lakebed_engine.vocabulary.reports import FsckOptions, Orphan, SweepOptions, SweepPass
+
+from tests.engine.support import (
+    REPO,
+    FakeClock,
+    HookedKV,
+    chunked,
+    commit,
+    content,
+    fails,
+    make_engine,
+    merge,
+    put,
+    put_commit,
+    run,
+)
+from tests.engine.test_staging import crash_after_seal
+
+T = TypeVar("T")
+GRACE = 300.0
+DAY = 24 * 3600.0
+DATA = SweepOptions(data=True, grace=GRACE)
+FOLDERS = (COMMITS, METARANGES, RANGES, LAYERS)
+
+
+class Waiting(PolledSignals):
+    """A Runtime whose sleep is time on a hand-driven clock; `meanwhile` is done once, in the first of them."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.slept = 0.0
+        self.meanwhile: Callable[[], Awaitable[Any]] | None = None
+
+    async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
+        return job(*args)
+
+    async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
+        return [await job() for job in jobs]
+
+    async def sleep(self, seconds: float) -> None:
+        job, self.meanwhile = self.meanwhile, None
+        if job is not None:
+            await job()
+        self.slept += seconds
+        self.clock.forward(seconds)
+
+
+class Lake(NamedTuple):
+    """A repository, and the engine that sweeps it."""
+
+    engine: Engine
+    kv: HookedKV
+    store: ObjectStore
+    clock: FakeClock
+    runtime: Waiting
+
+    async def sweep(self, options: SweepOptions = DATA, repo: str = REPO) -> SweepPass:
+        return await self.engine.sweep(repo, options)
+
+    async def files(self) -> set[str]:
+        return {blob.key async for blob in self.store.list()}
+
+    async def age(self, seconds: float = DAY + 1) -> None:
+        """Everything in the bucket is so much older."""
+        if isinstance(self.store, MemoryObjects):
+            self.clock.forward(seconds)
+            return
+        for path in Path(self.store._places.root.decode()).rglob("*"):  # type: ignore[attr-defined]
+            if path.is_file():
+                os.utime(path, (path.stat().st_mtime - seconds,) * 2)
+
+    async def whole(self) -> bool:
+        found = await self.engine.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0.0))
+        return found.ok and found.orphan_count == 0
+
+
+async def memory_lake(**options: Any) -> Lake:
+    clock, stores, kv = FakeClock(), Stores(None), HookedKV(MemoryKV())
+    store = stores.open("mem://lake")
+    assert isinstance(store, MemoryObjects)
+    store._clock = clock
+    runtime = Waiting(clock)
+    engine = await make_engine(kv, stores, clock=clock, runtime=runtime, cleanup_grace=GRACE, **options)
+    return Lake(engine, kv, store, clock, runtime)
+
+
+async def local_lake(place: Path, stack: ExitStack) -> Lake:
+    """On SQLite and files; the machine's clock and the files' have nothing to do with each other."""
+    clock, stores = FakeClock(time.time()), Stores(place / "objects")
+    kv = HookedKV(SqliteKV(place / "kv.sqlite"))
+    stack.callback(stores.close)
+    runtime = Waiting(clock)
+    engine = await make_engine(kv, stores, namespace="local://lake", clock=clock, runtime=runtime)
+    store = stores.open("local://lake")
+    return Lake(engine, kv, store, clock, runtime)
+
+
+@pytest.fixture(params=["memory", "local"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Awaitable[Lake]]]:
+    with ExitStack() as stack:
+        yield memory_lake if request.param == "memory" else lambda: local_lake(tmp_path, stack)
+
+
+async def fill(lake: Lake) -> dict[str, str]:
+    """History on two branches, a tag, a merge, rows in tokens and in layers of both kinds. What `main` shows."""
+    engine = lake.engine
+    await put_commit(engine, {"a": "1", "b": "2"})
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"c": "3"}, "dev")
+    await merge(engine, "dev")
+    await engine.create_tag(REPO, "v1", "main")
+    await put(engine, "d", "sealed")
+    await crash_after_seal(engine)
+    pushed = await put(engine, "e", "pushed", "dev")
+    await engine.reset_branch(REPO, "dev")
+    await engine.push(REPO, "main", [("e", pushed), ("a", None)])
+    await put(engine, "f", "live")
+    return await content(engine)
+
+
+# ways to leave something behind
+
+
+async def lost_commit(lake: Lake) -> None:
+    """A commit that died before its swap: a commit file, a metarange, a range."""
+    await put(lake.engine, "lost", "x", "dev")
+
+    async def die(name: str, what: Any) -> None:
+        if name == "apply" and any(key.startswith(b"commit/") for _, key, _ in what.puts):
+            raise errors.StoreUnavailableError("down")
+
+    lake.kv.before = die
+    await fails(commit(lake.engine, "lost", "dev"), errors.StoreUnavailableError)
+    lake.kv.before = None
+    await lake.engine.reset_branch(REPO, "dev")
+
+
+async def lost_push(lake: Lake) -> None:
+    """A push that died before its swap: the parts of a layer, and the data that they name."""
+    await written_layer(lake)
+
+
+async def written_layer(lake: Lake) -> Any:
+    entry = await put(lake.engine, "pushed", "y", "dev")
+    await lake.engine.reset_branch(REPO, "dev")
+    delta = chunked([delta_table([("pushed", entry)])])
+    return await write_layer(lake.store, lake.runtime, lake.engine._ctx.ids.new(), delta)
+
+
+async def lost_upload(lake: Lake) -> None:
+    """Data that was never staged, and data whose row was written over."""
+    await lake.store.put("data/2026010100/nobody", b"z")
+    await put(lake.engine, "f", "first")
+    await put(lake.engine, "f", "live")
+
+
+async def lost_patch(lake: Lake) -> None:
+    await lake.store.put(f"{RANGES}{'0' * 64}.parquet", b"z")
+
+
+WAYS = [lost_commit, lost_push, lost_upload, lost_patch]
+
+
+@pytest.mark.parametrize("leave", WAYS)
+def test_every_kind_goes_after_two_looks_and_a_day_and_not_before(
+    opened: Callable[[], Awaitable[Lake]], leave: Callable[[Lake], Awaitable[None]]
+) -> None:
+    async def job() -> None:
+        lake = await opened()
+        shown = await fill(lake)
+        await settle(lake)
+        await leave(lake)
+        shown["f"] = "live"
+        await settle(lake)
+        before = await lake.files()
+        (young,) = (await lake.sweep()).reports
+        assert (young.found, young.deleted) == (0, 0)
+        assert young.recent > 0
+        assert lake.runtime.slept == 0
+        lake.clock.forward(30 * DAY if not isinstance(lake.store, MemoryObjects) else 0)  # the store's clock counts
+        await lake.age(DAY - 3600)
+        (young,) = (await lake.sweep()).reports
+        assert (young.found, young.deleted) == (0, 0)
+        await lake.age(3601)
+        (dry,) = (await lake.sweep(SweepOptions(data=True, dry_run=True, grace=GRACE))).reports
+        assert dry.deleted == 0
+        assert dry.found == young.recent
+        assert await lake.files() == before
+        seen: list[set[str]] = []
+
+        async def look() -> None:
+            seen.append(await lake.files())
+
+        lake.runtime.meanwhile = look
+        (done,) = (await lake.sweep()).reports
+        assert seen == [before]
+        assert lake.runtime.slept >= GRACE
+        gone = before - await lake.files()
+        assert len(gone) == done.deleted == done.found == young.recent
+        assert await content(lake.engine) == shown
+        assert await lake.whole()
+        (again,) = (await lake.sweep()).reports
+        assert (again.found, again.recent) == (0, 0)
+        await lake.kv.close()
+
+    run(job())
+
+
+async def settle(lake: Lake) -> None:
+    """What swaps dropped is removed: only orphans are left."""
+    await lake.engine.run_cleaner()
+    lake.clock.forward(GRACE + 1)
+    await lake.engine.run_cleaner()
+
+
+def test_without_data_objects_stay() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        for leave in WAYS:
+            await leave(lake)
+        await settle(lake)
+        await lake.age()
+        told: list[Orphan] = []
+        found = await lake.engine.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
+        kinds = {one.key.rpartition("/")[0] + "/" for one in told}
+        assert kinds == set(FOLDERS)
+        assert found.deleted == len(told)
+        assert all(one.age > DAY for one in told)
+        assert not await lake.whole(), "orphaned data is left"
+        await lake.sweep()
+        assert await lake.whole()
+
+    run(job())
+
+
+def test_what_is_named_between_the_looks_stays() -> None:
+    """A push that takes longer than a day and then lands: only the second look can know."""
+
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        layer = await written_layer(lake)
+        await settle(lake)
+        await lake.age()
+
+        async def land() -> None:
+            repo = await open_repo(lake.engine._ctx, REPO)
+            assert await put_on_top(lake.engine._ctx, repo, await read_branch(lake.engine._ctx, repo, "main"), layer)
+
+        lake.runtime.meanwhile = land
+        (found,) = (await lake.sweep()).reports
+        assert found.found == 2
+        assert found.deleted == 0
+        assert (await content(lake.engine))["pushed"] == "y"
+        assert await lake.whole()
+
+    run(job())
+
+
+def test_a_file_that_is_written_again_between_the_looks_stays() -> None:
+    """A commit on its way that makes the same tree, and has not swung yet, has written its files again."""
+
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        await lost_commit(lake)
+        await settle(lake)
+        await lake.age()
+        files: dict[str, bytes] = {}
+
+        async def write() -> None:
+            for key in await orphans(lake):
+                files[key] = await lake.store.get(key)
+                await lake.store.put(key, files[key])
+
+        lake.runtime.meanwhile = write
+        (found,) = (await lake.sweep()).reports
+        assert found.found == len(files) > 0
+        assert found.deleted == 0
+        assert set(files) < await lake.files()
+        await lake.age()
+        assert (await lake.sweep()).deleted == len(files)
+
+    run(job())
+
+
+async def orphans(lake: Lake) -> list[str]:
+    report = await lake.engine.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
+    return [one.key for one in report.orphans]
+
+
+def test_the_same_commit_again_brings_its_files_to_life() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        await lost_commit(lake)
+        await settle(lake)
+        await lake.age()
+
+        async def again() -> None:
+            await put_commit(lake.engine, {"lost": "x"}, "dev")
+
+        lake.runtime.meanwhile = again
+        await lake.sweep()
+        assert (await content(lake.engine, "dev"))["lost"] == "x"
+        assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
+
+    run(job())
+
+
+class Failing(MemoryObjects):
+    """Fails at the n-th call of some kinds; `at` 0: never."""
+
+    at = 0
+    calls = 0
+    deletes = 0
+
+    async def _count(self) -> None:
+        self.calls += 1
+        if self.calls == self.at:
+            raise errors.StoreUnavailableError("down")
+
+    async def get(self, key: str) -> bytes:
+        await self._count()
+        return await super().get(key)
+
+    async def head(self, key: str) -> BlobStat:
+        await self._count()
+        return await super().head(key)
+
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        await self._count()
+        return await super().delete_older(keys, before)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        self.deletes += sum(key.startswith(("data/", *FOLDERS)) for key in keys)
+        await super().delete(keys)
+
+
+@pytest.mark.slow
+def test_a_look_that_fails_deletes_nothing() -> None:
+    """Whatever call of it fails: of the KV store, or of the bucket."""
+
+    async def make() -> tuple[Lake, Failing]:
+        clock, stores, kv = FakeClock(), Stores(None), HookedKV(MemoryKV())
+        store = Failing("mem://lake", clock)
+        stores._stores["mem://lake"] = store
+        runtime = Waiting(clock)
+        engine = await make_engine(kv, stores, clock=clock, runtime=runtime, cleanup_grace=GRACE)
+        lake = Lake(engine, kv, store, clock, runtime)
+        await fill(lake)
+        for leave in WAYS:
+            await leave(lake)
+        await settle(lake)
+        await lake.age()
+        kv.calls = store.calls = store.deletes = 0
+        return lake, store
+
+    async def job(in_kv: int, in_bucket: int) -> bool:
+        lake, store = await make()
+        store.at = in_bucket
+
+        async def hook(*_: Any) -> None:
+            if lake.kv.calls == in_kv:
+                raise errors.StoreUnavailableError("down")
+
+        lake.kv.before = hook
+        found = await fails_softly(lake)
+        lake.kv.before, store.at = None, 0
+        if found is not None and found.ok:
+            assert found.deleted == store.deletes > 0
+            return False
+        assert found is None or found.deleted == 0
+        if store.deletes:  # the deleting had begun: then both looks were whole
+            assert (in_kv or in_bucket) > 10
+        shown = await content(lake.engine)
+        assert shown["f"] == "live"
+        lake.clock.forward(3600)  # the lease runs out
+        assert (await lake.sweep()).ok
+        assert await lake.whole()
+        return True
+
+    for which in (lambda at: (at, 0), lambda at: (0, at)):
+        at = 1
+        while run(job(*which(at))):
+            at += 1
+        assert at > 10
+
+
+async def fails_softly(lake: Lake) -> SweepPass | None:
+    try:
+        return await lake.sweep()
+    except errors.StoreUnavailableError:
+        return None  # before it had begun
+
+
+async def delete_rows(lake: Lake, key: bytes) -> None:
+    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    await lake.kv.apply(Batch(deletes=[Delete(partition, key)]))
+
+
+async def an_older_kv_store(lake: Lake) -> None:
+    """Restored from a copy of before the last commit."""
+    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    rows = await lake.kv.scan(partition)
+    await lake.age()
+    new = await put_commit(lake.engine, {"new": "1"})
+    await lake.engine.run_snapshots()
+    await delete_rows(lake, b"commit/" + new.id.encode())
+    await lake.kv.apply(Batch(puts=[Put(partition, row.key, row.value) for row in rows]))
+
+
+async def another_bucket(lake: Lake) -> None:
+    await lake.store.put(MARKER, b'{"uid": "other", "name": "x"}')
+
+
+async def an_empty_disk(lake: Lake) -> None:
+    await lake.store.delete([MARKER])
+
+
+async def a_lost_commit_row(lake: Lake) -> None:
+    head = await lake.engine.get_commit(REPO, "main")
+    await delete_rows(lake, b"commit/" + head.parents[0].encode())
+
+
+async def a_lost_metarange(lake: Lake) -> None:
+    head = await lake.engine.get_commit(REPO, "v1")
+    await lake.store.delete([f"{METARANGES}{head.metarange_id}.parquet"])
+
+
+async def a_damaged_range(lake: Lake) -> None:
+    head = await lake.engine.get_commit(REPO, "v1")
+    (key, *_) = [info.file for info in (await lake.engine._ctx.trees.load(lake.store, head.metarange_id)).ranges]
+    await lake.store.put(key, (await lake.store.get(key))[:-9])
+
+
+async def a_new_kind_of_row(lake: Lake) -> None:
+    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    await lake.kv.apply(Batch(puts=[Put(partition, b"bundle/1", b"{}")]))
+
+
+async def a_damaged_record(lake: Lake) -> None:
+    partition = (await open_repo(lake.engine._ctx, REPO)).partition
+    await lake.kv.apply(Batch(puts=[Put(partition, b"branch/x", b"{")]))
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (an_older_kv_store, "ref snapshot _lakebed/refs/"),
+        (another_bucket, "belongs to repository 'other'"),
+        (an_empty_disk, "has no marker"),
+        (a_lost_commit_row, "which the KV store does not know"),
+        (a_lost_metarange, "cannot be read"),
+        (a_damaged_range, "cannot be read"),
+        (a_new_kind_of_row, "b'bundle/1' is of an unknown kind"),
+        (a_damaged_record, "a record cannot be read"),
+    ],
+)
+def test_on_anything_that_is_not_as_it_should_be_nothing_is_deleted(
+    harm: Callable[[Lake], Awaitable[None]], said: str
+) -> None:
+    async def job(options: SweepOptions, *, late: bool) -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        for leave in WAYS:
+            await leave(lake)
+        await settle(lake)
+        await lake.age()
+        if late:
+            lake.runtime.meanwhile = lambda: harm(lake)
+            before = await lake.files()
+        else:
+            await harm(lake)
+            await lake.age()
+            before = await lake.files()
+        found = await lake.sweep(options)
+        assert found.deleted == 0
+        assert [name for name, _ in found.failures] == [REPO]
+        assert said in found.failures[0][1]
+        assert "nothing was swept" in found.failures[0][1]
+        if harm is not a_lost_metarange and harm is not an_empty_disk:
+            assert before <= await lake.files()
+
+    run(job(DATA, late=False))
+    if harm in (another_bucket, an_empty_disk, a_new_kind_of_row, a_damaged_record):
+        run(job(DATA, late=True))
+
+
+# objects
+
+
+def test_objects_that_anything_names_stay() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        shown = await fill(lake)
+        engine = lake.engine
+        entry = await engine.stat(REPO, "main", "f")
+        full = msgspec.structs.replace(entry, physical_address="mem://lake/data/elsewhere/full-uri")
+        await lake.store.put("data/elsewhere/full-uri", b"live")
+        await engine.push(REPO, "dev", [("full", full)])
+        await settle(lake)
+        await lake.age()
+        for _ in range(2):
+            assert (await lake.sweep()).ok
+        assert await content(engine) == shown
+        assert await content(engine, "v1") == {"a": "1", "b": "2", "c": "3"}
+        assert "data/elsewhere/full-uri" in await lake.files()
+        await commit(engine)
+        await commit(engine, branch="dev")
+        await settle(lake)
+        await lake.age()
+        assert (await lake.sweep()).deleted == 0
+        assert await content(engine) == shown
+        assert "data/elsewhere/full-uri" in await lake.files()
+
+    run(job())
+
+
+def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        head = await put_commit(lake.engine, {"only": "here"}, "dev")
+        await lake.engine.delete_branch(REPO, "dev")
+        await settle(lake)
+        await lake.age()
+        assert (await lake.sweep()).ok
+        await lake.engine.create_branch(REPO, "back", head.id)
+        assert (await content(lake.engine, "back"))["only"] == "here"
+
+    run(job())
+
+
+# staged rows
+
+
+def test_rows_of_tokens_that_no_record_names_go() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        shown = await fill(lake)
+        await lake.kv.apply(Batch(puts=[Put("stage/lost", b"", b""), Put("stage/lost", b"x", b"")]))
+        note_seen = await lake.kv.scan("drops")
+        held = await lake.kv.partitions("stage/", "stage0")
+        assert note_seen
+        dry = await lake.sweep(SweepOptions(dry_run=True), repo="")
+        assert (dry.tokens, dry.tokens_dropped) == (1, 0)
+        assert await lake.kv.partitions("stage/", "stage0") == held
+        found = await lake.sweep(repo="")
+        assert (found.tokens, found.tokens_dropped, found.deleted) == (1, 1, 1)
+        assert lake.runtime.slept >= GRACE
+        assert await lake.kv.partitions("stage/", "stage0") == [one for one in held if one != "stage/lost"]
+        assert await content(lake.engine) == shown
+        await settle(lake)
+        assert (await lake.sweep(repo="")).tokens == 0
+        assert await content(lake.engine) == shown
+
+    run(job())
+
+
+def test_tokens_of_a_repository_that_is_being_deleted_are_the_cleaners() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        await lake.engine.delete_repository(REPO)
+        assert (await lake.sweep(repo="")).tokens == 0
+        await settle(lake)
+        assert await lake.kv.partitions("stage/", "stage0") == []
+
+    run(job())
+
+
+# one at a time
+
+
+def test_one_process_sweeps_at_a_time() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        await lost_commit(lake)
+        await settle(lake)
+        await lake.age()
+        second: list[SweepPass] = []
+
+        async def other() -> None:
+            second.append(await lake.sweep())
+
+        lake.runtime.meanwhile = other
+        assert (await lake.sweep()).deleted > 0
+        assert second[0].skipped == [(REPO, "another process is sweeping it")]
+        assert second[0].deleted == 0
+        again = await lake.sweep(SweepOptions(every=3600.0))
+        assert again.skipped == [(REPO, "it was swept a short time ago")]
+        lake.clock.forward(3601)
+        assert len((await lake.sweep(SweepOptions(every=3600.0))).reports) == 1
+
+    run(job())
+
+
+def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
+    async def job(seconds: float, clock_goes_back: float = 0.0) -> SweepPass:
+        lake = await memory_lake()
+        partition = (await open_repo(lake.engine._ctx, REPO)).partition
+        row = LeaseRow("dead", lake.clock.now() + 900.0, 0.0)
+        await lake.kv.apply(Batch(puts=[Put(partition, LEASE, msgspec.json.encode(row))]))
+        lake.clock.forward(seconds)
+        lake.clock.time -= clock_goes_back
+        return await lake.sweep()
+
+    assert run(job(890.0)).skipped
+    assert run(job(901.0)).reports
+    assert run(job(0.0, 365 * DAY)).reports, "a clock that went back"
+
+
+def test_who_lost_the_lease_deletes_nothing_more() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        await lost_commit(lake)
+        await settle(lake)
+        await lake.age()
+        before = await lake.files()
+        other: list[SweepPass] = []
+
+        async def sleep_long() -> None:
+            lake.clock.forward(5000)  # as a laptop whose lid was closed
+            lake.runtime.meanwhile = nothing
+            other.append(await lake.engine.sweep(REPO, SweepOptions(dry_run=True)))
+            partition = (await open_repo(lake.engine._ctx, REPO)).partition
+            row = LeaseRow("other", lake.clock.now() + 900.0, 0.0)
+            await lake.kv.apply(Batch(puts=[Put(partition, LEASE, msgspec.json.encode(row))]))
+
+        async def nothing() -> None:
+            return
+
+        lake.runtime.meanwhile = sleep_long
+        found = await lake.sweep()
+        assert found.deleted == 0
+        assert "another process has taken over" in found.failures[0][1]
+        assert await lake.files() == before
+
+    run(job())
+
+
+@pytest.mark.slow
+def test_two_sweeps_at_once_do_no_harm() -> None:
+    """As when a lease ran out: each deletes only what it has seen unnamed twice itself."""
+
+    async def job(calls: int) -> bool:
+        lake = await memory_lake()
+        shown = await fill(lake)
+        await lost_commit(lake)
+        await settle(lake)
+        await lake.age()
+        happened = False
+
+        async def hook(*_: Any) -> None:
+            nonlocal happened
+            if lake.kv.calls == calls:
+                happened = True
+                await delete_rows(lake, LEASE)
+                await lake.engine.sweep(REPO, DATA)
+
+        lake.kv.calls, lake.kv.before = 0, hook
+        await lake.sweep()
+        lake.kv.before = None
+        assert await content(lake.engine) == shown
+        if not happened:
+            assert await lake.whole()
+        return happened
+
+    calls = 1
+    while run(job(calls)):
+        calls += 1
+    assert calls > 15
+
+
+# beside work
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
+    """Files count as old at once: only what is named when, and when it is written again, decides."""
+
+    async def job() -> None:
+        chance = random.Random(seed)
+        lake = await memory_lake()
+        await fill(lake)
+        for leave in WAYS:
+            await leave(lake)
+        done: list[str] = []
+
+        async def act(*_: Any) -> None:
+            lake.clock.forward(1)
+            if chance.random() < 0.25:
+                done.append(await one_step(lake.engine, chance))
+
+        lake.kv.before = act
+        for _ in range(6):
+            await lake.engine.sweep(REPO, SweepOptions(data=True, grace=GRACE, age=0.0))
+            lake.clock.forward(5)
+        lake.kv.before = None
+        assert len(set(done)) > 5
+        for branch in ("main", "dev"):
+            await content(lake.engine, branch)
+        assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
+        await settle(lake)
+        for _ in range(2):
+            lake.clock.forward(DAY + 1)
+            await lake.sweep()
+        assert await lake.whole()
+
+    run(job())
+
+
+async def one_step(engine: Engine, chance: random.Random) -> str:
+    branch, path, text = chance.choice(["main", "dev"]), chance.choice("abcdefgh"), chance.choice("123")
+    steps: dict[str, Callable[[], Awaitable[Any]]] = {
+        "put": lambda: put(engine, path, text, branch),
+        "commit": lambda: commit(engine, text, branch),
+        "delete": lambda: engine.delete_object(REPO, branch, path),
+        "merge": lambda: merge(engine, "dev"),
+        "reset": lambda: engine.reset_branch(REPO, branch),
+        "reset_object": lambda: engine.reset_object(REPO, branch, path),
+        "compact": lambda: engine.compact(REPO, branch, least=2),
+        "seal": lambda: crash_after_seal(engine, branch),
+        "copy": lambda: engine.copy_object(REPO, branch, path, "main", chance.choice("abcdef")),
+        "again": lambda: again(engine),
+        "clean": engine.run_cleaner,
+        "snapshot": engine.run_snapshots,
+    }
+    name = chance.choice(list(steps))
+    try:
+        await steps[name]()
+    except errors.StoreError:
+        raise  # nothing may be missing
+    except (errors.EngineError, AssertionError):
+        return name
+    return name
+
+
+async def again(engine: Engine) -> None:
+    await engine.delete_branch(REPO, "dev")
+    await engine.create_branch(REPO, "dev", "main")
+
+
+# what it costs
+
+
+def test_the_second_look_reads_only_what_is_new() -> None:
+    async def job() -> None:
+        lake = await memory_lake()
+        await fill(lake)
+        await lost_commit(lake)
+        await settle(lake)
+        await lake.age()
+        reads: list[str] = []
+        get = lake.store.get
+
+        async def counted(key: str) -> bytes:
+            reads.append(key)
+            return await get(key)
+
+        lake.store.get = counted  # type: ignore[method-assign]
+
+        async def more() -> None:
+            reads.append("--")
+            await put_commit(lake.engine, {"new": "1"})
+            reads.append("--")
+
+        lake.runtime.meanwhile = more
+        await lake.sweep()
+        first, _, second = (part.split() for part in " ".join(reads).split("--"))
+        assert len([key for key in first if key.startswith(METARANGES)]) == 2
+        assert len([key for key in second if key.startswith(METARANGES)]) == 1
+
+    run(job())
+
+
+def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> None:
+    async def job() -> None:
+        stores, clock = Stores(tmp_path), FakeClock(time.time())
+        engine = await make_engine(stores=stores, namespace="local://lake", clock=clock)
+        store = stores.open("local://lake")
+        await put_commit(engine, {"a": "1"})
+        temp = Path(store._places.temp.decode())  # type: ignore[attr-defined]
+        (temp / ("0" * 32)).write_bytes(b"left by a killed process")
+
+        async def left() -> int:
+            return len([blob async for blob in store.list_partial()])
+
+        assert await left() == 1, "the name is one that a put takes"
+        clock.forward(PARTIAL_AGE - 60)
+        await engine.run_cleaner()
+        assert await left() == 1
+        clock.forward(120)
+        await engine.run_cleaner()
+        assert await left() == 0
+        assert await content(engine) == {"a": "1"}
+        await engine.close()
+        stores.close()
+
+    run(job())

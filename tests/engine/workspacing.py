@@ -1,0 +1,52 @@
+"""What the workspace tests share: verbs on REPO with short names, and rows whose data is really there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, Workspace, WorkspaceRequest
+
+from tests.engine.support import REPO
+
+
+async def workspace(engine: Engine, ref: str = "main", **options: Any) -> Workspace:
+    """A new workspace."""
+    return await engine.create_workspace(REPO, WorkspaceRequest(ref=ref, creator="ann", **options))
+
+
+async def advance(engine: Engine, found: Workspace, policy: str = "rebase", *globs: str, **options: Any) -> Commit:
+    """Commit a workspace, or what globs choose."""
+    request = AdvanceRequest(committer="ann", message="w", policy=policy, globs=globs, **options)  # type: ignore[arg-type]
+    return await engine.commit_workspace(REPO, found.uid, request)
+
+
+async def store_of(engine: Engine) -> ObjectStore:
+    """The object store of REPO, as another tool sees it."""
+    return (await open_repo(engine._ctx, REPO)).store
+
+
+async def write_below(engine: Engine, found: Workspace, path: str, text: str) -> Entry:
+    """Write an object straight to the store, below the workspace's prefix; registers nothing."""
+    data = text.encode()
+    await (await store_of(engine)).put(found.prefix + path, data)
+    checksum = hashlib.md5(data, usedforsecurity=False).hexdigest()
+    return new_entry(found.prefix + path, checksum, len(data), 5, "text/plain", {})
+
+
+async def register(engine: Engine, found: Workspace, rows: dict[str, str | None]) -> None:
+    """Write objects below the prefix, and register them; None is a tombstone."""
+    made: Sequence[tuple[str, Entry | None]] = [
+        (path, None if text is None else await write_below(engine, found, path, text)) for path, text in rows.items()
+    ]
+    await engine.register_objects(REPO, found.uid, made)
+
+
+async def now(engine: Engine, found: Workspace) -> Workspace:
+    """Its record."""
+    return await engine.get_workspace(REPO, found.uid)

@@ -1,0 +1,398 @@
+"""Stores that are full, read-only, gone, slow or busy, under a real server: one kind of error, and nothing half-done.
+
+Every case: a fault begins while the server runs, every verb is tried once over HTTP, the fault ends. Then nothing has
+changed, fsck is clean, and the same branch works at once, without a restart.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+from uuid import uuid4
+
+import apsw
+import httpx
+import lakebed
+import pytest
+from lakebed_wire.operations import ERROR_KINDS
+
+from tests.server.test_s3_store import settings_of
+from tests.support import faulty_disk
+from tests.support.faulty_disk import FaultyDisk
+from tests.support.faulty_s3 import BROKEN, BUSY, DENIED, FULL, Fault, FaultyS3
+from tests.support.scene import Scene
+from tests.support.server import RunningServer, running_server
+
+pytestmark = pytest.mark.slow
+
+RETRY, SILENCE = 2.0, 1.0
+S3_VERBS = ("upload", "large upload", "commit", "read", "merge", "create")
+LATER = "try again later"
+
+
+class Lake(NamedTuple):
+    """A server whose store can be made to fail."""
+
+    server: RunningServer
+    environment: dict[str, str]
+    faults: FaultyS3 | FaultyDisk
+
+    def scene(self) -> Scene:
+        """On a namespace that nobody used before."""
+        scheme = "s3://lakebed-test" if isinstance(self.faults, FaultyS3) else "local:/"
+        return Scene(self.server, f"{scheme}/f-{uuid4().hex[:12]}", self.environment)
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[FaultyS3]:
+    from tests.support.s3 import shared
+
+    with FaultyS3(shared("seaweedfs").endpoint) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cloud(proxy: FaultyS3, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    from tests.support.s3 import shared
+
+    environment = settings_of(
+        shared("seaweedfs"),
+        LAKEBED_OBJECTS_S3_ENDPOINT=proxy.endpoint,
+        LAKEBED_OBJECTS_RETRY=str(RETRY),
+        LAKEBED_OBJECTS_SILENCE=str(SILENCE),
+    )
+    with running_server(tmp_path_factory, environment=environment) as server:
+        yield Lake(server, environment, proxy)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    control = tmp_path_factory.mktemp("faults") / "control"
+    environment = {faulty_disk.CONTROL: str(control)}
+    program = [faulty_disk.__file__]
+    with running_server(tmp_path_factory, environment=environment, program=program) as server:
+        yield Lake(server, environment, FaultyDisk(control))
+
+
+def refused(answer: httpx.Response, kind: str, said: str, *, retry: bool) -> None:
+    """The answer is this error, fit to be shown, with Retry-After where waiting may help and only there."""
+    body = answer.json()
+    assert (answer.status_code, body["kind"]) == (ERROR_KINDS[kind], kind), answer.text
+    assert re.search(said, body["message"]), body["message"]
+    assert ("retry-after" in answer.headers) == retry
+    assert body["request_id"] == answer.headers["x-request-id"]
+    for secret in ("test-secret", "/tmp", "Traceback", "127.0.0.1", "a message of the store"):
+        assert secret not in answer.text
+
+
+# --- S3 ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(BUSY, id="busy"),
+        pytest.param(BROKEN, id="broken"),
+        pytest.param("reset", id="reset"),
+        pytest.param("lose the answer", id="lost answer"),
+        pytest.param(2 * SILENCE, id="silent"),
+    ],
+)
+def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fault) -> None:
+    """Every verb gives up its first request; it is sent again inside the server, and the answer is a success."""
+    with cloud.scene() as scene:
+        for verb, only in [
+            ("upload", "PUT .*/data/"),
+            ("commit", "PUT .*/_lakebed/"),
+            ("merge", "PUT .*/_lakebed/commits/"),
+            ("read", "GET .*/data/"),
+        ]:
+            with proxy.failing(fault, times=1, only=only):
+                answer = scene.attempt(verb)[verb]
+            assert answer.is_success, (verb, answer.text)
+            assert proxy.hits == 1
+            tries = [one for one in proxy.seen if re.search(only, f"{one[0]} {one[1]}")]
+            assert len(tries) >= 2
+        assert scene.paths() == ["a", "b", "x"]
+        assert scene.uncommitted() == []
+        assert scene.paths("ours") == ["a", "o", "t"]
+        scene.passes_fsck()
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "said", "retry"),
+    [
+        pytest.param(BUSY, "store_unavailable", f"the store answered 503 SlowDown; {LATER}", True, id="busy"),
+        pytest.param(BROKEN, "store_unavailable", f"the store answered 500 InternalError; {LATER}", True, id="broken"),
+        pytest.param("reset", "store_unavailable", f"the connection broke; .* {LATER}", True, id="reset"),
+        pytest.param("gone", "store_unavailable", "cannot be reached; check the endpoint", True, id="gone"),
+        pytest.param(60.0, "store_unavailable", f"the store did not answer, .* {LATER}", True, id="silent"),
+        pytest.param(DENIED, "store_unavailable", "denied it .*; check the credentials", False, id="denied"),
+        pytest.param(FULL, "store_full", "no room .507 XMinioStorageFull.; free some", False, id="full"),
+    ],
+)
+def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: str, said: str, retry: bool) -> None:
+    with cloud.scene() as scene:
+        begun = time.monotonic()
+        with proxy.failing(fault):
+            answers = scene.attempt(*S3_VERBS)
+            tries = proxy.hits
+        for verb, answer in answers.items():
+            refused(answer, kind, said, retry=retry)
+            assert re.match(r"cannot (write|read) s3://lakebed-test/f-", answer.json()["message"]), verb
+        assert time.monotonic() - begun < 30.0
+        print(f"{kind}: {tries} requests for {len(S3_VERBS)} verbs")
+        if retry and fault != "gone":
+            assert tries >= 2 * len(S3_VERBS), "each verb was tried more than once inside"
+        if fault == DENIED:
+            assert tries <= 4 * len(S3_VERBS), "what lasts is not repeated (a new bucket's self-test sends twelve)"
+        scene.is_unhurt()
+        scene.goes_on()
+        assert scene.create(f"{scene.name}-2", f"{scene.namespace}-2").status_code == 201
+
+
+def test_lost_answers_of_every_write(cloud: Lake, proxy: FaultyS3) -> None:
+    """The writes happen, nobody says so. The commits are refused, or unknown; none is half there."""
+    with cloud.scene() as scene:
+        with proxy.failing("lose the answer", only="PUT"):
+            answers = scene.attempt("upload", "commit", "merge", "read")
+        assert answers["read"].content == b"first"
+        for verb in ("upload", "commit", "merge"):
+            refused(answers[verb], "store_unavailable", "the connection broke", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_acknowledged_uploads_of_a_bad_time_are_there(cloud: Lake, proxy: FaultyS3) -> None:
+    with cloud.scene() as scene:
+        acknowledged, refusals = {}, set()
+        for number in range(12):
+            path = f"n/{number:02}"
+            with proxy.failing(BUSY if number % 3 else "reset", times=0 if number % 4 else 50, only="PUT .*/data/"):
+                answer = scene.upload("main", path, b"%d" % number)
+            if answer.is_success:
+                acknowledged[path] = b"%d" % number
+            else:
+                refusals.add(path)
+        assert len(refusals) == 3
+        assert scene.uncommitted() == ["b", *acknowledged]
+        assert scene.commit("main").status_code == 201
+        assert scene.paths() == ["a", "b", *acknowledged]
+        assert {path: scene.read("main", path).content for path in acknowledged} == acknowledged
+        assert {scene.read("main", path).status_code for path in refusals} == {404}
+
+
+def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(cloud: Lake, proxy: FaultyS3) -> None:
+    """Of an object's bytes the rest is asked for again; where that fails too, the client's transfer breaks off."""
+    data = bytes(range(256)) * (4 << 12)
+    with cloud.scene() as scene:
+        assert scene.upload("main", "large", data).status_code == 201
+        with proxy.failing("half", times=1, only="GET .*/data/"):
+            assert scene.read("main", "large").content == data
+        assert proxy.hits == 1
+        with proxy.failing("half", only="GET .*/data/"), pytest.raises(httpx.RemoteProtocolError):
+            scene.read("main", "large")
+        assert scene.read("main", "large").content == data
+
+
+def test_the_sdk_has_a_type_for_it(cloud: Lake, proxy: FaultyS3) -> None:
+    server = cloud.server
+    with (
+        cloud.scene() as scene,
+        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, retries=0) as lake,
+    ):
+        main = lake.repository(scene.name).branch("main")
+        with proxy.failing(BUSY), pytest.raises(lakebed.errors.ServerUnavailableError) as caught:
+            main.put("x", b"1")
+        assert (caught.value.kind, caught.value.status) == ("store_unavailable", 503)
+        with proxy.failing(FULL), pytest.raises(lakebed.errors.ServerError, match="has no room") as full:
+            main.put("x", b"1")
+        assert (full.value.kind, full.value.status) == ("store_full", 507)
+        scene.is_unhurt()
+
+
+def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
+    """Of a new repository it is the caller's mistake; the name is free again for a better try."""
+    from tests.support.s3 import shared
+
+    boto = shared("seaweedfs").boto()
+    bucket = f"faults-{uuid4().hex[:12]}"
+    said = f"the bucket '{bucket}' does not exist; create it, or correct the namespace"
+    with cloud.scene() as scene:
+        refused(scene.create(f"{bucket}-r", f"s3://{bucket}/x"), "invalid_namespace", said, retry=False)
+        assert scene.create(f"{bucket}-r", f"s3://lakebed-test/{bucket}").status_code == 201
+    boto.create_bucket(Bucket=bucket)
+    with Scene(cloud.server, f"s3://{bucket}/x", cloud.environment) as scene:
+        kept = {}
+        for found in boto.list_objects_v2(Bucket=bucket)["Contents"]:
+            kept[found["Key"]] = boto.get_object(Bucket=bucket, Key=found["Key"])["Body"].read()
+            boto.delete_object(Bucket=bucket, Key=found["Key"])
+        boto.delete_bucket(Bucket=bucket)
+        for answer in scene.attempt("upload", "commit", "read", "merge").values():
+            refused(answer, "store_unavailable", said, retry=False)
+        boto.create_bucket(Bucket=bucket)
+        for key, data in kept.items():
+            boto.put_object(Bucket=bucket, Key=key, Body=data)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+# --- local:// and SQLite -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "said", "retry"),
+    [
+        pytest.param(errno.ENOSPC, "store_full", "No space left on device .ENOSPC.; .* make room", False, id="full"),
+        pytest.param(errno.EROFS, "store_full", "Read-only file system .EROFS.; .* writable", False, id="read-only"),
+        pytest.param(errno.EIO, "store_unavailable", "Input/output error .EIO.; check", True, id="failing syncs"),
+    ],
+)
+def test_a_disk_of_objects_that_fails(local: Lake, code: int, kind: str, said: str, retry: bool) -> None:
+    faults = local.faults
+    assert isinstance(faults, FaultyDisk)
+    with local.scene() as scene:
+        with faults.failing(objects=code):
+            answers = scene.attempt("upload", "large upload", "commit", "merge", "create", "read")
+        assert answers.pop("read").content == b"first"
+        for answer in answers.values():
+            refused(answer, kind, rf"cannot write local://f-\w+(-2)?/.*: {said}", retry=retry)
+        scene.is_unhurt()
+        scene.goes_on()
+        root = local.server.data_dir / "objects" / scene.namespace.removeprefix("local://")
+        assert list((root / ".lakebed-tmp").iterdir()) == [], "nothing half-written stays"
+
+
+@contextmanager
+def file_size_limit(process: int, limit: int) -> Iterator[None]:
+    """The kernel refuses to let files of a running process grow beyond `limit` bytes. True for root as well."""
+    import resource
+
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+
+
+def test_a_limit_of_the_kernel(local: Lake) -> None:
+    with local.scene() as scene:
+        with file_size_limit(local.server.process.pid, 4 << 20):
+            answers = scene.attempt("large upload", "read")
+        assert answers["read"].content == b"first"
+        refused(answers["large upload"], "store_full", "File too large .EFBIG.; nothing was half-written", retry=False)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_the_directory_of_objects_is_gone(local: Lake) -> None:
+    root = local.server.data_dir / "objects"
+    away = root.with_name("away")
+    with local.scene() as scene:
+        root.rename(away)
+        try:
+            answers = scene.attempt("upload", "large upload", "commit", "merge", "create", "read")
+            assert not root.exists(), "a directory in its place would hide what comes back"
+        finally:
+            away.rename(root)
+        for answer in answers.values():
+            refused(answer, "store_unavailable", "the directory of local:// namespaces is gone; mount it", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_a_directory_that_nobody_may_write_to(local: Lake) -> None:
+    """A true permission, where it binds; for root the same refusal comes from a file in the directory's place."""
+    with local.scene() as scene:
+        root = local.server.data_dir / "objects" / scene.namespace.removeprefix("local://")
+        temp = root / ".lakebed-tmp"
+        if os.geteuid() == 0:
+            temp.rename(root / "aside")
+            temp.write_text("in the way")
+        else:
+            temp.chmod(0o500)
+        try:
+            answers = scene.attempt("upload", "large upload", "commit", "merge")
+        finally:
+            if os.geteuid() == 0:
+                temp.unlink()
+                (root / "aside").rename(temp)
+            else:
+                temp.chmod(0o700)
+        for answer in answers.values():
+            refused(answer, "store_unavailable", "check the directory's owner, mode and disk", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "said", "retry"),
+    [
+        pytest.param("full", "store_full", "the KV store cannot be written, .* free space", False, id="full"),
+        pytest.param("read-only", "store_full", "the KV store cannot be written, .* writable", False, id="read-only"),
+        pytest.param("sync", "outcome_unknown", "may or may not have happened; read back", False, id="failing syncs"),
+    ],
+)
+def test_a_sqlite_file_that_fails(local: Lake, word: str, kind: str, said: str, retry: bool) -> None:
+    faults = local.faults
+    assert isinstance(faults, FaultyDisk)
+    with local.scene() as scene:
+        with faults.failing(kv=word):
+            answers = scene.attempt("upload", "commit", "merge", "create", "read", "list")
+        assert answers.pop("read").content == b"first"
+        assert [entry["path"] for entry in answers.pop("list").json()["results"]][:2] == ["a", "b"]
+        for answer in answers.values():
+            refused(answer, kind, said, retry=retry)
+        # an upload whose outcome is unknown may be there
+        scene.is_unhurt(perhaps=("x",) if kind == "outcome_unknown" else ())
+        scene.goes_on()
+
+
+def test_sqlite_locked_for_long_by_another_process(local: Lake) -> None:
+    with local.scene() as scene:
+        other = apsw.Connection(str(local.server.data_dir / "lakebed.db"))
+        other.execute("BEGIN IMMEDIATE")
+        answers = scene.attempt("upload", "commit", "merge", "create", "read", "list")
+        other.execute("ROLLBACK")
+        other.close()
+        assert answers.pop("read").content == b"first"
+        assert [entry["path"] for entry in answers.pop("list").json()["results"]] == ["a", "b"]
+        for answer in answers.values():
+            refused(answer, "store_unavailable", "another process held the KV store for too long", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_a_sqlite_file_that_is_moved_away(local: Lake) -> None:
+    """SQLite itself would go on, in a file without a name: every acknowledged change would be lost at the end."""
+    path = local.server.data_dir / "lakebed.db"
+    with local.scene() as scene:
+        path.rename(path.with_name("away"))
+        try:
+            answers = scene.attempt("upload", "commit", "merge", "create", "read")
+        finally:
+            path.with_name("away").rename(path)
+        assert answers.pop("read").content == b"first"
+        for answer in answers.values():
+            refused(answer, "store_unavailable", "file was moved, removed or replaced while it was in use", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_the_log_has_the_whole_truth(local: Lake) -> None:
+    faults = local.faults
+    assert isinstance(faults, FaultyDisk)
+    with local.scene() as scene:
+        with faults.failing(kv="full"):
+            answer = scene.attempt("upload")["upload"]
+        database = str(local.server.data_dir / "lakebed.db")
+        assert any(
+            answer.headers["x-request-id"] in line and database in line for line in local.server.log.splitlines()
+        )
+        assert database not in answer.text

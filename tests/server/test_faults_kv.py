@@ -1,0 +1,229 @@
+"""A PostgreSQL that stops, dies, turns read-only or is locked under a real server; KV stores of a newer Lakebed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import apsw
+import asyncpg
+import httpx
+import pytest
+from lakebed_wire.operations import ERROR_KINDS
+
+from tests.server.test_faults import refused
+from tests.support.postgres import PASSWORD, Postgres, running_postgres
+from tests.support.scene import Scene, run_verb, well
+from tests.support.server import RunningServer, running_server
+
+pytestmark = pytest.mark.slow
+
+VERBS = ("upload", "commit", "merge", "create")
+
+
+class Lake(NamedTuple):
+    """A server over a PostgreSQL of its own."""
+
+    server: RunningServer
+    environment: dict[str, str]
+    postgres: Postgres
+
+    def scene(self) -> Scene:
+        return Scene(self.server, f"local://f-{uuid4().hex[:12]}", self.environment)
+
+
+def settings_of(postgres: Postgres) -> dict[str, str]:
+    return {"LAKEBED_KV_TYPE": "postgres", "LAKEBED_KV_POSTGRES_DSN": postgres.dsn}
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    with (
+        running_postgres() as postgres,
+        running_server(tmp_path_factory, environment=settings_of(postgres)) as server,
+    ):
+        yield Lake(server, settings_of(postgres), postgres)
+        assert PASSWORD not in server.log
+
+
+async def tell(postgres: Postgres, *statements: str) -> None:
+    """Run statements, each on its own."""
+    connection = await asyncpg.connect(postgres.dsn)
+    try:
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_it_stops_and_starts_again(lake: Lake, how: str) -> None:
+    with lake.scene() as scene:
+        (lake.postgres.stop if how == "stop" else lake.postgres.kill)()
+        try:
+            answers = scene.attempt(*VERBS, "read", "list")
+        finally:
+            lake.postgres.start()
+        for answer in answers.values():
+            refused(answer, "store_unavailable", "the KV store does not answer; see that it runs", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_a_short_absence_is_not_seen(lake: Lake) -> None:
+    """It is back within the driver's patience of five seconds: requests wait for it."""
+    with lake.scene() as scene:
+        lake.postgres.stop()
+        back = threading.Timer(1.5, lake.postgres.start)
+        back.start()
+        answers = scene.attempt("upload", "read", "list")
+        back.join()
+        assert {verb: answer.status_code for verb, answer in answers.items()} == {
+            "upload": 201,
+            "read": 200,
+            "list": 200,
+        }
+        assert scene.uncommitted() == ["b", "x"]
+
+
+def test_it_dies_under_writers(lake: Lake) -> None:
+    """Whatever was acknowledged is there; what was refused is not; of the rest nobody said anything."""
+    with lake.scene() as scene:
+        outcomes: dict[str, httpx.Response] = {}
+
+        def write(writer: int) -> None:
+            for turn in range(40):
+                path = f"w/{writer}/{turn:02}"
+                outcomes[path] = scene.upload("main", path, path.encode())
+
+        with ThreadPoolExecutor(4) as threads:
+            writers = [threads.submit(write, number) for number in range(4)]
+            threading.Event().wait(0.15)
+            lake.postgres.kill()
+            lake.postgres.start()
+            for one in writers:
+                one.result()
+        kinds = {path: "" if answer.is_success else answer.json()["kind"] for path, answer in outcomes.items()}
+        assert set(kinds.values()) <= {"", "store_unavailable", "outcome_unknown"}
+        assert list(kinds.values()).count("") > 40
+        there = set(scene.uncommitted())
+        assert there >= {path for path, kind in kinds.items() if kind == ""}
+        assert there.isdisjoint(path for path, kind in kinds.items() if kind == "store_unavailable")
+        assert scene.commit("main").status_code == 201
+        assert {path for path in scene.paths() if path.startswith("w/")} == there - {"b"}
+        scene.passes_fsck()
+
+
+def test_it_turns_read_only(lake: Lake) -> None:
+    """As after a failover to a standby, or when its disk is nearly full."""
+    with lake.scene() as scene:
+        read_only = "ALTER SYSTEM SET default_transaction_read_only = "
+        asyncio.run(tell(lake.postgres, f"{read_only} on", "SELECT pg_reload_conf()"))
+        try:
+            answers = scene.attempt(*VERBS, "read", "list")
+        finally:
+            asyncio.run(tell(lake.postgres, f"{read_only} off", "SELECT pg_reload_conf()"))
+        assert answers.pop("read").content == b"first"
+        assert [entry["path"] for entry in well(answers.pop("list"))["results"]] == ["a", "b"]
+        for answer in answers.values():
+            refused(
+                answer, "store_full", "the KV store cannot be written, nothing was changed; .* writable", retry=False
+            )
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+def test_its_table_is_locked_for_long(lake: Lake) -> None:
+    @asynccontextmanager
+    async def locked():  # type: ignore[no-untyped-def]
+        connection = await asyncpg.connect(lake.postgres.dsn)
+        try:
+            async with connection.transaction():
+                await connection.execute("LOCK TABLE lakebed.kv IN EXCLUSIVE MODE")
+                yield
+        finally:
+            await connection.close()
+
+    async def attempt(scene: Scene) -> dict[str, httpx.Response]:
+        async with locked():
+            return await asyncio.to_thread(scene.attempt, *VERBS, "read")
+
+    with lake.scene() as scene:
+        answers = asyncio.run(attempt(scene))
+        assert answers.pop("read").content == b"first"
+        for answer in answers.values():
+            refused(answer, "store_unavailable", "something held it for too long, nothing was changed", retry=True)
+        scene.is_unhurt()
+        scene.goes_on()
+
+
+# --- a newer Lakebed was here --------------------------------------------------------------------------------------
+
+NEWER = r"the KV store was written by a newer Lakebed; upgrade this one \(it knows schema \d+, the store has 99\)"
+
+
+def refuses_to_start(data_dir: Path, environment: dict[str, str], *flags: str) -> None:
+    done = run_verb(data_dir, environment, "serve", "--port", "0", *flags)
+    assert done.returncode == 1, done.stderr
+    assert re.search(NEWER, done.stderr), done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert done.stdout == ""
+    assert PASSWORD not in done.stderr
+    fsck = run_verb(data_dir, environment, "fsck", "sales")
+    assert fsck.returncode not in (0, 1), "1 says that something was found"
+    assert re.search(NEWER, fsck.stderr), fsck.stderr
+
+
+@pytest.mark.parametrize("flags", [(), ("--workers", "2")], ids=["one", "workers"])
+def test_a_newer_sqlite_file_is_refused(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    data_dir = tmp_path / "data"
+    with running_server(data_dir):
+        pass
+    with apsw.Connection(str(data_dir / "lakebed.db")) as connection:
+        connection.pragma("user_version", 99)
+    connection.close()
+    before = (data_dir / "lakebed.db").read_bytes()
+    refuses_to_start(data_dir, {}, *flags)
+    assert (data_dir / "lakebed.db").read_bytes() == before
+
+
+def test_a_newer_postgres_schema_is_refused(lake: Lake, tmp_path: Path) -> None:
+    schema = f"newer_{uuid4().hex[:8]}"
+    environment = {**lake.environment, "LAKEBED_KV_POSTGRES_SCHEMA": schema}
+    with running_server(tmp_path / "data", environment=environment):
+        pass
+    asyncio.run(tell(lake.postgres, f"UPDATE {schema}.lakebed_schema SET version = 99"))
+    refuses_to_start(tmp_path / "data", environment)
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "another program's"])
+def test_a_damaged_sqlite_file_is_refused(tmp_path: Path, damage: str) -> None:
+    data_dir = tmp_path / "data"
+    with running_server(data_dir) as server, Scene(server, "local://x", {}):
+        pass
+    path = data_dir / "lakebed.db"
+    data = path.read_bytes()
+    if damage == "another program's":
+        path.unlink()
+        with apsw.Connection(str(path)) as connection:
+            connection.execute("CREATE TABLE theirs (a)")
+        connection.close()
+    else:
+        path.write_bytes({"cut": data[: len(data) // 2], "garbage": b"\xa5" * len(data)}[damage])
+    done = run_verb(data_dir, {}, "serve", "--port", "0")
+    assert done.returncode == 1
+    assert re.search("is damaged, or not a database; restore it|not a KV store of Lakebed", done.stderr), done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_every_kind_of_these_is_in_the_spec() -> None:
+    assert [ERROR_KINDS[kind] for kind in ("store_unavailable", "store_full", "outcome_unknown", "corrupt_data")] == [
+        503, 507, 500, 500,
+    ]  # fmt: skip

@@ -1,0 +1,32 @@
+"""Sweeps under the seeded scheduler, beside commits, pushes, merges, resets, crashes and lost answers."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+
+from tests.simulation.sweeps import sweep_schedule
+
+
+def run(start: int, count: int) -> tuple[list[str], int]:
+    found = [(seed, *sweep_schedule(seed)) for seed in range(start, start + count)]
+    return [f"seed {seed}: {violation}" for seed, violation, _ in found if violation], sum(one[2] for one in found)
+
+
+def test_some_sweeps() -> None:
+    violations, deleted = run(0, 40)
+    assert violations == []
+    assert deleted > 50
+
+
+@pytest.mark.slow
+def test_many_sweeps() -> None:
+    violations, deleted = run(40, 600)
+    assert violations == []
+    assert deleted > 800
+
+
+@pytest.mark.slow
+def test_sweeps_that_nobody_ran_before() -> None:
+    assert run(secrets.randbelow(1 << 40), 600)[0] == []

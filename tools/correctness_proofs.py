@@ -1,0 +1,210 @@
+"""The proofs: what each is, how it is run at a given size, and who reads its report.
+
+Data, above `correctness_page` and `correctness_reports`. In arguments and environment, `{seeds}`, `{start}`, `{sets}`,
+`{kills}` and `{examples}` stand for the sizes; `paths` are test files or patterns of them, found when the proof is run.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.correctness_page import Proof
+from tools.correctness_reports import Report, of_mutants, of_pytest, of_schedules, of_schemathesis
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A proof and how to run it: arguments of Python, the option that says where the report goes, and its reader.
+
+    `silent`: arguments that a reader need not type, because they only make the report.
+    """
+
+    proof: Proof
+    read: Callable[[bytes], Report]
+    arguments: Sequence[str]
+    report: str
+    silent: Sequence[str] = ()
+    paths: Callable[[], Sequence[str]] = tuple
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self, sizes: Mapping[str, int]) -> tuple[list[str], dict[str, str]]:
+        """The arguments and the environment of a run of this size."""
+        arguments = [one.format(**sizes) for one in self.arguments]
+        return [*arguments, *self.paths()], {name: one.format(**sizes) for name, one in self.environment.items()}
+
+    def command(self, sizes: Mapping[str, int]) -> str:
+        """What a reader types to run it again."""
+        arguments, environment = self.run(sizes)
+        setting = [f"{name}={value}" for name, value in environment.items()]
+        return " ".join([*setting, "python", shlex.join(arguments)])
+
+
+def _tests(
+    proof: Proof,
+    *patterns: str,
+    paths: Callable[[], Sequence[str]] | None = None,
+    only: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Job:
+    return Job(
+        proof,
+        of_pytest,
+        ("-m", "pytest", "-q", *only),
+        "--junitxml=",
+        paths=paths or (lambda: found(patterns)),
+        environment=environment or {},
+    )
+
+
+def found(patterns: Sequence[str]) -> list[str]:
+    """The test files of these patterns. One that fits nothing stays as it is, so that pytest fails on it."""
+    files = [sorted(ROOT.glob(one)) or [ROOT / one] for one in patterns]
+    return [str(one.relative_to(ROOT)) for some in files for one in some]
+
+
+def generated() -> list[str]:
+    """The test files of engine and formats that generate their cases, without the state machine: a proof of its own."""
+    files = found(["tests/engine/test_*.py", "tests/format/test_*.py"])
+    return [one for one in files if "from hypothesis" in (ROOT / one).read_text("utf-8") and "machine" not in one]
+
+
+PROOFS: Sequence[Job] = (
+    Job(
+        Proof(
+            "schedules",
+            "Simulated schedules",
+            "The real engine on in-memory stores whose every call is a scheduling point of a seeded scheduler "
+            "(random, sticky random, PCT), with crashes, lost, late and refused answers, and pauses past the "
+            "clean-up's grace. Every effect on the store and every answer is judged against the history of each "
+            "branch: nothing acknowledged is lost, nothing refused is visible, commits hold what was shown, merges "
+            "are three-way, nothing referenced is deleted, no orphan rows are left. The seeds are fresh each time; "
+            "one seed is one schedule, and replays exactly.",
+            ("make simulate SEEDS=100000", "python -m tests.simulation.run --seed N --trace"),
+        ),
+        of_schedules,
+        ("-m", "tests.simulation.run", "--seeds", "{seeds}", "--start", "{start}"),
+        "--json=",
+    ),
+    Job(
+        Proof(
+            "mutants",
+            "Mutants",
+            "The test of the simulation: each patch in `tests/simulation/mutants` breaks the protocol in one place "
+            "of a copy of the engine, and the simulation must see it within a bounded number of seeds, from every "
+            "one of several fresh starting seeds. The same seeds must pass on the engine as it is.",
+        ),
+        of_mutants,
+        ("-m", "tests.simulation.run", "--mutants", "--sets", "{sets}"),
+        "--json=",
+    ),
+    _tests(
+        Proof(
+            "kills",
+            "Kills under load",
+            "A real server under writers and committers gets SIGKILL at random moments, and starts again over the "
+            "same data: every acknowledged upload, delete and commit is there, and nothing that nobody asked for. "
+            "On SQLite and on PostgreSQL.",
+            ("LAKEBED_KILLS=200 python -m pytest tests/crash/test_sigkill.py",),
+        ),
+        "tests/crash/test_sigkill.py",
+        environment={"LAKEBED_KILLS": "{kills}"},
+    ),
+    _tests(
+        Proof(
+            "kill-points",
+            "Every kill point",
+            "A process that runs one operation kills itself right before, or right after, its k-th call to a store, "
+            "for every k until the operation ends. Each time the operation is there as a whole or not at all, and "
+            "running it again gives what one run gives.",
+        ),
+        "tests/crash/test_kill_points.py",
+    ),
+    _tests(
+        Proof(
+            "races",
+            "Races",
+            "Tens of tasks on one branch; every verb against every rival at every store call; two processes on one "
+            "SQLite file; two servers and several workers over one store.",
+        ),
+        "tests/engine/test_*races.py",
+        "tests/conformance/test_kv.py",
+        "tests/server/test_postgres_servers.py",
+        "tests/server/test_workers.py",
+        only=("-k", "race or racing or servers or workers"),
+    ),
+    _tests(
+        Proof(
+            "lost-answers",
+            "Lost answers",
+            "Each verb with an answer lost before the call took effect, after it, or landing late: it settles what "
+            "happened by reading back, and nothing is done twice.",
+        ),
+        "tests/engine/test_lost_answers.py",
+    ),
+    _tests(
+        Proof(
+            "oracles",
+            "Generated cases",
+            "Folds, diffs, merges, layers, pages, and the file formats on generated inputs, against plain "
+            "dictionaries: tiny ranges, equal identities, empty files, odd paths.",
+        ),
+        paths=generated,
+    ),
+    _tests(
+        Proof(
+            "machine",
+            "The whole engine against a model",
+            "Any sequence of the engine's verbs, with restarts and clean-up at random moments, gives what a model "
+            "of dictionaries gives.",
+        ),
+        "tests/engine/test_machine.py",
+    ),
+    _tests(
+        Proof(
+            "faults",
+            "Faulty stores",
+            "Stores that are full, read-only, gone, slow, locked or answer 503, through a real server: typed "
+            "errors that say what failed, retries inside first, nothing half-done, and a branch that works again "
+            "when the fault has gone.",
+        ),
+        "tests/server/test_faults*.py",
+    ),
+    _tests(
+        Proof(
+            "damage",
+            "Damaged files",
+            "Flipped bits, truncation and swapped files of every format: a typed error that names the file, never "
+            "wrong data.",
+        ),
+        "tests/format/test_*.py",
+        "tests/engine/test_corrupt.py",
+        "tests/server/test_damaged*.py",
+    ),
+    _tests(
+        Proof(
+            "conformance",
+            "Store conformance",
+            "What the engine asks of a store, asked of every driver: one suite for the KV stores, one for the "
+            "object stores, on real servers and emulators.",
+        ),
+        "tests/conformance/test_*.py",
+    ),
+    Job(
+        Proof(
+            "api",
+            "The whole API",
+            "schemathesis sends what `openapi.yaml` allows, and what it forbids, to a real server: every answer "
+            "is one that the document promises, and none is a 500.",
+            ("python tools/run_schemathesis.py --max-examples 200 --seed N",),
+        ),
+        of_schemathesis,
+        ("tools/run_schemathesis.py", "--max-examples", "{examples}"),
+        "--report-json-path=",
+        silent=("--", "--report", "json"),
+    ),
+)
