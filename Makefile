@@ -1,5 +1,6 @@
 # One command per intent; CI runs the same ones. `make help` lists them.
-# Needs Python 3.11+ and make, nothing else: every target installs what it uses into .venv.
+# Needs Python 3.11+ and make, nothing else: every target installs what it uses into .venv. But for `make test`: its
+# tests of az:// run Azurite, and need Node.js 20+ with npm.
 
 PYTHON ?= python3
 VENV   := .venv

@@ -63,7 +63,7 @@ async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -
         nonlocal made, nothing, gave_up
         step = 0
         while time.perf_counter() < deadline:
-            path = f"race/{number}/{step}"
+            path = f"race/{number}/{time.time_ns()}"
             step += 1
             await staging.stage(engine._ctx, repo, "main", [(path, entry(path))])
             try:

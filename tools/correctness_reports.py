@@ -58,7 +58,7 @@ def of_schedules(report: bytes) -> Report:
         "schedules a second": int(found["schedules"] / max(found["seconds"], 0.001)),
     }
     spread = [{"policy": name, "schedules": count} for name, count in sorted(found["policies"].items())]
-    return figures, wrong if found["schedules"] else ["no schedule was run"], spread
+    return figures, wrong, spread
 
 
 def of_mutants(report: bytes) -> Report:
@@ -95,7 +95,8 @@ def of_schemathesis(report: bytes) -> Report:
     """The JSON report of `schemathesis run`."""
     found: dict[str, Any] = msgspec.json.decode(report)
     cases, operations = found["test_cases"], found["operations"]
-    wrong = [f"{len(found[name])} {name}" for name in ("failures", "errors") if found[name]]
+    wrong = [f"{one.get('title')} at {', '.join(one.get('operations', ()))}" for one in found["failures"]]
+    wrong += [f"error: {one}"[:300] for one in found["errors"]]
     wrong += [f"{cases[name]} cases {name}" for name in ("with_failures", "errored") if cases[name]]
     if operations["tested"] != operations["total"]:
         wrong.append(f"only {operations['tested']} of {operations['total']} operations were tested")

@@ -134,6 +134,10 @@ class Machine(Staging):
         )
         if found is not None:
             assert (found.name, found.commit_id, found.hidden) == (name, repo.branches[name].head, hidden)
+            self.agree(
+                self.engine.create_tag(repo.name, name, name, force=repo.read_only),
+                lambda _: repo.create_tag(name, Ref(name)),
+            )
         self.shown(repo, name)
 
     @rule(data=st.data())
@@ -167,6 +171,10 @@ class Machine(Staging):
         if found is not None:
             assert self.run(self.engine.get_tag(repo.name, name)) == found
             assert (found.name, found.commit_id) == (name, repo.tags[name])
+            self.agree(
+                self.engine.create_branch(repo.name, name, name, force=repo.read_only),
+                lambda _: repo.create_branch(name, Ref(name), False),
+            )
 
     @rule(data=st.data())
     def delete_tag(self, data: Data) -> None:

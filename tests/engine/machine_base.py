@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
+from lakebed_engine.operations.checking.orphans import DATA, OURS
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.tree.outline import LAYERS, Limits
 from lakebed_engine.vocabulary import errors
@@ -239,15 +240,19 @@ class Base(RuleBasedStateMachine):
         await self.engine.run_cleaner()
         assert await self.world.notes() == []
 
-    def checked(self) -> None:
-        """fsck finds nothing missing and nothing corrupt, and no commit or layer that nothing names."""
+    def checked(self, *, swept: bool = False, data: bool = False) -> None:
+        """fsck finds nothing missing and nothing corrupt, and no commit or layer that nothing names.
+
+        Once `swept` no file is left that nothing names; none of `data` either when that was swept, too.
+        """
         for repo in self.model.repos.values():
             report = self.run(self.engine.fsck(repo.name, FsckOptions(deep=True, orphan_age=-1e9)))
             assert list(report.problems) == []
             assert list(report.unknown) == []
             assert report.counts["commits"] == len(repo.commits)
-            folders = (COMMITS,) if self.loose_layers else (COMMITS, LAYERS)
-            assert [one.key for one in report.orphans if one.key.startswith(folders)] == []
+            folders = [COMMITS] if self.loose_layers else [COMMITS, LAYERS]
+            folders += [OURS] * swept + [DATA] * data
+            assert [one.key for one in report.orphans if one.key.startswith(tuple(folders))] == []
 
     def teardown(self) -> None:
         try:

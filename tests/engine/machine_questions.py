@@ -8,6 +8,8 @@ from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.swap import seal
 from lakebed_engine.tree.outline import Limits
 from lakebed_engine.vocabulary.records import Commit, DiffEntry, LogRequest
+from lakebed_engine.vocabulary.reports import SweepOptions
+from msgspec.structs import replace
 
 from tests.engine.machine_base import (
     REPOS,
@@ -24,8 +26,8 @@ from tests.engine.machine_base import (
     prefixes,
 )
 from tests.engine.machine_model import Repo, same_commit
-from tests.engine.machine_values import Change, Value, grouped, value_of
-from tests.engine.machine_world import LIMITS
+from tests.engine.machine_values import Change, Ref, Value, grouped, value_of
+from tests.engine.machine_world import GRACE, LIMITS
 
 Data = st.DataObject
 
@@ -121,41 +123,41 @@ class Questions(Base):
         amount=amounts,
         objects=often((), seldom=(("a/b",), ("a", "ab"), ("b/_SUCCESS", "é"))),
         under=often((), seldom=(("a",), ("b/", "é"))),
-        first_parent=st.booleans(),
-        since=st.one_of(st.none(), st.integers(-2, 2000)),
+        since=often(None, None, seldom=(-2, 0, 1, 400, 5000)),
     )
-    def log(self, data: Data, amount: int, objects: tuple[str, ...], under: tuple[str, ...], first_parent: bool,
-            since: int | None) -> None:  # fmt: skip
+    def log(self, data: Data, amount: int, objects: tuple[str, ...], under: tuple[str, ...], since: int | None) -> None:
         repo = self.a_repo(data)
         ref = self.a_ref(data, repo)
         stop = self.a_ref(data, repo, "stop_at") if data.draw(often(False, seldom=(True,))) else None
-
-        def request(after: str, **more: bool) -> LogRequest:
-            return LogRequest(
-                after=after, amount=amount, objects=objects, prefixes=under, first_parent=first_parent,
-                since=None if since is None else 1_700_000_000 + since, stop_at=str(stop) if stop else "", **more,
+        for first_parent in (False, True):
+            request = LogRequest(
+                amount=amount, objects=objects, prefixes=under, first_parent=first_parent,
+                since=None if since is None else 1_700_000_000 + since, stop_at=str(stop) if stop else "",
             )  # fmt: skip
+            self.logged(repo, ref, request, stop)
 
+    def logged(self, repo: Repo, ref: Ref, request: LogRequest, stop: Ref | None) -> None:
+        """A log, limited and page by page."""
         found = self.agree(
-            self.engine.log(repo.name, str(ref), request("", limit=True)),
-            lambda _: repo.log(ref, request(""), stop),
+            self.engine.log(repo.name, str(ref), replace(request, limit=True)),
+            lambda _: repo.log(ref, request, stop),
         )
         if found is None:
             return
-        wanted = repo.log(ref, request(""), stop)
-        assert ([one.id for one in found.items], found.has_more) == (wanted[:amount], False)
+        wanted = repo.log(ref, request, stop)
+        assert ([one.id for one in found.items], found.has_more) == (wanted[: request.amount], False)
 
         def told(one: Commit) -> str:
             same_commit(repo.commits[one.id], one)
             return one.id
 
         self.paged(
-            lambda after: self.engine.log(repo.name, str(ref), request(after)),
+            lambda after: self.engine.log(repo.name, str(ref), replace(request, after=after)),
             wanted,
             told,
             lambda one: one.id,
             "",
-            amount,
+            request.amount,
         )
 
     @rule(data=st.data())
@@ -229,6 +231,16 @@ class Questions(Base):
     @rule()
     def clean_up(self) -> None:
         self.run(self.clean())
+
+    @rule(data=st.booleans())
+    def sweep(self, data: bool) -> None:
+        """Nothing that anything names is taken, however young it is, and nothing is left that nothing names."""
+        self.run(self.clean())
+        done = self.run(self.engine.sweep("", SweepOptions(data=data, grace=GRACE, age=-1e9)))
+        assert (list(done.failures), list(done.skipped)) == ([], [])
+        assert sum(one.found - one.deleted for one in done.reports) == 0
+        self.loose_layers = False
+        self.checked(swept=True, data=data)
 
     @rule(cache_bytes=st.sampled_from([0, 20_000, 1 << 22]), limits=st.sampled_from(LIMITS))
     def restart(self, cache_bytes: int, limits: Limits) -> None:

@@ -56,6 +56,16 @@ def tiny(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(StagedCursor.__init__, "__defaults__", (2,))
 
 
+class _Waiting(Inline):
+    """Waiting takes no time but the machine's."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+
+    async def sleep(self, seconds: float) -> None:
+        self._clock.forward(seconds)
+
+
 class _InMemory:
     """Namespaces of memory, whose files are as old as the machine's clock says."""
 
@@ -93,7 +103,7 @@ class World:
             self._stores,
             clock=self.clock,
             ids=self._ids,
-            runtime=Inline(),
+            runtime=_Waiting(self.clock),
             cache_bytes=cache_bytes,
             cleanup_grace=GRACE,
             snapshot_always=snapshot_always,

@@ -5,7 +5,7 @@ A failure prints the steps and a blob: `@reproduce_failure(...)` above the test 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from tests.engine.machine import Machine
 from tests.engine.machine_base import Base
 from tests.engine.machine_world import tiny
 
+Record = Callable[[str, object], None]
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _tiny() -> Iterator[None]:
@@ -24,7 +26,7 @@ def _tiny() -> Iterator[None]:
         yield
 
 
-def go(machine: type[Machine], examples: int, steps: int) -> None:
+def go(machine: type[Machine], examples: int, steps: int, record: Record) -> None:
     """Run the machine so many times; each one must come to its last checks."""
     before = Base.ended
     run_state_machine_as_test(
@@ -39,20 +41,21 @@ def go(machine: type[Machine], examples: int, steps: int) -> None:
         ),
     )
     assert Base.ended - before >= examples // 2
+    record("sequences", Base.ended - before)
 
 
-def test_some_sequences() -> None:
-    go(Machine, 20, 25)
-
-
-@pytest.mark.slow
-def test_many_sequences() -> None:
-    go(Machine, 150, 60)
+def test_some_sequences(record_property: Record) -> None:
+    go(Machine, 20, 25, record_property)
 
 
 @pytest.mark.slow
-def test_sequences_on_sqlite_and_files(tmp_path: Path) -> None:
+def test_many_sequences(record_property: Record) -> None:
+    go(Machine, 150, 60, record_property)
+
+
+@pytest.mark.slow
+def test_sequences_on_sqlite_and_files(tmp_path: Path, record_property: Record) -> None:
     class OnDisk(Machine):
         root = tmp_path
 
-    go(OnDisk, 40, 40)
+    go(OnDisk, 40, 40, record_property)

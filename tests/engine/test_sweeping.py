@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.cleaning import PARTIAL_AGE
-from lakebed_engine.operations.context import open_repo, read_branch
+from lakebed_engine.operations.context import open_repo, read_branch, workspace_key
 from lakebed_engine.operations.layers import put_on_top
 from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.operations.sweeping.lease import LeaseRow
@@ -30,6 +30,7 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.ports import PolledSignals
+from lakebed_engine.vocabulary.records import Workspace
 from lakebed_engine.vocabulary.reports import FsckOptions, Orphan, SweepOptions, SweepPass
 
 from tests.engine.support import (
@@ -561,6 +562,33 @@ def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
         assert (await lake.sweep()).ok
         await lake.engine.create_branch(REPO, "back", head.id)
         assert (await content(lake.engine, "back"))["only"] == "here"
+
+    run(job())
+
+
+def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it_is_closed() -> None:
+    """Tools write there without the server: what is not registered yet may be tomorrow."""
+
+    async def job() -> None:
+        lake = await memory_lake()
+        repo = await open_repo(lake.engine._ctx, REPO)
+        head = await lake.engine.get_commit(REPO, "main")
+        uid = "ab" * 16
+        old = f"workspaces/{uid}/part/file"
+        keys = [old, "workspaces/gone/file", f"workspaces/{uid}.committed"]
+        for key in keys:
+            await lake.store.put(key, b"x")
+        record = Workspace(
+            name=f"main+{uid}", uid=uid, gen=1, commit_id=head.id, staging_token="t", branch="main",
+            prefix=f"workspaces/{uid}/", creator="ann", creation_date=0, expires=1,
+        )  # fmt: skip
+        for state, gone in (("open", {keys[1]}), ("committed", {keys[1], old})):
+            row = msgspec.json.encode(msgspec.structs.replace(record, state=state))
+            await lake.kv.apply(Batch(puts=[Put(repo.partition, workspace_key(uid), row)]))
+            await lake.age()
+            assert (await lake.sweep(SweepOptions())).deleted == 0
+            assert (await lake.sweep()).ok
+            assert set(keys) - await lake.files() == gone
 
     run(job())
 

@@ -16,7 +16,6 @@ import apsw
 import asyncpg
 import httpx
 import pytest
-from lakebed_wire.operations import ERROR_KINDS
 
 from tests.server.test_faults import refused
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
@@ -221,9 +220,3 @@ def test_a_damaged_sqlite_file_is_refused(tmp_path: Path, damage: str) -> None:
     assert done.returncode == 1
     assert re.search("is damaged, or not a database; restore it|not a KV store of Lakebed", done.stderr), done.stderr
     assert "Traceback" not in done.stderr + done.stdout
-
-
-def test_every_kind_of_these_is_in_the_spec() -> None:
-    assert [ERROR_KINDS[kind] for kind in ("store_unavailable", "store_full", "outcome_unknown", "corrupt_data")] == [
-        503, 507, 500, 500,
-    ]  # fmt: skip

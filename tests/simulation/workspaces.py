@@ -28,7 +28,7 @@ def check_existence(
         if new.record.commit_id not in heads:
             raise Violation(f"{op} makes a workspace on a commit that was no head of its branch")
         if op.kind == "stash":
-            _check_stash(contents, op, new)
+            _check_stash(op, new)
         elif not new.clean:
             raise Violation(f"{op} makes a workspace that is not clean")
     elif op.kind not in CLOSERS or name != op.args["workspace"]:
@@ -44,19 +44,17 @@ def _is_moved(op: Op, change: tuple[str, State | None, State | None]) -> bool:
     return op.kind == "pop" or old.record.commit_id != new.record.commit_id
 
 
-def _check_stash(contents: Contents, op: Op, new: State) -> None:
-    """What the branch showed is what the workspace shows with the rows on top that are staged on the branch since."""
-    _, (_, old, left) = op.did("swap")[-2]  # the last one is that of the workspace itself
-    if identities(old.view) != _with(identities(new.view), contents.delta(left.record)):
+def _check_stash(op: Op, new: State) -> None:
+    """It shows what the branch showed."""
+    _, (_, old, _) = op.did("swap")[-2]  # the last one is that of the workspace itself
+    if identities(old.view) != identities(new.view):
         raise Violation(f"{op} moves something else than what was uncommitted")
 
 
 def stash(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    """The branch shows its head and what is staged since; or it was only sealed."""
-    if len(new.record.layers) > len(old.record.layers) and identities(old.view) == identities(new.view):
-        return
-    if new.record.layers or identities(new.view) != _with(identities(new.tree), contents.delta(new.record)):
-        raise Violation(f"{op} leaves something on {name!r}, or takes too much")
+    """The branch shows its head."""
+    if contents.delta(new.record) or identities(new.view) != identities(old.tree):
+        raise Violation(f"{op} leaves something on {name!r}")
 
 
 def pop(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:

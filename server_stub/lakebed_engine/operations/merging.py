@@ -19,7 +19,7 @@ from lakebed_engine.operations.names import check_amount
 from lakebed_engine.operations.reading import uncommitted
 from lakebed_engine.operations.refs import Resolved, resolve_commit
 from lakebed_engine.operations.swap import is_staged, nothing_staged, seal, swap
-from lakebed_engine.operations.views import tree_of, view_of
+from lakebed_engine.operations.views import View, read_once, tree_of
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.threeway import Side, aligned
@@ -30,6 +30,7 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     MergeConflictError,
     NoChangesError,
+    PredicateFailed,
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Commit, Layer, MergeRequest
@@ -69,24 +70,35 @@ async def clean_branch(ctx: Context, repo: Repo, name: str) -> Seen | None:
 
     None: it changed meanwhile, try again. Raises DirtyBranchError.
     """
+    started = ctx.clock.monotonic()
     seen = await read_branch(ctx, repo, name)
     if not await is_staged(ctx, seen.record):
         return seen
-    view = await view_of(ctx, repo, Resolved(seen.record.commit_id, seen, True))
-    async for change in uncommitted(view, ""):
-        raise DirtyBranchError(
-            f"branch {name!r} of {repo.name!r} has uncommitted changes (dirty branch), {change.path!r} first: "
-            "commit or reset them, then merge again"
-        )
-    found = await seal(ctx, repo, seen)
-    if found is None or not found.record.layers:
-        return None
-    # what was sealed may hold more than what was looked at
-    view = await view_of(ctx, repo, Resolved(found.record.commit_id, found, True))
-    async for _ in uncommitted(view, ""):
+    try:
+        path = await read_once(ctx, repo, Resolved(seen.record.commit_id, seen, True), started, _first_uncommitted)
+        if path is not None:
+            raise DirtyBranchError(
+                f"branch {name!r} of {repo.name!r} has uncommitted changes (dirty branch), {path!r} first: "
+                "commit or reset them, then merge again"
+            )
+        started = ctx.clock.monotonic()
+        found = await seal(ctx, repo, seen)
+        if found is None or not found.record.layers:
+            return None
+        # what was sealed may hold more than what was looked at
+        sealed = Resolved(found.record.commit_id, found, True)
+        if await read_once(ctx, repo, sealed, started, _first_uncommitted) is not None:
+            return None
+    except PredicateFailed:
         return None
     new = msgspec.structs.replace(found.record, gen=found.record.gen + 1, layers=())
     await swap(ctx, repo, found, new, dropped=found.record.layers)
+    return None
+
+
+async def _first_uncommitted(view: View) -> str | None:
+    async for change in uncommitted(view, ""):
+        return change.path
     return None
 
 

@@ -5,11 +5,20 @@ Above `workspaces` and `layers`. Each is one batch: the changes are in one place
 
 from __future__ import annotations
 
-import msgspec
-
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, absent, open_repo, read_branch, record_key
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    MARKER,
+    Context,
+    Repo,
+    Seen,
+    absent,
+    open_repo,
+    read_branch,
+    record_key,
+    staging,
+)
 from lakebed_engine.operations.layers import put_on_top
-from lakebed_engine.operations.swap import everything_of, nothing_staged, seal, swap
+from lakebed_engine.operations.swap import emptied, everything_of, nothing_staged, seal, swap
 from lakebed_engine.operations.views import layers_delta, stands
 from lakebed_engine.operations.workspaces import (
     busy,
@@ -28,21 +37,23 @@ from lakebed_engine.vocabulary.records import Layer, Workspace, WorkspaceRequest
 async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
     """Move all that is uncommitted on the branch `request.ref` into a new workspace on its head.
 
-    The layers move as they are: nothing is copied. Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError.
+    The layers move as they are, the live token as one of them: nothing is copied, and the branch shows its head.
+    Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError.
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     for _ in range(ATTEMPTS):
-        seen = await seal(ctx, repo, await read_branch(ctx, repo, request.ref))
-        if seen is None:
-            continue
+        seen = await read_branch(ctx, repo, request.ref)
         branch = seen.record
-        if not branch.layers:
+        used = await ctx.kv.get(staging(branch.staging_token), MARKER) is not None
+        layers = (Layer(branch.staging_token), *branch.layers) if used else branch.layers
+        if not layers:
             raise NoChangesError(f"branch {branch.name!r} of {repo.name!r}: no uncommitted changes to stash")
-        new = new_record(ctx, branch.name, branch.commit_id, request, branch.layers)
-        after = msgspec.structs.replace(branch, gen=branch.gen + 1, layers=())
-        guard = [absent(repo.partition, record_key(new.name))]
-        if await swap(ctx, repo, seen, after, puts=[row_of(repo, new)], checks=guard):
+        new = new_record(ctx, branch.name, branch.commit_id, request, layers)
+        guard = [absent(repo.partition, record_key(new.name)), *([] if used else [nothing_staged(branch)])]
+        gone = [] if used else [Layer(branch.staging_token)]
+        after = emptied(branch, ctx.ids.new())
+        if await swap(ctx, repo, seen, after, puts=[row_of(repo, new)], checks=guard, dropped=gone):
             return new
     raise TooManyAttemptsError(f"branch {request.ref!r} of {repo.name!r} changed too often, nothing was stashed")
 
