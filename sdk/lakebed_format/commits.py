@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 _BYTES, _STRING, _INT64, _SLICE, _MAP, _NESTED = range(6)
@@ -64,7 +64,7 @@ def _text(value: str) -> bytes:
 
 def encode_commit(record: CommitRecord) -> bytes:
     """The JSON file, keys sorted, readable by people."""
-    body = {"format": "commit/1", "id": commit_id(record), **asdict(record)}
+    body = {"format": "commit/1", "id": commit_id(record)} | {one.name: getattr(record, one.name) for one in fields(record)}
     return json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1).encode() + b"\n"
 
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from lakebed_engine.tree.trees import LAYERS
 from lakebed_engine.vocabulary.records import Layer, LayerPart
-from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, RANGE_SCHEMA, CommitRecord
+from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, CommitRecord
 from lakebed_format.bloom import BITS_A_PATH, PROBES
 from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS
-from lakebed_format.schemas import FORMAT_VERSION, ID_KEY, VERSION_KEY
+from lakebed_format.schemas import FORMAT_VERSIONS, ID_KEY, LEVELED_SCHEMA, VERSION_KEY
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
 
 from tests.docs.snippets import ROOT
@@ -23,7 +23,12 @@ PAGE = (ROOT / "docs/formats.md").read_text("utf-8")
 
 def rows(section: str) -> list[tuple[str, str]]:
     """The first two cells of each row of the first table under a heading."""
-    text = PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+    return rows_of(PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0])
+
+
+def rows_of(text: str) -> list[tuple[str, str]]:
+    """The same of the first table in a text."""
+    text = ("\n" + text).partition("\n\n|")[2].partition("\n\n")[0]
     return re.findall(r"^\| `([^`]+)` \| ([^|]*[^| ]) \|", text, re.MULTILINE)
 
 
@@ -39,6 +44,15 @@ def test_columns(section: str, schema: pa.Schema) -> None:
 
 def test_a_layer_has_one_column_more() -> None:
     assert columns(RANGE_SCHEMA) + rows("Layer") == columns(DELTA_SCHEMA)
+
+
+def test_patches_have_these_columns_more() -> None:
+    level, *more = rows("Patches")
+    assert columns(METARANGE_SCHEMA) + [level] == columns(LEVELED_SCHEMA)
+    assert columns(DELTA_SCHEMA) + rows_of(PAGE.split("with the columns of a layer and these", 1)[1]) == columns(
+        PATCH_SCHEMA
+    )
+    assert more == []
 
 
 def test_a_layer_in_a_branch_record() -> None:
@@ -63,7 +77,10 @@ def test_a_commit_has_these_keys() -> None:
 
 
 def test_the_numbers() -> None:
-    assert f"The version of the formats is {FORMAT_VERSION}." in PAGE
+    assert FORMAT_VERSIONS == {"range": 1, "patch": 1, "layer": 1, "metarange": 2}
+    assert (
+        "A metarange is of version 1, or of\nversion 2 when it names patches; everything else is of version 1." in PAGE
+    )
     assert f"at most {ROW_GROUP_ROWS:,} rows" in PAGE
     assert f"({MAX_BYTES:,})" in PAGE
     assert f"({MIN_BYTES:,})" in PAGE

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 import pyarrow as pa
-from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, RANGE_SCHEMA, identity
+from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, identity
 
 Row = dict[str, Any]
 
@@ -62,3 +62,11 @@ def layer_sample(count: int) -> list[Row]:
     """As `sample`, every third a tombstone."""
     rows = enumerate(sample(count))
     return [tombstone(row["path"]) if n % 3 == 1 else {**row, "deleted": False} for n, row in rows]
+
+
+def patch_table(rows: list[Row]) -> pa.Table:
+    """Rows of PATCH_SCHEMA: every other one stands over an entry of the ranges."""
+    more = [
+        {**row, "before": bytes([n]) * 32 if n % 2 else b"", "before_bytes": n % 2 * n} for n, row in enumerate(rows)
+    ]
+    return pa.Table.from_pylist(more, schema=PATCH_SCHEMA)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 from lakebed_format import CommitRecord, commit_id, encode_commit, encode_metarange, encode_range
-from lakebed_format.digest import metarange_id, range_id
-from lakebed_format.files import encode_layer
+from lakebed_format.digest import metarange_id, patch_id, range_id
+from lakebed_format.files import encode_layer, encode_patch
+from lakebed_format.schemas import LEVELED_SCHEMA
 from lakebed_format.split import row_sizes
 
-from tests.format.support import layer_sample, layer_table, metarange_table, sample, table
+from tests.format.support import layer_sample, layer_table, metarange_table, patch_table, sample, table
 
 HERE = Path(__file__).parent
 LAYER_ID = "0123456789abcdef" * 2 + "-00000"
@@ -47,6 +49,20 @@ def layer() -> None:
     (HERE / "layer-1.parquet").write_bytes(encode_layer(layer_table(layer_sample(1000)), LAYER_ID))
 
 
+def patch() -> None:
+    """Write patch-1.parquet, and metarange-2.parquet with it over a range."""
+    rows = patch_table(layer_sample(20))
+    found = patch_id(rows)
+    (HERE / "patch-1.parquet").write_bytes(encode_patch(rows, found))
+    one = {"range_id": "0" * 64, "min_path": "a", "max_path": "z", "count": 9, "size_bytes": 900, "level": 0}
+    two = {"range_id": found, "min_path": "a", "max_path": "z", "count": 20, "size_bytes": 2000, "level": 1}
+    meta = pa.Table.from_pylist([one, two], schema=LEVELED_SCHEMA)
+    tree = metarange_id(meta)
+    (HERE / "metarange-2.parquet").write_bytes(encode_metarange(meta, tree))
+    print(found, tree)
+
+
 if __name__ == "__main__":
     main()
     layer()
+    patch()
