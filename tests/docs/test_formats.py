@@ -48,7 +48,7 @@ def test_a_layer_has_one_column_more() -> None:
 
 def test_patches_have_these_columns_more() -> None:
     level, *more = rows("Patches")
-    assert columns(METARANGE_SCHEMA) + [level] == columns(LEVELED_SCHEMA)
+    assert [*columns(METARANGE_SCHEMA), level] == columns(LEVELED_SCHEMA)
     assert columns(DELTA_SCHEMA) + rows_of(PAGE.split("with the columns of a layer and these", 1)[1]) == columns(
         PATCH_SCHEMA
     )

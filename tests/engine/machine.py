@@ -26,6 +26,7 @@ from tests.engine.machine_base import (
     change_of,
     often,
     rows,
+    strategies,
     texts,
     values,
 )
@@ -233,7 +234,7 @@ class Machine(Staging):
 
     @rule(
         data=st.data(),
-        strategy=st.sampled_from(["", "", "dest-wins", "source-wins"]),
+        strategy=strategies,
         squash=st.booleans(),
         allow_empty=often(False, seldom=(True,)),
         message=st.sampled_from([None, "", "merge"]),
@@ -256,23 +257,14 @@ class Machine(Staging):
         )
         self.shown(repo, into)
 
-    @rule(data=st.data(), one=rows, other=rows, strategy=st.sampled_from(["", "", "dest-wins", "source-wins"]))
+    @rule(data=st.data(), one=rows, other=rows, strategy=strategies)
     def diverge(self, data: Data, one: Rows, other: Rows, strategy: str) -> None:
         """Two branches go their own ways, and meet."""
         repo = self.a_repo(data)
         if len(repo.branches) < 2:
             return
         pair = data.draw(st.permutations(list(repo.branches)), label="branches")[:2]
-        for branch, changed in zip(pair, (one, other), strict=True):
-            self.upload_rows(repo, branch, changed)
-            self.commit_on(repo, branch, CommitRequest(message="", committer="ann", force=repo.read_only))
-        request = MergeRequest(committer="bob", strategy=strategy, force=repo.read_only)
-        now = int(self.world.clock.now())
-        self.agree(
-            self.engine.merge(repo.name, pair[0], pair[1], request),
-            lambda answer: repo.merge(Ref(pair[0]), pair[1], request, now, answer),
-        )
-        self.shown(repo, pair[1])
+        self.meet(repo, *pair, one, other, strategy)
 
     # a rule that has two names is chosen twice as often
     changes = change

@@ -14,7 +14,15 @@ from lakebed_engine.operations.checking.orphans import DATA, OURS
 from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.tree.outline import LAYERS, Limits
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, Deletion, DiffEntry, Listed, Page, UploadRequest
+from lakebed_engine.vocabulary.records import (
+    CommitRequest,
+    Deletion,
+    DiffEntry,
+    Listed,
+    MergeRequest,
+    Page,
+    UploadRequest,
+)
 from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.engine.machine_model import Branch, Model, Repo, same_commit
@@ -44,6 +52,8 @@ afters = st.sampled_from(["", "", "", *PATHS, "b/", "\U0001f600/"])
 amounts = st.sampled_from([1, 1000, 2, 3])
 values = st.sampled_from(VALUES)
 texts = st.sampled_from(["", "one", "ü"])
+strategies = st.sampled_from(["", "dest-wins", "source-wins"])
+Rows = dict[str, Value | None]
 rows = st.dictionaries(paths, st.one_of(values, st.none()), min_size=1, max_size=5)
 
 
@@ -75,9 +85,10 @@ class Base(RuleBasedStateMachine):
         cache_bytes=st.sampled_from([1 << 22, 1 << 22, 0]),
         always=st.booleans(),
         limits=st.sampled_from(LIMITS),
+        rounds=st.lists(st.tuples(rows, rows, strategies), min_size=1, max_size=4),
     )
-    def begin(self, state: View, cache_bytes: int, always: bool, limits: Limits) -> None:
-        """A repository with one commit, and a branch beside `main`."""
+    def begin(self, state: View, cache_bytes: int, always: bool, limits: Limits, rounds: list[Any]) -> None:
+        """A repository with some history: `main` and `dev` went their own ways and met, now here, now there."""
         self.cache_bytes, self.always, self.world.limits = cache_bytes, always, limits
         self.engine = self.world.engine(cache_bytes, always)
         repo = self.make_repo(REPOS[0], "n0", "main", False)
@@ -86,7 +97,9 @@ class Base(RuleBasedStateMachine):
         self.commit_on(repo, "main", CommitRequest(message="begin", committer="ann"))
         self.run(self.engine.create_branch(repo.name, "dev", "main"))
         repo.create_branch("dev", Ref("main"), False)
-        self.shown(repo, "dev")
+        for turn, (one, other, strategy) in enumerate(rounds):
+            pair = ("dev", "main") if turn % 2 else ("main", "dev")
+            self.meet(repo, *pair, one, other, strategy)
 
     # the engine and the model
 
@@ -126,7 +139,7 @@ class Base(RuleBasedStateMachine):
         assert told == (name, uri, default, read_only, "active")
         return self.model.repos[name]
 
-    def upload_rows(self, repo: Repo, branch: str, changed: dict[str, Value | None]) -> None:
+    def upload_rows(self, repo: Repo, branch: str, changed: Rows) -> None:
         """Stage all in one batch."""
         found = self.agree(
             self.engine.upload_many(
@@ -144,6 +157,19 @@ class Base(RuleBasedStateMachine):
             self.engine.commit(repo.name, branch, request),
             lambda answer: repo.commit(branch, request, now, answer),
         )
+
+    def meet(self, repo: Repo, source: str, into: str, one: Rows, other: Rows, strategy: str) -> None:
+        """Both branches change something, and one is merged into the other."""
+        for branch, changed in ((source, one), (into, other)):
+            self.upload_rows(repo, branch, changed)
+            self.commit_on(repo, branch, CommitRequest(message="", committer="ann", force=repo.read_only))
+        request = MergeRequest(committer="bob", strategy=strategy, force=repo.read_only)
+        now = int(self.world.clock.now())
+        self.agree(
+            self.engine.merge(repo.name, source, into, request),
+            lambda answer: repo.merge(Ref(source), into, request, now, answer),
+        )
+        self.shown(repo, into)
 
     # draws
 

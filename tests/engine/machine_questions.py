@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import rule
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.swap import seal
 from lakebed_engine.tree.outline import Limits
@@ -222,15 +222,24 @@ class Questions(Base):
 
     # moments
 
-    @rule(seconds=st.sampled_from([1, 60, 301, 4000]))
-    def wait(self, seconds: int) -> None:
-        """Time goes by; what was dropped may be removed, if it is time."""
+    @rule(
+        moment=st.sampled_from(["wait", "clean", "maintain", "snapshot", "fsck", "rebuild"]),
+        seconds=st.sampled_from([1, 60, 301, 4000]),
+    )
+    def moment(self, moment: str, seconds: int) -> None:
+        """One rule for them all: Hypothesis likes rules without arguments too well."""
         self.world.clock.forward(seconds)
         self.run(self.engine.run_cleaner())
-
-    @rule()
-    def clean_up(self) -> None:
-        self.run(self.clean())
+        if moment == "clean":
+            self.run(self.clean())
+        elif moment == "maintain":
+            self.run(self.engine.maintain())
+        elif moment == "snapshot":
+            self.snapshot()
+        elif moment == "fsck":
+            self.checked()
+        elif moment == "rebuild":
+            self.rebuild()
 
     @rule(data=st.booleans())
     def sweep(self, data: bool) -> None:
@@ -262,22 +271,10 @@ class Questions(Base):
         found = await open_repo(ctx, repo.name)
         assert await seal(ctx, found, await read_branch(ctx, found, branch)) is not None
 
-    @rule()
-    def maintain(self) -> None:
-        self.run(self.engine.maintain())
-
-    @precondition(lambda self: self.model.repos)
-    @rule()
-    def fsck(self) -> None:
-        self.checked()
-
-    @rule()
     def snapshot(self) -> None:
         assert self.run(self.engine.run_snapshots()).failures == []
         self.unsaved = False
 
-    @precondition(lambda self: self.model.repos)
-    @rule()
     def rebuild(self) -> None:
         """The KV store is lost: what was committed comes back from the bucket, and the lake goes on from there."""
         if not self.always or self.unsaved:

@@ -332,6 +332,18 @@ def test_a_part_is_not_committed_when_the_rest_would_lose_its_base() -> None:
     run(job())
 
 
+def test_the_rest_counts_also_when_trees_are_compared() -> None:
+    async def job() -> None:
+        engine, ws = await base()
+        await register(engine, ws, {f"w/{number:03}": "1" for number in range(100)})
+        await put_commit(engine, {"w/050": "theirs", "x": "1"})
+        error = await fails(advance(engine, ws, "rebase", "/w/00*"), errors.ConcurrentCommitError)
+        assert isinstance(error, errors.ConcurrentCommitError)
+        assert [one.path for one in error.conflicts] == ["w/050"]
+
+    run(job())
+
+
 def test_rows_staged_during_a_partial_commit_stay_in_the_workspace() -> None:
     async def job() -> None:
         world = World()
@@ -482,7 +494,7 @@ RIVALS: dict[str, Callable[[Engine, Workspace], Awaitable[object]]] = {
     "renewal": lambda e, ws: e.renew_workspace(REPO, ws.uid, 1000),
     "compaction": lambda e, ws: e.compact(REPO, ws.name, least=2),
     "compaction and cleaning": lambda e, ws: _compact_and_clean(e, ws),  # noqa: PLW0108 - defined below
-    "second caller": lambda e, ws: advance(e, ws, idempotency_key="k"),
+    "second caller": lambda e, ws: advance(e, ws, idempotency_key="k2"),
     "drop": lambda e, ws: e.delete_workspace(REPO, ws.uid),
     "pop": lambda e, ws: e.pop(REPO, ws.uid),
     "reset": lambda e, _: e.reset_branch(REPO, "main"),
@@ -500,8 +512,9 @@ async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
     await engine.run_cleaner()
 
 
+@pytest.mark.parametrize("empty", [False, True])
 @pytest.mark.parametrize("rival", RIVALS)
-def test_a_rival_at_every_call(rival: str) -> None:
+def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
     """Whatever a rival does ahead of any call of a commit: it is made once and is right, or refused and leaves all."""
 
     async def job(call: int) -> bool:
@@ -528,13 +541,15 @@ def test_a_rival_at_every_call(rival: str) -> None:
 
         reached = world.at(call, act)
         try:
-            made: Commit | None = await advance(engine, ws, idempotency_key="k")
+            made: Commit | None = await advance(engine, ws, idempotency_key="k", allow_empty=empty)
         except (errors.WorkspaceClosedError, errors.NoChangesError):
             assert rival in ("drop", "pop")
             made = None
         world.hook = None
         shown = await content(engine)
         found = await now(engine, ws)
+        if accepted and rival in ("drop", "pop"):
+            assert made is None
         if made is None:
             assert found.state in ("reverted", "popped")
             assert (await content(engine, "main@"))["a"] == "1"

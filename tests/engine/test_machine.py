@@ -45,12 +45,12 @@ def go(machine: type[Machine], examples: int, steps: int, record: Record) -> Non
 
 
 def test_some_sequences(record_property: Record) -> None:
-    go(Machine, 20, 25, record_property)
+    go(Machine, 20, 20, record_property)
 
 
 @pytest.mark.slow
 def test_many_sequences(record_property: Record) -> None:
-    go(Machine, 150, 60, record_property)
+    go(Machine, 100, 50, record_property)
 
 
 @pytest.mark.slow

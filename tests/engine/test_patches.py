@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lakebed_engine.tree.cursor import tree_cursor
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.memory import MemoryObjects
+from lakebed_engine.tree.cursor import Cursor, tree_cursor
 from lakebed_engine.tree.diff import Detail, diff
 from lakebed_engine.tree.outline import LIMITS, Limits, RangeInfo, Tree
 from lakebed_engine.tree.patches import taken_in, too_much
+from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError
+from lakebed_engine.vocabulary.reports import FsckOptions
 
-from tests.engine.support import run
+from tests.engine.support import REPO, put_commit, run
 from tests.engine.trees import Delta, Lake, State, applied, changed, entry, order, paths, states, table
 
 SOME = settings(max_examples=120, deadline=None)
@@ -191,3 +198,87 @@ def test_when_ranges_are_rewritten(rows: int, limits: Limits, wanted: bool) -> N
     base = Tree("t", ranges, [one.max_path for one in ranges])
     assert too_much(base, "0b", "7x", rows, 100 * rows, limits) == wanted
     assert too_much(base, "3b", "3c", rows, 100 * rows, limits) == (wanted or rows * limits.share >= 100)
+
+
+class OneStore:
+    """Every namespace is this store."""
+
+    def __init__(self, store: MemoryObjects) -> None:
+        self.store = store
+
+    def open(self, uri: str) -> ObjectStore:
+        return self.store
+
+
+class SlowReads(MemoryObjects):
+    """Notes which files are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("mem://slow")
+        self.asked: list[str] = []
+
+    async def get(self, key: str) -> bytes:
+        self.asked.append(key)
+        return await super().get(key)
+
+
+async def to_the_end(cursor: Cursor) -> None:
+    while cursor.path is not None:
+        await cursor.next()
+
+
+def test_a_listing_fetches_the_next_range_before_it_is_needed() -> None:
+    async def job() -> None:
+        lake = Lake()
+        lake.store = store = SlowReads()
+        tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
+        files = [one.file for one in tree.ranges]
+        trees = lake.cold()
+        store.asked.clear()
+        cursor = tree_cursor(trees, store, tree)
+        await cursor.seek("")
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert store.asked == files[:2]
+        await to_the_end(cursor)
+        assert store.asked == files, "each file once, in order"
+        # what was fetched ahead and is gone by then is asked for again, and told as missing
+        await cursor.seek("")
+        await store.delete([files[1]])
+        with pytest.raises(MissingFileError, match=files[1]):
+            await to_the_end(cursor)
+        assert len(trees._coming) <= 8
+        lake.close()
+
+    run(job())
+
+
+def test_fsck_and_the_reader_know_patches() -> None:
+    async def job() -> None:
+        store = MemoryObjects("mem://lake")
+        limits = Limits(400, 1500, patch_rows=20, small=2, patches=3, share=0)
+        engine = Engine(MemoryKV(), OneStore(store), limits=limits)
+        await engine.create_repository(REPO, "mem://lake")
+        for step in range(4):
+            await put_commit(engine, {f"p/{step}": str(step)})
+        tree = await engine._ctx.trees.load(store, (await engine.get_commit(REPO, "main")).metarange_id)
+        assert tree.patches
+        assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
+        file = tree.patches[0].file
+        data = store._blobs[file].data
+        flipped = bytearray(data)
+        flipped[100] ^= 1
+        await store.put(file, bytes(flipped))
+        assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [
+            ("corrupt", file)
+        ]
+        engine._ctx.trees._cache.clear()
+        with pytest.raises(CorruptDataError, match=file):
+            await engine.stat(REPO, "main", "p/0")
+        await store.delete([file])
+        assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [
+            ("missing", file)
+        ]
+        await engine.close()
+
+    run(job())

@@ -290,6 +290,8 @@ def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
 def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None:
     async def job() -> None:
         engine, ws = await base()
+        await register(engine, ws, {"lost": "l"})
+        await (await store_of(engine)).delete([ws.prefix + "lost"])  # a client said that it is there: fsck will tell
         for path in ("deleted", "rewritten", "reverted", "vanished"):
             await write_below(engine, ws, path, "scanned")
         await engine.scan_workspace(REPO, ws.uid)
@@ -302,6 +304,8 @@ def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None
         await (await store_of(engine)).delete([ws.prefix + "vanished"])
         report = await engine.scan_workspace(REPO, ws.uid)
         assert (report.registered, report.vanished) == (0, 1)
+        assert await paths(engine, ws.name) == ["a", "lost", "registered", "rewritten", "vanished", "z"]
+        await engine.revert_workspace(REPO, ws.uid, ["lost"])
         shown = {"a": "1", "registered": "newer", "rewritten": "newer", "vanished": "newer", "z": "26"}
         assert await content(engine, ws.name) == shown
         await engine.revert_workspace(REPO, ws.uid)
@@ -451,9 +455,61 @@ def test_pop_onto_another_branch_and_a_full_one() -> None:
     run(job())
 
 
+@pytest.mark.parametrize("rival", ["put", "drop", "commit", "pop"])
+def test_a_workspace_ends_once(rival: str) -> None:
+    """Ahead of any call of a pop, somebody else writes to the workspace or ends it."""
+
+    async def job(call: int) -> bool:
+        world = World()
+        engine = await world.start()
+        await put_commit(engine, {"a": "1"})
+        ws = await workspace(engine)
+        await put(engine, "b", "2", ws.name)
+        other = world.engine()
+        accepted = False
+
+        async def act() -> None:
+            nonlocal accepted
+            try:
+                if rival == "put":
+                    await put(other, "c", "3", ws.name)
+                elif rival == "drop":
+                    await other.delete_workspace(REPO, ws.uid)
+                elif rival == "commit":
+                    await advance(other, ws)
+                else:
+                    await other.pop(REPO, ws.uid)
+                accepted = True
+            except (errors.WorkspaceClosedError, errors.DirtyOverlapError):
+                pass
+
+        reached = world.at(call, act)
+        try:
+            await engine.pop(REPO, ws.uid)
+            assert rival == "put" or not accepted
+        except errors.WorkspaceClosedError:
+            assert rival != "put"
+            assert accepted
+        world.hook = None
+        shown = await content(engine)
+        assert shown.get("b") == (None if rival == "drop" and accepted else "2")
+        if rival == "put":
+            assert shown.get("c") == ("3" if accepted else None)
+        states = {"drop": "reverted", "commit": "committed"}
+        assert (await now(engine, ws)).state == (states.get(rival, "popped") if accepted else "popped")
+        assert len((await engine.get_branch(REPO, "main")).layers) <= 1
+        return reached()
+
+    call = 1
+    while run(job(call)):
+        call += 1
+    assert call > 5
+
+
+@pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("verb", ["stash", "pop"])
 @pytest.mark.parametrize("rival", ["put", "commit", "reset", "push", "cleaner"])
-def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str) -> None:
+def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str, sealed: bool) -> None:
     async def job(call: int) -> bool:
         world = World()
         engine = await world.start()
@@ -464,6 +520,8 @@ def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str) -> Non
             await put(engine, "b", "2")
         else:
             await put(engine, "b", "2", ws.name)
+        if sealed:
+            await just_seal(engine)
         other = world.engine()
         took = False
 

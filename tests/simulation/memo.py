@@ -1,7 +1,7 @@
-"""CPU work that is remembered: pure jobs given to `Runtime.cpu`, and decoded ranges, which are named by their content.
+"""CPU work that is remembered: pure jobs given to `Runtime.cpu`, and decoded files, which are named by their content.
 
-Below `world`. Nothing of production is replaced: schedules repeat the same few files over and over, and coding them
-again would take most of the time. One schedule in eight runs with caches of its own and decodes everything.
+Below `world`. Nothing of production is replaced, and no call to a store is saved: schedules repeat the same few files
+over and over, and coding them again would take most of the time. One schedule in eight decodes everything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DECODERS = {decode_metarange, *_ROW_DECODERS}
 
 _results: dict[Hashable, Any] = {}
 _tables: dict[int, tuple[pa.Table, bytes]] = {}
-_shared: dict[Hashable, tuple[Any, int]] = {}
+_shared: dict[Hashable, Any] = {}
 _files: dict[bytes, pa.Table] = {}  # the bytes of a file -> the rows that it was made of
 _changes: dict[int, Any] = {}
 _saved: dict[Hashable, tuple[Tree, bytes]] = {}
@@ -52,6 +52,12 @@ def remembered(job: Callable[..., Any], args: tuple[Any, ...], share: bool = Tru
     if made is not None and not found.equals(made):
         raise AssertionError(f"{name}: a file holds other rows than it was made of")
     return found
+
+
+def forget() -> None:
+    """Begin anew, as in a process that has just started."""
+    for one in (_results, _tables, _files, _saved, _changes, _shared):
+        one.clear()
 
 
 def _job_key(name: str, job: Callable[..., Any], args: tuple[Any, ...]) -> Hashable:
@@ -84,8 +90,7 @@ def _made_of(name: str, args: tuple[Any, ...]) -> pa.Table | None:
 def _keep(args: tuple[Any, ...], found: Any) -> None:
     """Remember what a result tells of later jobs."""
     if len(_results) > _LIMIT:
-        for one in (_results, _tables, _files, _saved, _changes):
-            one.clear()
+        forget()
     parts = found if isinstance(found, tuple) else (found,)
     tables = [one for one in parts if isinstance(one, pa.Table)]
     files = [one for one in parts if isinstance(one, bytes)]
@@ -134,27 +139,21 @@ def finish(coro: Coroutine[Any, Any, T]) -> T:
 
 
 class SharedCache(ByteCache):
-    """A ByteCache whose ranges and trees, named by their content, are shared by all schedules of this process."""
+    """A ByteCache that tells `coded` what is in it. It answers from nothing but itself.
 
-    def get(self, key: Hashable) -> Any | None:
-        found = super().get(key)
-        if found is None and _by_content(key) and key in _shared:
-            found, size = _shared[key]
-            super().put(key, found, size)
-        return found
+    Were its content shared by schedules, a read would ask the store or not, as other schedules ran before or did not:
+    a seed would not be one schedule any more.
+    """
 
     def put(self, key: Hashable, value: Any, nbytes: int) -> None:
         super().put(key, value, nbytes)
         if _by_content(key):
-            if len(_shared) > _LIMIT:
-                _shared.clear()
-            _shared[key] = value, nbytes
+            _shared[key] = value
 
 
 def coded(key: Hashable) -> Any | None:
     """What an engine cached under a key that names its content, if any did."""
-    found = _shared.get(key)
-    return None if found is None else found[0]
+    return _shared.get(key)
 
 
 def layer_rows(data: bytes) -> pa.Table | None:

@@ -29,7 +29,7 @@ from lakebed_engine.operations.context import (
 )
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
-from lakebed_engine.operations.swap import everything_of, nothing_staged, seal, swap
+from lakebed_engine.operations.swap import everything_of, nothing_staged, swap
 from lakebed_engine.operations.turns import turn
 from lakebed_engine.operations.views import stands, tree_of
 from lakebed_engine.operations.workspaces import (
@@ -37,7 +37,7 @@ from lakebed_engine.operations.workspaces import (
     check_prefixes,
     closing,
     find,
-    find_open,
+    find_sealed,
     record_of,
     row_of,
 )
@@ -161,7 +161,7 @@ def _asked(request: AdvanceRequest) -> str:
 
 async def _attempt(ctx: Context, repo: Repo, found_id: str, request: AdvanceRequest) -> Commit | None:
     """None: one of the records changed meanwhile."""
-    workspace = await seal(ctx, repo, await find_open(ctx, repo, found_id))
+    workspace = await find_sealed(ctx, repo, found_id)
     if workspace is None:
         return None
     branch = await read_branch(ctx, repo, record_of(workspace).branch)

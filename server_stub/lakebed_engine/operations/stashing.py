@@ -18,13 +18,13 @@ from lakebed_engine.operations.context import (
     staging,
 )
 from lakebed_engine.operations.layers import put_on_top
-from lakebed_engine.operations.swap import emptied, everything_of, nothing_staged, seal, swap
+from lakebed_engine.operations.swap import emptied, everything_of, nothing_staged, swap
 from lakebed_engine.operations.views import layers_delta, stands
 from lakebed_engine.operations.workspaces import (
     busy,
     check_request,
     closing,
-    find_open,
+    find_sealed,
     new_record,
     record_of,
     row_of,
@@ -67,7 +67,7 @@ async def pop(ctx: Context, repo_name: str, found_id: str, branch: str, force: b
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
-        workspace = await seal(ctx, repo, await find_open(ctx, repo, found_id))
+        workspace = await find_sealed(ctx, repo, found_id)
         if workspace is None:
             continue
         seen = await read_branch(ctx, repo, branch or record_of(workspace).branch)

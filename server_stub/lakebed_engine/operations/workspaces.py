@@ -141,6 +141,14 @@ async def find_open(ctx: Context, repo: Repo, found_id: str) -> Seen:
     return seen
 
 
+async def find_sealed(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
+    """As `find_open`, with all rows in layers. None: it changed meanwhile, try again. Raises WorkspaceClosedError."""
+    seen = await seal(ctx, repo, await find_open(ctx, repo, found_id))
+    if seen is not None:
+        refuse_closed(seen.record)  # just behind the seal, perhaps: then its layers are gone, and it looks empty
+    return seen
+
+
 def record_of(seen: Seen) -> Workspace:
     """The record, which is known to be a workspace's."""
     assert isinstance(seen.record, Workspace)
@@ -221,13 +229,13 @@ async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[st
     chosen = Globs(globs)
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
-        seen = await find_open(ctx, repo, found_id)
         if not globs:
+            seen = await find_open(ctx, repo, found_id)
             new = emptied(seen.record, ctx.ids.new())
             if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
                 return
             continue
-        sealed = await seal(ctx, repo, seen)
+        sealed = await find_sealed(ctx, repo, found_id)
         if sealed is not None and await _revert_part(ctx, repo, sealed, chosen):
             return
     raise busy(repo, found_id)

@@ -79,6 +79,8 @@ class TreeCursor:
         info = self._tree.ranges[self._range]
         path = max(path, info.min_path)
         self._block, self._after = await self._trees.block(self._store, info, path)
+        if self._after is None and self._range + 1 < len(self._tree.ranges):
+            self._trees.ahead(self._store, self._tree.ranges[self._range + 1])
         self._at = self._block.seek(path)
         self.path = self._block.path(self._at)
 

@@ -32,7 +32,9 @@ def part_fields(part: LayerPart) -> tuple[str, str, str, int, int]:
 
 async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIterator[pa.Table]:
     """All rows of a layer, in order, as tables of DELTA_SCHEMA."""
-    for info in tree.ranges:
+    for info, following in zip(tree.ranges, (*tree.ranges[1:], None), strict=True):
+        if following is not None:
+            trees.ahead(store, following)
         yield await trees.rows(store, info)
 
 

@@ -7,7 +7,9 @@ A file layer is read as a tree too: its parts are ranges that also hold tombston
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -51,7 +53,7 @@ from lakebed_engine.tree.outline import (
     tree_from,
 )
 from lakebed_engine.tree.patches import NO_PATCH, stacked
-from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, MissingFileError
+from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, EngineError, MissingFileError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Entry
 
@@ -59,6 +61,10 @@ __all__ = ["EMPTY_TREE", "KEY_COLUMNS", "LAYERS", "METARANGES", "RANGES", "Range
 
 KEY_COLUMNS = ("path", "size_bytes", "identity")
 """What tells whether an entry changed, and its size."""
+
+
+_COMING = 8
+"""Files that are fetched ahead of their use, and not used yet."""
 
 
 class _RangeFile(NamedTuple):
@@ -107,6 +113,7 @@ class Trees:
         self._cache = cache
         self.limits = limits
         self._unwritten: dict[tuple[str, str], Block] = {}
+        self._coming: OrderedDict[tuple[str, str], Awaitable[bytes]] = OrderedDict()
 
     async def load(self, store: ObjectStore, tree_id: str) -> Tree:
         """The tree of a metarange id. Raises CorruptDataError, naming the file."""
@@ -261,7 +268,7 @@ class Trees:
         key = (store.uri, "file", info.id)
         file = self._cache.get(key)
         if file is None:
-            data = await _fetch(store, info.file)
+            data = await self._fetch(store, info.file)
             file = _guarded(f"{store.uri}/{info.file}", _open_range, data, info)
             self._cache.put(key, file, len(data) + 4000)
         assert isinstance(file, _RangeFile)
@@ -279,18 +286,33 @@ class Trees:
         assert isinstance(block, Block)
         return block
 
+    def ahead(self, store: ObjectStore, info: RangeInfo) -> None:
+        """Begin to fetch a file that will soon be read; at most _COMING are kept so, the oldest is forgotten."""
+        key = (store.uri, info.file)
+        kinds = ("whole", "file")
+        if key in self._coming or any(self._cache.get((store.uri, kind, info.id)) is not None for kind in kinds):
+            return
+        begun = self._runtime.begin(lambda: store.get(info.file))
+        if begun is not None:
+            self._coming[key] = begun
+            if len(self._coming) > _COMING:
+                self._coming.popitem(last=False)
+
+    async def _fetch(self, store: ObjectStore, name: str) -> bytes:
+        coming = self._coming.pop((store.uri, name), None)
+        try:
+            if coming is not None:
+                with suppress(EngineError):  # what went wrong ahead is tried again now
+                    return await coming
+            return await store.get(name)
+        except BlobNotFound:
+            raise MissingFileError(
+                f"{store.uri}/{name}: missing, though a commit or a branch needs it: run `lakebed fsck`"
+            ) from None
+
     async def _decode(self, store: ObjectStore, name: str, decode: Any, file_id: str, *options: object) -> pa.Table:
-        data = await _fetch(store, name)
+        data = await self._fetch(store, name)
         return await self._runtime.cpu(_guarded, f"{store.uri}/{name}", decode, data, file_id, *options)
-
-
-async def _fetch(store: ObjectStore, name: str) -> bytes:
-    try:
-        return await store.get(name)
-    except BlobNotFound:
-        raise MissingFileError(
-            f"{store.uri}/{name}: missing, though a commit or a branch needs it: run `lakebed fsck`"
-        ) from None
 
 
 def _guarded(name: str, job: Any, *args: Any) -> Any:

@@ -70,6 +70,10 @@ class Runtime(Protocol):
         """Run a coroutine function to its end even if the caller is cancelled meanwhile."""
         ...
 
+    def begin(self, job: Callable[[], Awaitable[T]]) -> Awaitable[T] | None:
+        """Start work that will perhaps be wanted soon. None: it is not done ahead."""
+        ...
+
 
 class PolledSignals:
     """`signal` and `finish` for runtimes of tests: time is virtual there, and nobody is cancelled."""
@@ -85,6 +89,10 @@ class PolledSignals:
     async def finish(self, job: Callable[[], Awaitable[T]]) -> T:
         """Run the job."""
         return await job()
+
+    def begin(self, job: Callable[[], Awaitable[T]]) -> Awaitable[T] | None:
+        """Nothing is done ahead."""
+        return None
 
 
 class _PolledSignal:
@@ -144,7 +152,9 @@ class AsyncioRuntime:
 
     def __init__(self, executor: Executor | None = None, threads: int = 4) -> None:
         self._executor = executor or ThreadPoolExecutor(threads, thread_name_prefix="lakebed-cpu")
-        self._left: set[asyncio.Future[Any]] = set()  # asyncio itself keeps no reference to its tasks
+        # asyncio itself keeps no reference to its tasks
+        self._left: set[asyncio.Future[Any]] = set()
+        self._ahead: set[asyncio.Future[Any]] = set()
 
     async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
         """Run in the thread pool: handing over costs about 0.1 ms, so small jobs are run here."""
@@ -186,12 +196,22 @@ class AsyncioRuntime:
         task.add_done_callback(self._settle)
         return await asyncio.shield(task)
 
+    def begin(self, job: Callable[[], Awaitable[T]]) -> Awaitable[T] | None:
+        """In a task of its own, which may be cancelled."""
+        task = asyncio.ensure_future(job())
+        self._ahead.add(task)
+        task.add_done_callback(self._settle)
+        return task
+
     def _settle(self, task: asyncio.Future[Any]) -> None:
         self._left.discard(task)
+        self._ahead.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at: whoever was cancelled does not ask for it
+            task.exception()  # looked at: perhaps nobody asks for it any more
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Let the threads end, and what was begun ahead."""
+        for task in list(self._ahead):
+            task.cancel()
         if isinstance(self._executor, ThreadPoolExecutor):
             self._executor.shutdown(wait=False)
