@@ -23,6 +23,7 @@ from lakebed_engine.vocabulary.records import CommitRequest, MergeRequest, Uploa
 from tests.engine.machine_base import (
     PATHS,
     REPOS,
+    Rows,
     change_of,
     often,
     rows,
@@ -35,7 +36,6 @@ from tests.engine.machine_values import VALUES, Ref, Value
 from tests.engine.support import chunked, once
 
 Data = st.DataObject
-Rows = dict[str, Value | None]
 
 
 class Machine(Staging):
@@ -263,8 +263,8 @@ class Machine(Staging):
         repo = self.a_repo(data)
         if len(repo.branches) < 2:
             return
-        pair = data.draw(st.permutations(list(repo.branches)), label="branches")[:2]
-        self.meet(repo, *pair, one, other, strategy)
+        source, into, *_ = data.draw(st.permutations(list(repo.branches)), label="branches")
+        self.meet(repo, source, into, one, other, strategy)
 
     # a rule that has two names is chosen twice as often
     changes = change

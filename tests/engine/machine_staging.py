@@ -13,6 +13,7 @@ from lakebed_engine.vocabulary.records import Entry
 
 from tests.engine.machine_base import (
     PATHS,
+    Rows,
     change_of,
     often,
     paths,
@@ -28,7 +29,6 @@ from tests.engine.machine_world import CAP
 from tests.engine.support import chunked, once
 
 Data = st.DataObject
-Rows = dict[str, Value | None]
 conditions = often("", seldom=("absent", "etag"))
 hot = st.dictionaries(st.sampled_from(PATHS[:4]), st.one_of(values, st.none()), min_size=1, max_size=3)
 etags = st.sampled_from([one.checksum for one in VALUES])

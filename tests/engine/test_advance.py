@@ -494,13 +494,16 @@ RIVALS: dict[str, Callable[[Engine, Workspace], Awaitable[object]]] = {
     "renewal": lambda e, ws: e.renew_workspace(REPO, ws.uid, 1000),
     "compaction": lambda e, ws: e.compact(REPO, ws.name, least=2),
     "compaction and cleaning": lambda e, ws: _compact_and_clean(e, ws),  # noqa: PLW0108 - defined below
-    "second caller": lambda e, ws: advance(e, ws, idempotency_key="k2"),
+    "the same call": lambda e, ws: advance(e, ws, idempotency_key="k"),
+    "the same empty call": lambda e, ws: advance(e, ws, idempotency_key="k", allow_empty=True),
+    "another caller": lambda e, ws: advance(e, ws),  # noqa: PLW0108 - its other arguments have defaults
     "drop": lambda e, ws: e.delete_workspace(REPO, ws.uid),
     "pop": lambda e, ws: e.pop(REPO, ws.uid),
     "reset": lambda e, _: e.reset_branch(REPO, "main"),
 }
 
 
+ENDS = ("drop", "pop", "another caller")
 COMPACTIONS = ("compaction", "compaction and cleaning")
 
 
@@ -512,8 +515,15 @@ async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
     await engine.run_cleaner()
 
 
-@pytest.mark.parametrize("empty", [False, True])
-@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize(
+    ("rival", "empty"),
+    [
+        (one, empty)
+        for one in RIVALS
+        for empty in (False, True)
+        if not one.startswith("the same") or empty == ("empty" in one)
+    ],
+)
 def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
     """Whatever a rival does ahead of any call of a commit: it is made once and is right, or refused and leaves all."""
 
@@ -537,20 +547,24 @@ def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
                 await RIVALS[rival](other, ws)
                 accepted = True
             except errors.WorkspaceClosedError:
-                assert rival in ("row in the workspace", "renewal", "drop", "pop", *COMPACTIONS)
+                assert rival in ("row in the workspace", "renewal", *ENDS, *COMPACTIONS)
 
         reached = world.at(call, act)
         try:
             made: Commit | None = await advance(engine, ws, idempotency_key="k", allow_empty=empty)
         except (errors.WorkspaceClosedError, errors.NoChangesError):
-            assert rival in ("drop", "pop")
+            assert rival in ENDS
             made = None
         world.hook = None
         shown = await content(engine)
         found = await now(engine, ws)
-        if accepted and rival in ("drop", "pop"):
+        if accepted and rival in ENDS:
             assert made is None
-        if made is None:
+        if made is None and rival == "another caller":
+            assert found.state == "committed"
+            assert shown["a"] == "mine"
+            assert len(await history(engine)) == before + 1
+        elif made is None:
             assert found.state in ("reverted", "popped")
             assert (await content(engine, "main@"))["a"] == "1"
             assert shown["a"] == ("mine" if rival == "pop" else "1")

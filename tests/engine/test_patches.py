@@ -274,7 +274,7 @@ def test_fsck_and_the_reader_know_patches() -> None:
         ]
         engine._ctx.trees._cache.clear()
         with pytest.raises(CorruptDataError, match=file):
-            await engine.stat(REPO, "main", "p/0")
+            await engine.list_objects(REPO, "main")
         await store.delete([file])
         assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [
             ("missing", file)

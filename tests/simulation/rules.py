@@ -107,7 +107,9 @@ def _commit(contents: Contents, history: History, op: Op, name: str, old: State,
             raise Violation(f"{author} is in the history twice")
         tree = contents.tree(commit_id)
         made = identities(tree)
-        if not any(state and identities(state.view) == made for state in history.during(name, author.invoked, 1 << 60)):
+        states = [state for state in history.during(name, author.invoked, 1 << 60) if state is not None]
+        shown = any(identities(state.view) == made for state in states)
+        if not shown and not workspaces.is_staged_on(made, before, states):
             raise Violation(f"{author} commits what the branch never showed while it ran: {sorted(made)}")
         for other in history.ops:
             if other.branch == name and other.kind in _RESETS:

@@ -6,10 +6,10 @@ closed. A commit changes two records in one batch; the branch is judged first, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tests.simulation.contents import Contents
-from tests.simulation.history import History, Op, State, Value, Violation, identities
+from tests.simulation.history import History, Op, State, Value, View, Violation, identities
 
 MAKERS = {"ws_create", "stash"}
 CLOSERS = {"ws_commit", "ws_drop", "pop"}
@@ -82,6 +82,18 @@ def commit(contents: Contents, history: History, op: Op, name: str, old: State, 
     moved = state.record.commit_id != old.record.commit_id
     if (op.args["policy"] == "abort" and moved) or (op.args["policy"] == "rebase" and met):
         raise Violation(f"{op} goes over what was committed meanwhile: {sorted(met)}")
+
+
+def is_staged_on(made: Mapping[str, bytes], before: View, states: Iterable[State]) -> bool:
+    """Whether a commit is its parent with what was uncommitted at some moment. A workspace's commit may have put its
+    rows under what was staged by then, so the branch need not have shown just this.
+    """
+    parent = identities(before)
+    for state in states:
+        changed = {path for path in {*state.view, *state.tree} if state.view.get(path) != state.tree.get(path)}
+        if _with(parent, {path: state.view.get(path) for path in changed}) == made:
+            return True
+    return False
 
 
 def overlap(contents: Contents, rows: Mapping[str, object], base: str, head: str) -> set[str]:
