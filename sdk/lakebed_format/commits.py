@@ -64,7 +64,8 @@ def _text(value: str) -> bytes:
 
 def encode_commit(record: CommitRecord) -> bytes:
     """The JSON file, keys sorted, readable by people."""
-    body = {"format": "commit/1", "id": commit_id(record)} | {one.name: getattr(record, one.name) for one in fields(record)}
+    values = {one.name: getattr(record, one.name) for one in fields(record)}
+    body = {"format": "commit/1", "id": commit_id(record), **values}
     return json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1).encode() + b"\n"
 
 

@@ -96,7 +96,7 @@ def _encode(
         schema,
         compression="lz4" if rows.num_rows <= _SMALL else {name: _codec(name) for name in _leaves(schema)},
         use_dictionary=dictionaries or False,
-        write_statistics=True,
+        write_statistics=["path"],  # nothing reads the others
         store_schema=False,
         write_page_checksum=True,
     ) as writer:

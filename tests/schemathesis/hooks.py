@@ -47,6 +47,14 @@ def _known(name: str, value: Any) -> Any:
     return choices[number // KEEP % len(choices)]
 
 
+def _nearby(name: str, value: Any) -> Any:
+    """A namespace in somebody's cloud, moved to this machine: the run talks to nobody else."""
+    if name == "storage_namespace" and isinstance(value, str):
+        scheme, separator, rest = value.partition("://")
+        return f"mem://{rest}" if separator and scheme in {"s3", "gs", "az"} else value
+    return value
+
+
 @schemathesis.hook  # type: ignore[untyped-decorator]
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """Swap names in the path, the query and a JSON body, in every phase. What everything needs is never deleted."""
@@ -55,3 +63,5 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
         case.path_parameters = _swap(case.path_parameters)
     case.query = _swap(case.query)
     case.body = _swap(case.body)
+    if isinstance(case.body, dict):
+        case.body = {name: _nearby(name, value) for name, value in case.body.items()}

@@ -13,7 +13,7 @@ import click
 from lakebed.cli.app import Verb
 
 GROUP = "lakebed.cli"
-SERVER_VERBS = ("serve", "config", "fsck", "rebuild")
+SERVER_VERBS = ("serve", "config", "fsck", "rebuild", "sweep")
 """Known without looking, so that a missing extra is named and not called an unknown command."""
 
 _SERVER_MODULES = frozenset(
@@ -51,7 +51,10 @@ def load() -> dict[str, click.Command]:
 
 def is_server_module(error: ImportError) -> bool:
     """Whether an import failed because the server's extra is not installed."""
-    return (error.name or "").partition(".")[0] in _SERVER_MODULES
+    # a module inside ours that is not found, or a name, is a broken installation: that must be seen as it is
+    name = error.name or ""
+    own = name.startswith(("lakebed_engine.", "lakebed_server."))
+    return isinstance(error, ModuleNotFoundError) and not own and name.partition(".")[0] in _SERVER_MODULES
 
 
 def missing_sentence(name: str) -> str:

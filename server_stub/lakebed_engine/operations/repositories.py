@@ -33,6 +33,7 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     NamespaceInUseError,
     NoStoreError,
+    StoreDeniedError,
     OutcomeUnknownError,
     PredicateFailed,
     RepositoryExistsError,
@@ -87,7 +88,7 @@ async def create_repository(
                 f"storage namespace {namespace!r} is in use: it holds the data of repository "
                 f"{marker.get('name')!r}; choose another, or remove that data first"
             ) from None
-    except NoStoreError as error:  # nothing was written, and the caller named the place
+    except (NoStoreError, StoreDeniedError) as error:  # nothing was written, and the caller named the place
         await _unclaim(ctx, record, seen)
         raise InvalidNamespaceError(error.told or error.message) from error
     return await _activate(ctx, Repo(record, store, f"repo/{record.uid}"), seen)

@@ -35,41 +35,51 @@ def _integers(column: Any, code: str) -> memoryview[int]:
     return view[column.offset :]
 
 
+class _Columns:
+    """The columns of an entry, ready for access by row."""
+
+    __slots__ = ("address", "checksum", "identity", "metadata", "mtime", "parts", "size", "type")
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.address = _Text(flat(rows.column("physical_address")))
+        self.checksum = _Text(flat(rows.column("checksum")))
+        self.type = _Text(flat(rows.column("content_type")))
+        self.parts = _integers(flat(rows.column("parts")), "i")
+        self.size = _integers(flat(rows.column("size_bytes")), "q")
+        self.mtime = _integers(flat(rows.column("mtime")), "q")
+        identity = flat(rows.column("identity"))
+        self.identity = memoryview(identity.buffers()[1])[32 * identity.offset :]
+        metadata = flat(rows.column("metadata"))
+        self.metadata = metadata if len(metadata.keys) else None
+
+    def entry(self, index: int) -> Entry:
+        metadata = {} if self.metadata is None else dict(self.metadata[index].as_py())
+        return Entry(
+            self.address.text(index),
+            self.checksum.text(index),
+            self.parts[index],
+            self.size[index],
+            self.mtime[index],
+            self.type.text(index),
+            metadata,
+            bytes(self.identity[32 * index : 32 * index + 32]),
+        )
+
+
 class Block:
     """Rows of RANGE_SCHEMA or DELTA_SCHEMA, sorted by path. `nbytes` is what it holds in memory."""
 
-    __slots__ = (
-        "_address",
-        "_checksum",
-        "_deleted",
-        "_identity",
-        "_metadata",
-        "_mtime",
-        "_parts",
-        "_path",
-        "_size",
-        "_type",
-        "count",
-        "nbytes",
-        "rows",
-    )
+    __slots__ = ("_columns", "_deleted", "_path", "count", "nbytes", "rows")
 
     def __init__(self, rows: pa.Table) -> None:
-        columns = {name: flat(rows.column(name)) for name in rows.column_names}
         self.rows = rows
         self.count = rows.num_rows
         self.nbytes = int(rows.nbytes) + 2000
-        self._path = _Text(columns["path"])
-        self._address = _Text(columns["physical_address"])
-        self._checksum = _Text(columns["checksum"])
-        self._type = _Text(columns["content_type"])
-        self._parts = _integers(columns["parts"], "i")
-        self._size = _integers(columns["size_bytes"], "q")
-        self._mtime = _integers(columns["mtime"], "q")
-        self._identity = memoryview(columns["identity"].buffers()[1])[32 * columns["identity"].offset :]
-        deleted = columns.get("deleted")
-        self._deleted = None if deleted is None else deleted.cast(pa.uint8()).to_numpy().tobytes()
-        self._metadata = columns["metadata"] if len(columns["metadata"].keys) else None
+        self._path = _Text(flat(rows.column("path")))
+        self._deleted: bytes | None = None
+        if "deleted" in rows.column_names:
+            self._deleted = flat(rows.column("deleted")).cast(pa.uint8()).to_numpy().tobytes()
+        self._columns: _Columns | None = None  # made when a row is first asked for: most pieces are only searched
 
     def seek(self, path: str) -> int:
         """How many rows have a path less than `path`."""
@@ -99,14 +109,7 @@ class Block:
         """One row; None for a tombstone."""
         if self._deleted is not None and self._deleted[index]:
             return None
-        metadata = {} if self._metadata is None else dict(self._metadata[index].as_py())
-        return Entry(
-            self._address.text(index),
-            self._checksum.text(index),
-            self._parts[index],
-            self._size[index],
-            self._mtime[index],
-            self._type.text(index),
-            metadata,
-            bytes(self._identity[32 * index : 32 * index + 32]),
-        )
+        columns = self._columns
+        if columns is None:
+            columns = self._columns = _Columns(self.rows)
+        return columns.entry(index)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 import pyarrow as pa
 from lakebed_format import DELTA_SCHEMA
 from lakebed_format.schemas import compact
-from lakebed_format.split import row_sizes
+from lakebed_format.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.lookup import changes_of
@@ -24,6 +24,8 @@ from lakebed_engine.tree.trees import Trees, Write
 from lakebed_engine.vocabulary.ports import Runtime
 
 __all__ = ["Folded", "fold", "merge_rows"]
+
+_NOTHING = DELTA_SCHEMA.empty_table()
 
 
 async def fold(
@@ -62,14 +64,18 @@ async def fold(
 
 async def _first(delta: AsyncIterator[pa.Table], rows: int) -> tuple[pa.Table, bool]:
     """The rows of a delta, and whether there may be more behind them: it is read only up to so many."""
-    pieces: list[pa.Table] = [DELTA_SCHEMA.empty_table()]
+    pieces: list[pa.Table] = []
     count = 0
+    more = False
     async for piece in delta:
         pieces.append(piece)
         count += piece.num_rows
         if count > rows:
-            return compact(pa.concat_tables(pieces)), True
-    return compact(pa.concat_tables(pieces)), False
+            more = True
+            break
+    if len(pieces) == 1:
+        return compact(pieces[0]), more
+    return (compact(pa.concat_tables(pieces)) if pieces else _NOTHING), more
 
 
 async def _chain(tables: Sequence[pa.Table], rest: AsyncIterator[pa.Table] | None) -> AsyncIterator[pa.Table]:
@@ -138,7 +144,7 @@ async def _patch(
     later: list[Write] | None,
 ) -> Folded | None:
     """The tree with one more patch, which may take in others; None when the ranges had better be rewritten."""
-    size = int(row_sizes(changes).sum())
+    size = total_size(changes)
     every = [(info.rows, info.size_bytes) for info in base.patches] + [(changes.num_rows, size)]
     first = min([path_at(changes, 0), *(info.min_path for info in base.patches)])
     last = max([path_at(changes, -1), *(info.max_path for info in base.patches)])
@@ -151,7 +157,7 @@ async def _patch(
     info = None
     writes: list[Write] = []
     if rows.num_rows:
-        info, put = await trees.encode(store, rows, int(row_sizes(rows).sum()) if taken else size)
+        info, put = await trees.encode(store, rows, total_size(rows) if taken else size)
         writes.append(put)
     tree, save = trees.named(store, base.ranges, kept if info is None else (info, *kept))
     await written(runtime, [save, *writes], later)

@@ -6,7 +6,7 @@ Above `trees`, used by `fold`. Memory: at most a few ranges of rows at a time.
 from __future__ import annotations
 
 import pyarrow as pa
-from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, row_sizes, split_points
+from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, split_points, total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.outline import RangeInfo
@@ -47,7 +47,7 @@ class TreeWriter:
         if rows.num_rows == 0:
             return
         self._open.append(rows)
-        self._open_bytes += int(row_sizes(rows).sum())
+        self._open_bytes += total_size(rows)
         if self._open_bytes >= self._max:
             await self._cut()
 
@@ -82,7 +82,7 @@ class TreeWriter:
             start = end
         rest = rows.slice(start)
         self._open = [rest] if rest.num_rows else []
-        self._open_bytes = int(row_sizes(rest).sum()) if rest.num_rows else 0
+        self._open_bytes = total_size(rest) if rest.num_rows else 0
 
     async def _close_rest(self) -> None:
         rows = pa.concat_tables(self._open)
@@ -90,7 +90,7 @@ class TreeWriter:
         await self._emit(rows)
 
     async def _emit(self, rows: pa.Table) -> None:
-        self._full.append((len(self._done), rows, int(row_sizes(rows).sum())))
+        self._full.append((len(self._done), rows, total_size(rows)))
         self._done.append(None)
         if len(self._full) >= _AT_ONCE:
             await self._flush()

@@ -281,6 +281,10 @@ class NoStoreError(StoreUnavailableError):
         super().__init__(message, told=told, lasting=lasting)
 
 
+class StoreDeniedError(StoreUnavailableError):
+    """The store knows the server and refuses it, or does not know it."""
+
+
 class StoreFullError(StoreError):
     """No space, or read-only. Nothing was half-written."""
 

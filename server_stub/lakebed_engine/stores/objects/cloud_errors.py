@@ -16,6 +16,7 @@ from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     EngineError,
     NoStoreError,
+    StoreDeniedError,
     StoreError,
     StoreFullError,
     StoreUnavailableError,
@@ -89,7 +90,7 @@ def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
         return StoreFullError, f"the store has no room ({answer}); free some, or raise the quota", True
     if fault.status in _DENIED:
         why = f"the store denied it ({answer}); check the credentials and their rights to {bucket!r}"
-        return StoreUnavailableError, why, True
+        return StoreDeniedError, why, True
     if fault.status:
         return StoreUnavailableError, f"the store answered {answer}; try again later", False
     if fault.unreached:
