@@ -46,7 +46,7 @@ STEPS: list[Steps] = [
 ]  # fmt: skip
 
 paths = st.sampled_from([*PATHS, *PATHS[:5] * 3])
-prefixes = st.sampled_from(PREFIXES)
+prefixes = st.sampled_from(["", "", "", *PREFIXES])
 delimiters = st.sampled_from(["/", "", "/", "//", "b"])
 afters = st.sampled_from(["", "", "", *PATHS, "b/", "\U0001f600/"])
 amounts = st.sampled_from([1, 1000, 2, 3])
@@ -86,8 +86,10 @@ class Base(RuleBasedStateMachine):
         always=st.booleans(),
         limits=st.sampled_from(LIMITS),
         rounds=st.lists(st.tuples(rows, rows, strategies), min_size=1, max_size=4),
+        apart=rows,
     )
-    def begin(self, state: View, cache_bytes: int, always: bool, limits: Limits, rounds: list[Any]) -> None:
+    def begin(self, state: View, cache_bytes: int, always: bool, limits: Limits, rounds: list[Any],
+              apart: Rows) -> None:  # fmt: skip
         """A repository with some history: `main` and `dev` went their own ways and met, now here, now there."""
         self.cache_bytes, self.always, self.world.limits = cache_bytes, always, limits
         self.engine = self.world.engine(cache_bytes, always)
@@ -100,6 +102,9 @@ class Base(RuleBasedStateMachine):
         for turn, (one, other, strategy) in enumerate(rounds):
             pair = ("dev", "main") if turn % 2 else ("main", "dev")
             self.meet(repo, *pair, one, other, strategy)
+        self.upload_rows(repo, "dev", apart)
+        self.commit_on(repo, "dev", CommitRequest(message="apart", committer="ann"))
+        self.shown(repo, "dev")
 
     # the engine and the model
 

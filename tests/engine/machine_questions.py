@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 from lakebed_engine.operations.context import open_repo, read_branch
@@ -92,30 +94,34 @@ class Questions(Base):
             amount,
         )
 
-    @rule(data=st.data(), prefix=prefixes, after=afters, amount=amounts, delimiter=delimiters,
-          three_dot=st.booleans(), details=st.booleans())  # fmt: skip
-    def diff_refs(self, data: Data, prefix: str, after: str, amount: int, delimiter: str, three_dot: bool,
-                  details: bool) -> None:  # fmt: skip
+    @rule(data=st.data(), prefix=prefixes, after=afters, amount=amounts, delimiter=delimiters, details=st.booleans())
+    def diff_refs(self, data: Data, prefix: str, after: str, amount: int, delimiter: str, details: bool) -> None:
         repo = self.a_repo(data)
         left, right = self.a_ref(data, repo, "left"), self.a_ref(data, repo, "right")
-        asked = {"prefix": prefix, "amount": amount, "delimiter": delimiter, "details": details,
-                 "mode": "three_dot" if three_dot else "two_dot"}  # fmt: skip
+        for three_dot in (False, True):
+            asked = {"prefix": prefix, "amount": amount, "delimiter": delimiter, "details": details,
+                     "mode": "three_dot" if three_dot else "two_dot"}  # fmt: skip
+            self.compared(repo, left, right, three_dot, after, asked)
+            self.compared(repo, right, left, three_dot, after, asked)
+
+    def compared(self, repo: Repo, left: Ref, right: Ref, three_dot: bool, after: str, asked: dict[str, Any]) -> None:
+        """One diff, page by page."""
         names = repo.name, str(left), str(right)
-        first = self.engine.diff_refs(*names, after=after, **asked)  # type: ignore[arg-type]
+        first = self.engine.diff_refs(*names, after=after, **asked)
         if self.agree(first, lambda _: repo.diff(left, right, three_dot)) is None:
             return
 
         def told(row: DiffEntry) -> Change:
-            sides = [value_of(one, slim=not details) for one in (row.left, row.right)]
+            sides = [value_of(one, slim=not asked["details"]) for one in (row.left, row.right)]
             return Change(row.type, row.path, *sides)
 
         self.paged(
-            lambda start: self.engine.diff_refs(*names, after=start, **asked),  # type: ignore[arg-type]
-            pages_of(repo.diff(left, right, three_dot), prefix, after, delimiter),
+            lambda start: self.engine.diff_refs(*names, after=start, **asked),
+            pages_of(repo.diff(left, right, three_dot), asked["prefix"], after, asked["delimiter"]),
             told,
             lambda row: row.path,
             after,
-            amount,
+            asked["amount"],
         )
 
     @rule(
@@ -230,6 +236,8 @@ class Questions(Base):
         """One rule for them all: Hypothesis likes rules without arguments too well."""
         self.world.clock.forward(seconds)
         self.run(self.engine.run_cleaner())
+        if self.always:
+            self.snapshot()
         if moment == "clean":
             self.run(self.clean())
         elif moment == "maintain":
@@ -272,7 +280,10 @@ class Questions(Base):
         assert await seal(ctx, found, await read_branch(ctx, found, branch)) is not None
 
     def snapshot(self) -> None:
-        assert self.run(self.engine.run_snapshots()).failures == []
+        """A pass of ref snapshots; an engine that always writes them has nothing left to write."""
+        done = self.run(self.engine.run_snapshots())
+        assert done.failures == []
+        assert not (self.always and done.written) or self.unsaved
         self.unsaved = False
 
     def rebuild(self) -> None:

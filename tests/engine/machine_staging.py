@@ -112,7 +112,7 @@ class Staging(Questions):
         self.pushed(repo, branch, changed)
         self.shown(repo, branch)
 
-    @rule(data=st.data(), steps=st.lists(st.tuples(st.sampled_from(["write", "push", "seal", "compact"]), hot),
+    @rule(data=st.data(), steps=st.lists(st.tuples(st.sampled_from(["write", "push", "seal", "reset", "compact"]), hot),
           min_size=2, max_size=6))  # fmt: skip
     def pile(self, data: Data, steps: list[tuple[str, Rows]]) -> None:
         """Layers over the same few paths."""
@@ -125,6 +125,10 @@ class Staging(Questions):
                 self.pushed(repo, branch, changed)
             elif what == "seal":
                 self.run(self.sealed(repo, branch))
+            elif what == "reset":
+                for path in changed:
+                    self.run(self.engine.reset_object(repo.name, branch, path, force=repo.read_only))
+                repo.reset(branch, lambda path, chosen=frozenset(changed): path in chosen)  # type: ignore[misc]
             else:
                 self.run(self.engine.compact(repo.name, branch, least=0))
         self.shown(repo, branch)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.engine.machine import Machine
@@ -26,8 +26,11 @@ def _tiny() -> Iterator[None]:
         yield
 
 
-def go(machine: type[Machine], examples: int, steps: int, record: Record) -> None:
-    """Run the machine so many times; each one must come to its last checks."""
+def go(machine: type[Machine], examples: int, steps: int, record: Record, *, shrink: bool = True) -> None:
+    """Run the machine so many times; each one must come to its last checks.
+
+    To `shrink` a failure takes up to five minutes.
+    """
     before = Base.ended
     run_state_machine_as_test(
         machine,
@@ -37,6 +40,7 @@ def go(machine: type[Machine], examples: int, steps: int, record: Record) -> Non
             deadline=None,
             print_blob=True,
             derandomize=False,
+            phases=[Phase.reuse, Phase.generate, *[Phase.shrink] * shrink],
             suppress_health_check=list(HealthCheck),
         ),
     )
@@ -45,7 +49,7 @@ def go(machine: type[Machine], examples: int, steps: int, record: Record) -> Non
 
 
 def test_some_sequences(record_property: Record) -> None:
-    go(Machine, 20, 20, record_property)
+    go(Machine, 20, 20, record_property, shrink=False)
 
 
 @pytest.mark.slow

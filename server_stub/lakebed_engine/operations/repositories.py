@@ -33,11 +33,11 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     NamespaceInUseError,
     NoStoreError,
-    StoreDeniedError,
     OutcomeUnknownError,
     PredicateFailed,
     RepositoryExistsError,
     RepositoryNotFoundError,
+    StoreDeniedError,
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Branch, Commit, Page, Repository
