@@ -151,8 +151,12 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     size = f"{entries:,} entries"
     note = "each side's changes lie together"
     yield Figure(f"merge, 1 % of {size} changed on each side", found["merge_together_s"], "s", "at most", 1, note)
-    yield Figure("the same, changes spread over every range", found["merge_spread_s"], "s")
+    yield Figure("the same, changes spread over every range", found["merge_spread_s"], "s", "at most", 1)
     yield Figure(f"push of a layer of {entries:,} rows", found["push_s"], "s", "at most", 3)
+    found = measured("protocol", "listing", entries, folder)
+    note = f"a cache of 64 MiB, and as much again for all else; {found['list_entries_s']:,.0f} entries/s"
+    name = f"memory that a listing of {5 * entries:,} entries takes"
+    yield Figure(name, found["list_grown_mib"], "MiB", "at most", 128, note)
 
 
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {

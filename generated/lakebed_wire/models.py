@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 class Conflict(Struct, kw_only=True):
     """
-    A path that both sides of a merge changed. A side on which the path is absent is left out.
+    A path that both sides changed. A side on which the path is absent is left out.
     """
 
     path: str
@@ -430,6 +430,180 @@ class ObjectErrorList(Struct, kw_only=True):
     """
 
     errors: list[ObjectError]
+
+
+class Workspace(Struct, kw_only=True):
+    """
+    A workspace.
+    """
+
+    id: str
+    name: str
+    branch: str
+    base_commit_id: str
+    state: str
+    storage_prefix: str
+    creator: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    expires: Annotated[int, Meta(ge=0, le=253402300799)]
+    data_paths: list[str]
+    local_path: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    claims: list[str] | UnsetType = UNSET
+    closed: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    commit_id: str | UnsetType = UNSET
+
+
+class WorkspaceList(Struct, kw_only=True):
+    """
+    One page of workspaces.
+    """
+
+    pagination: Pagination
+    results: list[Workspace]
+
+
+class WorkspaceCreation(Struct, kw_only=True):
+    """
+    A workspace to create. A branch, or a reference, or both.
+    """
+
+    branch: str | UnsetType = UNSET
+    ref: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    expires_in: Annotated[int, Meta(ge=60, le=31536000)] | UnsetType = UNSET
+    claims: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")] | UnsetType = UNSET
+    force: bool | UnsetType = False
+
+
+class WorkspaceRenewal(Struct, kw_only=True):
+    """
+    How long a workspace is to live.
+    """
+
+    expires_in: Annotated[int, Meta(ge=60, le=31536000)]
+
+
+class WorkspaceObject(Struct, kw_only=True):
+    """
+    An object that is in the store already.
+    """
+
+    path: str
+    physical_address: str
+    checksum: Annotated[str, Meta(max_length=256, min_length=1)]
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    content_type: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+    metadata: ObjectUserMetadata | UnsetType = UNSET
+
+
+class ObjectRegistration(Struct, kw_only=True):
+    """
+    Objects to register and paths to delete.
+    """
+
+    objects: Annotated[list[WorkspaceObject], Meta(max_length=10000)] | UnsetType = UNSET
+    deletes: Annotated[list[str], Meta(max_length=10000)] | UnsetType = UNSET
+
+
+class WorkspaceLayer(Struct, kw_only=True):
+    """
+    A layer that was registered.
+    """
+
+    id: str
+    rows: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+
+
+class WorkspaceScan(Struct, kw_only=True):
+    """
+    What a scan did.
+    """
+
+    registered: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    vanished: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    unchanged: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+
+
+class UploadUrlRequest(Struct, kw_only=True):
+    """
+    Objects that are to be written.
+    """
+
+    paths: Annotated[list[str], Meta(max_length=1000)]
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    content_type: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+
+
+class UploadUrl(Struct, kw_only=True):
+    """
+    An address at which one object can be written.
+    """
+
+    path: str
+    physical_address: str
+    method: str
+    url: str
+    headers: dict[str, str]
+    expires: Annotated[int, Meta(ge=0, le=253402300799)]
+
+
+class UploadUrlList(Struct, kw_only=True):
+    """
+    Signed addresses.
+    """
+
+    results: list[UploadUrl]
+
+
+class CommitPolicy(StrEnum):
+    rebase = "rebase"
+    abort = "abort"
+    overwrite = "overwrite"
+
+
+class WorkspaceCommit(Struct, kw_only=True):
+    """
+    How to commit a workspace.
+    """
+
+    message: str | UnsetType = UNSET
+    metadata: dict[str, str] | UnsetType = UNSET
+    date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    policy: CommitPolicy | UnsetType = UNSET
+    replace_prefix: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    paths: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
+    idempotency_key: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+    allow_empty: bool | UnsetType = False
+    force: bool | UnsetType = False
+
+
+class WorkspaceRevert(Struct, kw_only=True):
+    """
+    Which changes to take back.
+    """
+
+    paths: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
+
+
+class WorkspacePop(Struct, kw_only=True):
+    """
+    Where the changes go.
+    """
+
+    branch: str | UnsetType = UNSET
+
+
+class StashCreation(Struct, kw_only=True):
+    """
+    The workspace to make of a branch's changes.
+    """
+
+    message: str | UnsetType = UNSET
+    expires_in: Annotated[int, Meta(ge=60, le=31536000)] | UnsetType = UNSET
+    force: bool | UnsetType = False
 
 
 class Error(Struct, kw_only=True):

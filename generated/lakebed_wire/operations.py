@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "bf8be8531550aefe795d031fa3ba6cab98876005c784fedbfbda939d3634728f"
+SPEC_DIGEST: Final = "28ced37ef0ac2919227f7ecd6b64ae92e3356ca6a3fc21f5a2575c3276d57951"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -64,6 +64,8 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "dirty_branch": 400,
     "no_changes": 400,
     "no_merge_base": 400,
+    "invalid_address": 400,
+    "checksum_mismatch": 400,
     "unauthenticated": 401,
     "permission_denied": 403,
     "protected_branch": 403,
@@ -400,6 +402,106 @@ class CopyObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
     dest_path: Annotated[str, Meta(min_length=1)]
+
+
+class ListWorkspacesParams(Struct, kw_only=True):
+    """Parameters of listWorkspaces."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+    state: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+
+
+class CreateWorkspaceParams(Struct, kw_only=True):
+    """Parameters of createWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class GetWorkspaceParams(Struct, kw_only=True):
+    """Parameters of getWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class DropWorkspaceParams(Struct, kw_only=True):
+    """Parameters of dropWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class RenewWorkspaceParams(Struct, kw_only=True):
+    """Parameters of renewWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class RegisterObjectsParams(Struct, kw_only=True):
+    """Parameters of registerObjects."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class PushLayerParams(Struct, kw_only=True):
+    """Parameters of pushLayer."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class ScanWorkspaceParams(Struct, kw_only=True):
+    """Parameters of scanWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class CreateUploadUrlsParams(Struct, kw_only=True):
+    """Parameters of createUploadUrls."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class CommitWorkspaceParams(Struct, kw_only=True):
+    """Parameters of commitWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    conflicts_amount: Annotated[int, Meta(ge=1, le=1000)] | UnsetType = UNSET
+
+
+class RevertWorkspaceParams(Struct, kw_only=True):
+    """Parameters of revertWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class PopWorkspaceParams(Struct, kw_only=True):
+    """Parameters of popWorkspace."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class StashBranchParams(Struct, kw_only=True):
+    """Parameters of stashBranch."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
 
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -1108,5 +1210,246 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="objects",
         summary="Copy an object to another path of a branch.",
+    ),
+    Operation(
+        operation_id="listWorkspaces",
+        method="GET",
+        path="/repositories/{repository}/workspaces",
+        params=ListWorkspacesParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+            Parameter("state", "query", False, False, False),
+            Parameter("branch", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="List workspaces in the order of their ids.",
+    ),
+    Operation(
+        operation_id="createWorkspace",
+        method="POST",
+        path="/repositories/{repository}/workspaces",
+        params=CreateWorkspaceParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.WorkspaceCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="workspaces",
+        summary="Create a workspace on a branch or on a commit.",
+    ),
+    Operation(
+        operation_id="getWorkspace",
+        method="GET",
+        path="/repositories/{repository}/workspaces/{workspace}",
+        params=GetWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Describe one workspace, open or closed.",
+    ),
+    Operation(
+        operation_id="dropWorkspace",
+        method="DELETE",
+        path="/repositories/{repository}/workspaces/{workspace}",
+        params=DropWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="workspaces",
+        summary="Close a workspace without committing it.",
+    ),
+    Operation(
+        operation_id="renewWorkspace",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/renew",
+        params=RenewWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.WorkspaceRenewal,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Let a workspace live longer.",
+    ),
+    Operation(
+        operation_id="registerObjects",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/objects",
+        params=RegisterObjectsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=models.ObjectRegistration,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="workspaces",
+        summary="Register objects that were written to the store, and deletions, all or nothing.",
+    ),
+    Operation(
+        operation_id="pushLayer",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/layers",
+        params=PushLayerParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=None,
+        body_required=True,
+        media_types=("application/octet-stream",),
+        binary=True,
+        security=True,
+        success=201,
+        tag="workspaces",
+        summary="Register any number of objects and deletions from a Parquet file, all or nothing.",
+    ),
+    Operation(
+        operation_id="scanWorkspace",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/scan",
+        params=ScanWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Register what other tools wrote below the prefix of a workspace.",
+    ),
+    Operation(
+        operation_id="createUploadUrls",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/upload_urls",
+        params=CreateUploadUrlsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.UploadUrlRequest,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Sign addresses at which objects can be written to the store directly.",
+    ),
+    Operation(
+        operation_id="commitWorkspace",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/commit",
+        params=CommitWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("conflicts_amount", "query", False, False, False),
+        ),
+        body=models.WorkspaceCommit,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="workspaces",
+        summary="Commit a workspace, or a part of it, to its branch.",
+    ),
+    Operation(
+        operation_id="revertWorkspace",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/revert",
+        params=RevertWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=models.WorkspaceRevert,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="workspaces",
+        summary="Take back changes of a workspace.",
+    ),
+    Operation(
+        operation_id="popWorkspace",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/pop",
+        params=PopWorkspaceParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=models.WorkspacePop,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="workspaces",
+        summary="Make the changes of a workspace uncommitted changes of a branch.",
+    ),
+    Operation(
+        operation_id="stashBranch",
+        method="POST",
+        path="/repositories/{repository}/branches/{branch}/stash",
+        params=StashBranchParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+        ),
+        body=models.StashCreation,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="workspaces",
+        summary="Move the uncommitted changes of a branch into a new workspace.",
     ),
 )

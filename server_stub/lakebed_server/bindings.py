@@ -58,7 +58,21 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "copyObject": objects.copy_object,
 }
 
-PLANNED: Final[Mapping[str, str]] = {}
+PLANNED: Final[Mapping[str, str]] = {
+    "listWorkspaces": "workspaces",
+    "createWorkspace": "workspaces",
+    "getWorkspace": "workspaces",
+    "dropWorkspace": "workspaces",
+    "renewWorkspace": "workspaces",
+    "registerObjects": "workspaces",
+    "pushLayer": "workspaces",
+    "scanWorkspace": "workspaces",
+    "createUploadUrls": "workspaces",
+    "commitWorkspace": "workspaces",
+    "revertWorkspace": "workspaces",
+    "popWorkspace": "workspaces",
+    "stashBranch": "workspaces",
+}
 """Operations that stand in the spec before they work: operationId -> what brings them, in words for a client."""
 
 

@@ -97,8 +97,8 @@ class Base(RuleBasedStateMachine):
         assert repo is not None
         self.upload_rows(repo, "main", dict(state))
         self.commit_on(repo, "main", CommitRequest(message="begin", committer="ann"))
-        self.run(self.engine.create_branch(repo.name, "dev", "main"))
-        repo.create_branch("dev", Ref("main"), False)
+        self.run(self.engine.create_branch(repo.name, "dev", "main", hidden=not always))
+        repo.create_branch("dev", Ref("main"), not always)
         for turn, (one, other, strategy) in enumerate(rounds):
             pair = ("dev", "main") if turn % 2 else ("main", "dev")
             self.meet(repo, *pair, one, other, strategy)

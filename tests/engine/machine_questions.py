@@ -97,7 +97,11 @@ class Questions(Base):
     @rule(data=st.data(), prefix=prefixes, after=afters, amount=amounts, delimiter=delimiters, details=st.booleans())
     def diff_refs(self, data: Data, prefix: str, after: str, amount: int, delimiter: str, details: bool) -> None:
         repo = self.a_repo(data)
-        left, right = self.a_ref(data, repo, "left"), self.a_ref(data, repo, "right")
+        if data.draw(st.booleans(), label="refs"):
+            left, right = self.a_ref(data, repo, "left"), self.a_ref(data, repo, "right")
+        else:
+            commits = st.sampled_from(list(repo.commits)[::-1]).map(Ref)
+            left, right = data.draw(st.tuples(commits, commits), label="commits")
         for three_dot in (False, True):
             asked = {"prefix": prefix, "amount": amount, "delimiter": delimiter, "details": details,
                      "mode": "three_dot" if three_dot else "two_dot"}  # fmt: skip

@@ -30,6 +30,7 @@ from tests.engine.support import chunked, once
 
 Data = st.DataObject
 conditions = often("", seldom=("absent", "etag"))
+STEPS = ("write", "push", "seal", "reset", "reset a", "compact")
 hot = st.dictionaries(st.sampled_from(PATHS[:4]), st.one_of(values, st.none()), min_size=1, max_size=3)
 etags = st.sampled_from([one.checksum for one in VALUES])
 
@@ -112,8 +113,7 @@ class Staging(Questions):
         self.pushed(repo, branch, changed)
         self.shown(repo, branch)
 
-    @rule(data=st.data(), steps=st.lists(st.tuples(st.sampled_from(["write", "push", "seal", "reset", "compact"]), hot),
-          min_size=2, max_size=6))  # fmt: skip
+    @rule(data=st.data(), steps=st.lists(st.tuples(st.sampled_from(STEPS), hot), min_size=2, max_size=6))
     def pile(self, data: Data, steps: list[tuple[str, Rows]]) -> None:
         """Layers over the same few paths."""
         repo = self.a_repo(data)
@@ -129,6 +129,8 @@ class Staging(Questions):
                 for path in changed:
                     self.run(self.engine.reset_object(repo.name, branch, path, force=repo.read_only))
                 repo.reset(branch, lambda path, chosen=frozenset(changed): path in chosen)  # type: ignore[misc]
+            elif what == "reset a":
+                self.reset_under(repo, branch, "a")
             else:
                 self.run(self.engine.compact(repo.name, branch, least=0))
         self.shown(repo, branch)
@@ -196,10 +198,13 @@ class Staging(Questions):
     def reset_prefix(self, data: Data, prefix: str) -> None:
         repo = self.a_repo(data)
         branch = self.a_branch(data, repo)
+        self.reset_under(repo, branch, prefix)
+        self.shown(repo, branch)
+
+    def reset_under(self, repo: Repo, branch: str, prefix: str) -> None:
         self.with_room(
             repo,
             branch,
             self.engine.reset_prefix(repo.name, branch, prefix, force=repo.read_only),
             lambda: repo.reset(branch, lambda path: path.startswith(prefix)),
         )
-        self.shown(repo, branch)

@@ -9,6 +9,7 @@ from .commit_creation import CommitCreation
 from .commit_creation_metadata import CommitCreationMetadata
 from .commit_list import CommitList
 from .commit_metadata import CommitMetadata
+from .commit_policy import CommitPolicy
 from .config import Config
 from .conflict import Conflict
 from .current_user import CurrentUser
@@ -29,6 +30,7 @@ from .object_batch_result import ObjectBatchResult
 from .object_copy_creation import ObjectCopyCreation
 from .object_error import ObjectError
 from .object_error_list import ObjectErrorList
+from .object_registration import ObjectRegistration
 from .object_stats import ObjectStats
 from .object_stats_list import ObjectStatsList
 from .object_user_metadata import ObjectUserMetadata
@@ -46,11 +48,27 @@ from .repository_metadata_set_metadata import RepositoryMetadataSetMetadata
 from .reset_creation import ResetCreation
 from .reset_type import ResetType
 from .setup_state import SetupState
+from .stash_creation import StashCreation
 from .storage_config import StorageConfig
 from .tag_creation import TagCreation
 from .ui_config import UIConfig
+from .upload_url import UploadUrl
+from .upload_url_headers import UploadUrlHeaders
+from .upload_url_list import UploadUrlList
+from .upload_url_request import UploadUrlRequest
 from .user import User
 from .version_config import VersionConfig
+from .workspace import Workspace
+from .workspace_commit import WorkspaceCommit
+from .workspace_commit_metadata import WorkspaceCommitMetadata
+from .workspace_creation import WorkspaceCreation
+from .workspace_layer import WorkspaceLayer
+from .workspace_list import WorkspaceList
+from .workspace_object import WorkspaceObject
+from .workspace_pop import WorkspacePop
+from .workspace_renewal import WorkspaceRenewal
+from .workspace_revert import WorkspaceRevert
+from .workspace_scan import WorkspaceScan
 
 __all__ = (
     "AuthenticationToken",
@@ -61,6 +79,7 @@ __all__ = (
     "CommitCreationMetadata",
     "CommitList",
     "CommitMetadata",
+    "CommitPolicy",
     "Config",
     "Conflict",
     "CurrentUser",
@@ -81,6 +100,7 @@ __all__ = (
     "ObjectCopyCreation",
     "ObjectError",
     "ObjectErrorList",
+    "ObjectRegistration",
     "ObjectStats",
     "ObjectStatsList",
     "ObjectUserMetadata",
@@ -98,9 +118,25 @@ __all__ = (
     "ResetCreation",
     "ResetType",
     "SetupState",
+    "StashCreation",
     "StorageConfig",
     "TagCreation",
     "UIConfig",
+    "UploadUrl",
+    "UploadUrlHeaders",
+    "UploadUrlList",
+    "UploadUrlRequest",
     "User",
     "VersionConfig",
+    "Workspace",
+    "WorkspaceCommit",
+    "WorkspaceCommitMetadata",
+    "WorkspaceCreation",
+    "WorkspaceLayer",
+    "WorkspaceList",
+    "WorkspaceObject",
+    "WorkspacePop",
+    "WorkspaceRenewal",
+    "WorkspaceRevert",
+    "WorkspaceScan",
 )

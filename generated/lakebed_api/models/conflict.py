@@ -14,13 +14,13 @@ T = TypeVar("T", bound="Conflict")
 
 @_attrs_define
 class Conflict:
-    """A path that both sides of a merge changed. A side on which the path is absent is left out.
+    """A path that both sides changed. A side on which the path is absent is left out.
 
     Attributes:
         path (str): The path.
-        base (str | Unset): The checksum in the common ancestor.
+        base (str | Unset): The checksum in the common ancestor, or the base of the workspace.
         ours (str | Unset): The checksum in the destination branch.
-        theirs (str | Unset): The checksum in the source.
+        theirs (str | Unset): The checksum in the source or in the workspace.
     """
 
     path: str

@@ -26,7 +26,7 @@ class Error:
             by its status.
 
             - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
-              request_too_large, dirty_branch, no_changes, no_merge_base
+              request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address, checksum_mismatch
             - 401: unauthenticated
             - 403: permission_denied, protected_branch, read_only_repository, default_branch
             - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
@@ -43,7 +43,8 @@ class Error:
             - 503: store_unavailable
             - 507: store_full
         reference (str | Unset): Empty on a merge conflict; other clients expect the field there.
-        conflicts (list[Conflict] | Unset): On a merge conflict, one page of the paths in conflict, in order.
+        conflicts (list[Conflict] | Unset): On merge_conflict, concurrent_commit and dirty_overlap: one page of the
+            paths in conflict.
         conflicts_has_more (bool | Unset): Whether there are conflicts behind the last one listed.
         request_id (str | Unset): The id under which the server logged the request.
     """

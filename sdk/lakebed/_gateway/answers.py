@@ -29,6 +29,8 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "dirty_branch": errors.DirtyBranchError,
     "no_changes": errors.NothingToCommitError,
     "no_merge_base": errors.InvalidRequestError,
+    "invalid_address": errors.InvalidRequestError,
+    "checksum_mismatch": errors.CorruptTransferError,
     "unauthenticated": errors.AuthenticationError,
     "permission_denied": errors.PermissionDeniedError,
     "protected_branch": errors.PermissionDeniedError,

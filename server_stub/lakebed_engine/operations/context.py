@@ -14,6 +14,7 @@ import msgspec
 
 from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
+from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.errors import (
@@ -59,6 +60,8 @@ class Context:
     repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""
+    foreign: Foreign
+    """Objects outside of every namespace, as far as they may be read."""
 
     def now(self) -> int:
         """Whole Unix seconds."""

@@ -6,7 +6,9 @@ staging, layers, views and diffs work on `<branch>+<id>` as they do on a branch;
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import get_args
 
 import msgspec
 
@@ -38,6 +40,7 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRefError,
     InvalidRequestError,
     MissingFileError,
+    NameTakenError,
     TooManyAttemptsError,
     WorkspaceNotFoundError,
 )
@@ -46,8 +49,13 @@ from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceR
 FOLDER = "workspaces/"
 """Where direct writes lie in a namespace: `workspaces/<id>/<path>`, and after n partial commits `<id>.<n>/<path>`."""
 
+STATES = (*get_args(WorkspaceState), "all")
+"""What a listing can be asked for."""
+
 SHORTEST, LONGEST = 60, 365 * 24 * 3600
 """Bounds of a lifetime in seconds."""
+
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 MAX_PREFIXES = 100
 """Claimed or replaced prefixes at most."""
@@ -71,7 +79,7 @@ def new_record(
     ctx: Context, branch: str, commit_id: str, request: WorkspaceRequest, layers: tuple[Layer, ...] = ()
 ) -> Workspace:
     """A fresh, open workspace on a commit."""
-    found_id, now = ctx.ids.new(), ctx.now()
+    found_id, now = request.id or ctx.ids.new(), ctx.now()
     return Workspace(
         name=f"{branch}+{found_id}",
         uid=found_id,
@@ -95,15 +103,21 @@ def check_request(request: WorkspaceRequest) -> None:
     check_text("message", request.message)
     check_lifetime(request.lifetime)
     check_prefixes(request.claims)
+    if request.id and not _ID.fullmatch(request.id):
+        raise InvalidRequestError(f"workspace id {request.id[:40]!r}: must be 32 lower-case hexadecimal digits")
 
 
 async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
     """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError.
 
-    What is uncommitted on a branch is no part of its base.
+    What is uncommitted on a branch is no part of its base. With an id of the caller's it can be called again: NameTakenError
+    when that is another one's.
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    made = await _made_before(ctx, repo, request)
+    if made is not None:
+        return made
     found = await resolve(ctx, repo, request.ref)
     if found.staged:
         raise InvalidRefError(f"ref {request.ref[:80]!r}: a workspace is made on a commit, not on uncommitted changes")
@@ -116,8 +130,26 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
     operation = OPERATIONS + ctx.ids.new().encode()
     puts = [row_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
     if not await apply(ctx, repo, Batch(checks=[absent(repo.partition, workspace_key(new.uid))], puts=puts), operation):
-        raise AssertionError("an id came twice")
+        made = await _made_before(ctx, repo, request)
+        assert made is not None, "an id came twice"
+        return made
     return new
+
+
+async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> Workspace | None:
+    """What an earlier call with the same id made. Raises NameTakenError where the id is not this caller's to use."""
+    if not request.id:
+        return None
+    seen = await find_workspace(ctx, repo, request.id)
+    if seen is not None:
+        old = record_of(seen)
+        same = (old.creator, old.message, old.claims) == (request.creator, request.message, request.claims)
+        if same and request.branch in ("", old.branch):
+            return old
+    # what an old workspace wrote may be named by commits for ever: nobody may write there again
+    elif await anext(aiter(repo.store.list(FOLDER + request.id)), None) is None:
+        return None
+    raise NameTakenError(f"workspace id {request.id} of {repo.name!r} was used before: take 128 random bits")
 
 
 def row_of(repo: Repo, record: Workspace) -> Put:
@@ -161,17 +193,19 @@ async def get(ctx: Context, repo_name: str, found_id: str) -> Workspace:
 
 
 async def list_page(
-    ctx: Context, repo_name: str, branch: str, after: str, amount: int, show_closed: bool
+    ctx: Context, repo_name: str, branch: str, after: str, amount: int, state: str
 ) -> Page[Workspace]:
-    """Workspaces in order of id, of one branch or of all; closed ones only when asked for."""
+    """Workspaces in order of id, of one branch or of all, in one state or (`all`) in any."""
     check_amount(amount)
+    if state not in STATES:
+        raise InvalidRequestError(f"state {state[:40]!r}: must be one of {', '.join(STATES)}")
     repo = await open_repo(ctx, repo_name)
     items: list[Workspace] = []
     start = workspace_key(after) + b"\0" if after else workspace_key("")
     while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", 1000):
         for row in rows:
             record = decode_workspace(row.value)
-            if (branch and record.branch != branch) or not (show_closed or record.state == "open"):
+            if (branch and record.branch != branch) or state not in ("all", record.state):
                 continue
             if len(items) == amount:
                 return Page(items, has_more=True)

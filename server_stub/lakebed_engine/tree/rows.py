@@ -38,8 +38,15 @@ def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
 def _metadata(maps: Sequence[dict[str, str]]) -> Any:
     if any(maps):
         return pa.array([sorted(one.items()) for one in maps], _METADATA)
+    return _NO_METADATA.slice(0, len(maps)) if len(maps) <= len(_NO_METADATA) else _no_metadata(len(maps))
+
+
+def _no_metadata(count: int) -> Any:
     empty = pa.array([], pa.string())
-    return pa.MapArray.from_arrays(pa.array(np.zeros(len(maps) + 1, dtype=np.int32)), empty, empty).cast(_METADATA)
+    return pa.MapArray.from_arrays(pa.array(np.zeros(count + 1, dtype=np.int32)), empty, empty).cast(_METADATA)
+
+
+_NO_METADATA = _no_metadata(64)
 
 
 def live_rows(delta: pa.Table) -> pa.Table:

@@ -57,6 +57,24 @@ class NamespaceInUseError(InvalidRequestError):
     kind = "namespace_in_use"
 
 
+class InvalidAddressError(InvalidRequestError):
+    """An object cannot be registered: its address is not the workspace's, or nothing is there."""
+
+    kind = "invalid_address"
+
+
+class ChecksumMismatchError(InvalidRequestError):
+    """An object to be registered is not what was told of it: another size, or another checksum."""
+
+    kind = "checksum_mismatch"
+
+
+class NotSupportedError(EngineError):
+    """The store behind a repository cannot do what was asked for."""
+
+    kind = "not_implemented"
+
+
 class DirtyBranchError(EngineError):
     """The operation needs a branch without uncommitted changes."""
 
@@ -319,6 +337,16 @@ class PredicateFailed(EngineError):
     """A check of a KV batch did not hold; nothing of the batch was applied. Operations catch it and try again."""
 
     kind = "concurrent_commit"
+
+
+class ForeignDeniedError(EngineError):
+    """The administrator of this server does not allow to read objects there."""
+
+    kind = "permission_denied"
+
+
+class UnsortedListing(EngineError):
+    """A store that was trusted to list in byte order does not. From now on it is not: list it again."""
 
 
 class BlobNotFound(EngineError):

@@ -203,7 +203,8 @@ ConflictPolicy = Literal["abort", "rebase", "overwrite"]
 class WorkspaceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A workspace to be made on the commit of `ref`. `branch` is where it will be committed: by default `ref` itself.
 
-    `lifetime` in seconds; `claims` as in `Workspace`.
+    `lifetime` in seconds; `claims` as in `Workspace`. `id`, 32 lower-case hex characters that nobody used before, makes
+    the request safe to repeat.
     """
 
     ref: str
@@ -212,6 +213,7 @@ class WorkspaceRequest(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     lifetime: int = 7 * 24 * 3600
     claims: tuple[str, ...] = ()
+    id: str = ""
     force: bool = False
 
 
@@ -235,6 +237,42 @@ class AdvanceRequest(msgspec.Struct, frozen=True, kw_only=True):
     allow_empty: bool = False
     force: bool = False
     conflicts_amount: int = 100
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """An object that a client wrote below a workspace's prefix, as it says.
+
+    `physical_address` is a full URI or relative to the namespace, `checksum` an MD5 or the store's ETag, both in hex.
+    `mtime` in Unix seconds, by default now.
+    """
+
+    path: str
+    physical_address: str
+    checksum: str
+    size: int
+    mtime: int | None = None
+    content_type: str = "application/octet-stream"
+    metadata: Mapping[str, str] = {}
+
+
+class DataPlace(msgspec.Struct, frozen=True):
+    """Where a repository's data lies: its namespace's URI without a trailing slash, whether its store signs addresses,
+    and its directory, empty where it is none.
+    """
+
+    uri: str
+    signs: bool
+    directory: str
+
+
+class SignedUpload(msgspec.Struct, frozen=True):
+    """A signed address for one PUT. `physical_address` is a full URI, `expires` in Unix seconds."""
+
+    path: str
+    physical_address: str
+    url: str
+    headers: dict[str, str]
+    expires: int
 
 
 class ScanReport(msgspec.Struct, frozen=True):

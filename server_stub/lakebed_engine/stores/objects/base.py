@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 CHUNK: int = 1 << 20
 """Bytes moved at once, both ways (`facts/spec_first.md` 8)."""
@@ -104,6 +104,35 @@ class ObjectStore(Protocol):
 
     async def copy(self, source: str, target: str) -> None:
         """Copy inside the namespace, durably. Raises BlobNotFound."""
+        ...
+
+
+@runtime_checkable
+class Signer(Protocol):
+    """A store that can sign addresses, so that clients write to it themselves."""
+
+    @property
+    def signs(self) -> bool:
+        """Whether it can."""
+        ...
+
+    async def sign_puts(self, keys: Sequence[str], seconds: int) -> Sequence[str]:
+        """A URL for each key that takes one PUT of up to 5 GiB within so many seconds. Raises StoreUnavailableError."""
+        ...
+
+    @property
+    def put_headers(self) -> dict[str, str]:
+        """What must be sent with such a PUT."""
+        ...
+
+
+@runtime_checkable
+class InDirectory(Protocol):
+    """A store whose plain keys are files below a directory of this machine."""
+
+    @property
+    def directory(self) -> str:
+        """Its absolute path, without a trailing slash."""
         ...
 
 

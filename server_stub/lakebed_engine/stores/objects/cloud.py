@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
@@ -48,7 +49,9 @@ class CloudObjects:
         threads: Threads | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
+        foreign: bool = False,
     ) -> None:
+        """`foreign`: only to be read. Its listings raise UnsortedListing once where they are in no order."""
         match = _URI.fullmatch(uri)
         if match is None:
             raise InvalidNamespaceError(f"a cloud namespace is s3://BUCKET/PREFIX, gs:// or az://, not {uri!r}")
@@ -59,7 +62,7 @@ class CloudObjects:
         self._client = Client(self._place, options or CloudOptions())
         creator = Creator(self._client, clock or SystemClock(), ids)
         self._uploader = Uploader(self._client, creator, self._threads, ids)
-        self._lister = Lister(self._client)
+        self._lister = Lister(self._client, foreign=foreign)
 
     @property
     def uri(self) -> str:
@@ -155,6 +158,24 @@ class CloudObjects:
         names = self._place.name(source), self._place.name(target)
         with store_errors("copy", self._place, source, absent=True):
             await copy_async(self._client.store, *names)
+
+    @property
+    def signs(self) -> bool:
+        """All three kinds do, given credentials that can."""
+        return True
+
+    @property
+    def put_headers(self) -> dict[str, str]:
+        """Azure wants to know what kind of blob it is to make."""
+        return {"x-ms-blob-type": "BlockBlob"} if self._place.scheme == "az" else {}
+
+    async def sign_puts(self, keys: Sequence[str], seconds: int) -> Sequence[str]:
+        """A signed URL for one PUT of each key; signed here, without asking the store, but for some credentials."""
+        from obstore import sign_async
+
+        names = [self._place.name(key) for key in keys]
+        with store_errors("sign an address in", self._place, keys[0] if keys else ""):
+            return await sign_async(self._client.store, "PUT", names, timedelta(seconds=seconds))
 
     async def _delete(self, names: Sequence[str], key: str) -> None:
         from obstore import delete_async

@@ -15,6 +15,7 @@ from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.cloud_client import Client
 from lakebed_engine.stores.objects.cloud_errors import fault_of, store_error, store_errors
 from lakebed_engine.stores.objects.cloud_keys import ENCODED, PROBE, TEMP, plain
+from lakebed_engine.vocabulary.errors import UnsortedListing
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -27,10 +28,11 @@ _LAST = "\U0010ffff"
 class Lister:
     """Lists one namespace."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *, foreign: bool = False) -> None:
+        """A `foreign` store is not written to: it is trusted to be sorted until a listing shows that it is not."""
         self._client = client
         self._place = client.place
-        self._sorted: bool | None = None
+        self._sorted: bool | None = True if foreign else None
 
     async def list(self, prefix: str, start_after: str) -> AsyncIterator[BlobStat]:
         """Objects whose key begins with `prefix` and is greater than `start_after`, in byte order of the key."""
@@ -67,6 +69,7 @@ class Lister:
         ordered = await self._is_sorted()
         offset = max(bound(before(prefix)), bound(start_after)) if ordered else ""
         found = []
+        last = ""
         async for page in self._pages(self._place.prefix + top, offset and self._place.prefix + offset):
             for meta in page:
                 key = meta["path"][len(self._place.prefix) :]
@@ -74,6 +77,10 @@ class Lister:
                     if ordered and key > prefix and not key.startswith(prefix):
                         return  # past the last one
                 elif ordered:
+                    if key <= last:
+                        self._sorted = False
+                        raise UnsortedListing(f"{self._place.uri} does not list in byte order: list it again")
+                    last = key
                     yield _stat(meta, key)
                 else:
                     found.append(_stat(meta, key))

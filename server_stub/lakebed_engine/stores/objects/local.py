@@ -69,6 +69,11 @@ class LocalObjects:
         """The namespace's URI."""
         return self._uri
 
+    @property
+    def directory(self) -> str:
+        """Where plain keys are files."""
+        return os.fsdecode(self._places.root)
+
     def close(self) -> None:
         """Let the threads end, where they are this store's own."""
         if self._owns_threads:

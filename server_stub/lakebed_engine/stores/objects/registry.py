@@ -51,6 +51,7 @@ class Stores:
         self._threads = Threads()
         self._lock = threading.Lock()
         self._stores: dict[str, ObjectStore] = {}
+        self._foreign: dict[str, ObjectStore] = {}
 
     def open(self, uri: str) -> ObjectStore:
         """The store for a URI; a slash at its end is dropped. Raises InvalidNamespaceError naming the broken rule."""
@@ -64,10 +65,21 @@ class Stores:
                 self._stores[name] = self._make(scheme, path, name)
             return self._stores[name]
 
+    def open_foreign(self, uri: str) -> ObjectStore:
+        """A store that nothing is ever written to, not even to find out what it can do. Raises as `open`."""
+        if not uri.startswith(tuple(f"{scheme}://" for scheme in CLOUD)):
+            return self.open(uri)
+        scheme, path = _split(uri)
+        name = f"{scheme}://{path}"
+        with self._lock:
+            if name not in self._foreign:
+                self._foreign[name] = self._make_cloud(name, foreign=True)
+            return self._foreign[name]
+
     def close(self) -> None:
         """Forget the stores, and with them all of `mem://`; let the threads end."""
         with self._lock:
-            self._stores = {}
+            self._stores, self._foreign = {}, {}
         self._threads.close()
 
     def _make(self, scheme: str, path: str, name: str) -> ObjectStore:
@@ -83,15 +95,15 @@ class Stores:
             )
         return LocalObjects(self._local_root / path, name, threads=self._threads, base=self._base)
 
-    def _make_cloud(self, name: str) -> ObjectStore:
+    def _make_cloud(self, name: str, *, foreign: bool = False) -> ObjectStore:
         if self._cloud is None:
             raise InvalidNamespaceError(f"cloud stores are switched off on this server: {name}")
         if not cloud_installed():
             raise InvalidNamespaceError(
                 f"cloud stores need a package that is not installed: pip install 'lakebed[s3]' to use {name}"
             )
-        store = CloudObjects(name, self._cloud, threads=self._threads)
-        return store if self._cache is None else DiskCached(store, self._cache, self._threads)
+        store = CloudObjects(name, self._cloud, threads=self._threads, foreign=foreign)
+        return store if self._cache is None or foreign else DiskCached(store, self._cache, self._threads)
 
 
 def cloud_installed() -> bool:

@@ -1,0 +1,81 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="StashCreation")
+
+
+@_attrs_define
+class StashCreation:
+    """The workspace to make of a branch's changes.
+
+    Attributes:
+        message (str | Unset): The message of its commit unless that brings another one.
+        expires_in (int | Unset): Seconds until it is closed unless it is renewed; a week when absent.
+        force (bool | Unset): Act on a read-only repository as well. Default: False.
+    """
+
+    message: str | Unset = UNSET
+    expires_in: int | Unset = UNSET
+    force: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        message = self.message
+
+        expires_in = self.expires_in
+
+        force = self.force
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if message is not UNSET:
+            field_dict["message"] = message
+        if expires_in is not UNSET:
+            field_dict["expires_in"] = expires_in
+        if force is not UNSET:
+            field_dict["force"] = force
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        message = d.pop("message", UNSET)
+
+        expires_in = d.pop("expires_in", UNSET)
+
+        force = d.pop("force", UNSET)
+
+        stash_creation = cls(
+            message=message,
+            expires_in=expires_in,
+            force=force,
+        )
+
+        stash_creation.additional_properties = d
+        return stash_creation
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

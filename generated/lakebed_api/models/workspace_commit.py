@@ -1,0 +1,164 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.commit_policy import CommitPolicy
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.workspace_commit_metadata import WorkspaceCommitMetadata
+
+
+T = TypeVar("T", bound="WorkspaceCommit")
+
+
+@_attrs_define
+class WorkspaceCommit:
+    """How to commit a workspace.
+
+    Attributes:
+        message (str | Unset): What was done; that of the workspace when absent or empty.
+        metadata (WorkspaceCommitMetadata | Unset): Keys and values.
+        date (int | Unset): The time to record in place of the present one (Unix seconds).
+        policy (CommitPolicy | Unset): What to do when the branch has moved. `rebase`: go on unless the same paths
+            changed; `abort`: refuse; `overwrite`: the version of the workspace wins.
+        replace_prefix (list[str] | Unset): Prefixes below which only what the workspace has is left; a concurrent
+            change there is a conflict.
+        paths (list[str] | Unset): Globs as in a .gitignore file that choose a part. One that matches nothing is an
+            error.
+        idempotency_key (str | Unset): Any text. A second commit with the same one changes nothing and gives the commit
+            of the first.
+        allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
+        force (bool | Unset): Act on a read-only repository as well. Default: False.
+    """
+
+    message: str | Unset = UNSET
+    metadata: WorkspaceCommitMetadata | Unset = UNSET
+    date: int | Unset = UNSET
+    policy: CommitPolicy | Unset = UNSET
+    replace_prefix: list[str] | Unset = UNSET
+    paths: list[str] | Unset = UNSET
+    idempotency_key: str | Unset = UNSET
+    allow_empty: bool | Unset = False
+    force: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        message = self.message
+
+        metadata: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.metadata, Unset):
+            metadata = self.metadata.to_dict()
+
+        date = self.date
+
+        policy: str | Unset = UNSET
+        if not isinstance(self.policy, Unset):
+            policy = self.policy.value
+
+        replace_prefix: list[str] | Unset = UNSET
+        if not isinstance(self.replace_prefix, Unset):
+            replace_prefix = self.replace_prefix
+
+        paths: list[str] | Unset = UNSET
+        if not isinstance(self.paths, Unset):
+            paths = self.paths
+
+        idempotency_key = self.idempotency_key
+
+        allow_empty = self.allow_empty
+
+        force = self.force
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if message is not UNSET:
+            field_dict["message"] = message
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+        if date is not UNSET:
+            field_dict["date"] = date
+        if policy is not UNSET:
+            field_dict["policy"] = policy
+        if replace_prefix is not UNSET:
+            field_dict["replace_prefix"] = replace_prefix
+        if paths is not UNSET:
+            field_dict["paths"] = paths
+        if idempotency_key is not UNSET:
+            field_dict["idempotency_key"] = idempotency_key
+        if allow_empty is not UNSET:
+            field_dict["allow_empty"] = allow_empty
+        if force is not UNSET:
+            field_dict["force"] = force
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.workspace_commit_metadata import WorkspaceCommitMetadata
+
+        d = dict(src_dict)
+        message = d.pop("message", UNSET)
+
+        _metadata = d.pop("metadata", UNSET)
+        metadata: WorkspaceCommitMetadata | Unset
+        if isinstance(_metadata, Unset):
+            metadata = UNSET
+        else:
+            metadata = WorkspaceCommitMetadata.from_dict(_metadata)
+
+        date = d.pop("date", UNSET)
+
+        _policy = d.pop("policy", UNSET)
+        policy: CommitPolicy | Unset
+        if isinstance(_policy, Unset):
+            policy = UNSET
+        else:
+            policy = CommitPolicy(_policy)
+
+        replace_prefix = cast(list[str], d.pop("replace_prefix", UNSET))
+
+        paths = cast(list[str], d.pop("paths", UNSET))
+
+        idempotency_key = d.pop("idempotency_key", UNSET)
+
+        allow_empty = d.pop("allow_empty", UNSET)
+
+        force = d.pop("force", UNSET)
+
+        workspace_commit = cls(
+            message=message,
+            metadata=metadata,
+            date=date,
+            policy=policy,
+            replace_prefix=replace_prefix,
+            paths=paths,
+            idempotency_key=idempotency_key,
+            allow_empty=allow_empty,
+            force=force,
+        )
+
+        workspace_commit.additional_properties = d
+        return workspace_commit
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,115 @@
+"""How far a bulk transfer is: counted from any thread, told now and then."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+INTERVAL = 0.1
+"""Seconds between two reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferProgress:
+    """A moment of a transfer. The totals are what is known so far: they grow until `complete` is true."""
+
+    files: int
+    files_total: int
+    bytes: int
+    bytes_total: int
+    seconds: float
+    complete: bool = False
+    skipped: int = 0
+    """Files of `files` that were done before: by an earlier run that ended too soon."""
+
+    @property
+    def rate(self) -> float:
+        """Bytes in a second, on average."""
+        return self.bytes / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds that are left at this rate; None while the total is unknown."""
+        if not self.complete or not self.rate:
+            return None
+        return (self.bytes_total - self.bytes) / self.rate
+
+
+Report = Callable[[TransferProgress], None] | None
+
+
+class Tally:
+    """Counts what a transfer expects and has done, and tells `report` at most every INTERVAL seconds, and at the end.
+
+    What `report` raises ends the transfer.
+    """
+
+    def __init__(self, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
+        self._report = report
+        self._clock = clock
+        self._start = clock()
+        self._told = self._start
+        self._lock = threading.Lock()
+        self._files = self._files_total = self._bytes = self._bytes_total = self._skipped = 0
+        self._complete = False
+
+    def expect(self, size: int) -> None:
+        """One more file, of so many bytes, is to be moved."""
+        with self._lock:
+            self._files_total += 1
+            self._bytes_total += size
+
+    def no_more(self) -> None:
+        """All files have been announced."""
+        with self._lock:
+            self._complete = True
+
+    def moved(self, size: int) -> None:
+        """So many bytes were moved; fewer than none when an attempt begins again."""
+        with self._lock:
+            self._bytes += size
+        self._tell()
+
+    def done(self, files: int) -> None:
+        """So many files are done."""
+        with self._lock:
+            self._files += files
+        self._tell()
+
+    def skip(self, size: int) -> None:
+        """A file was done before: it counts as moved, in files only."""
+        with self._lock:
+            self._files += 1
+            self._skipped += 1
+            self._bytes_total -= size
+
+    def now(self) -> TransferProgress:
+        """As it is."""
+        with self._lock:
+            return TransferProgress(
+                files=self._files,
+                files_total=self._files_total,
+                bytes=self._bytes,
+                bytes_total=self._bytes_total,
+                seconds=self._clock() - self._start,
+                complete=self._complete,
+                skipped=self._skipped,
+            )
+
+    def end(self) -> None:
+        """Tell the last state."""
+        if self._report is not None:
+            self._report(self.now())
+
+    def _tell(self) -> None:
+        if self._report is None:
+            return
+        moment = self._clock()
+        with self._lock:
+            due = moment - self._told >= INTERVAL
+            if due:
+                self._told = moment
+        if due:
+            self._report(self.now())
