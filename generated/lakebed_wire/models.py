@@ -84,8 +84,11 @@ class UIConfig(Struct, kw_only=True):
 
 class CapabilitiesConfig(Struct, kw_only=True):
     """
-    Optional abilities of the server; none are defined yet.
+    Optional abilities of the server.
     """
+
+    workspaces: bool | UnsetType = UNSET
+    presigned_uploads: bool | UnsetType = UNSET
 
 
 class Config(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "28ced37ef0ac2919227f7ecd6b64ae92e3356ca6a3fc21f5a2575c3276d57951"
+SPEC_DIGEST: Final = "0f5b8a4148576804370ec1ec6069918b299ea52e6560ddcca62acc179be8290e"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

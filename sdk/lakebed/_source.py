@@ -58,6 +58,11 @@ class Source:
         """Whether `chunks` can be called (once more)."""
         return self._again or not self._started
 
+    @property
+    def rereadable(self) -> bool:
+        """Whether `chunks` can be called any number of times."""
+        return self._again
+
     def chunks(self) -> Iterator[bytes] | AsyncIterator[bytes]:
         """The content from its beginning."""
         self._started = True

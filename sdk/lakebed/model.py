@@ -167,13 +167,96 @@ class Change:
     size: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceInfo:
+    """A workspace as the server describes it. `state`: open, or what closed it: committed, reverted, popped, expired.
+
+    `storage_prefix` is where other tools may write, ending in a slash, and `local_path` the same as a directory for who
+    is on the machine that has it. `data_paths` are the ways for bytes that the server offers, best first.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("name", "string"),
+        ("branch", "string"),
+        ("base_commit_id", "string"),
+        ("state", "string"),
+        ("creator", "string"),
+        ("created", "time"),
+        ("expires", "time"),
+        ("message", "string"),
+        ("commit_id", "string"),
+        ("storage_prefix", "string"),
+    )
+
+    id: str
+    name: str
+    branch: str
+    base_commit_id: str
+    state: str
+    creator: str
+    created: datetime
+    expires: datetime
+    storage_prefix: str
+    local_path: str = ""
+    message: str = ""
+    commit_id: str | None = None
+    claims: tuple[str, ...] = ()
+    data_paths: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be written to and committed."""
+        return self.state == "open"
+
+    def __repr__(self) -> str:
+        return f"<Workspace {self.name} {self.state}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What a scan did: objects registered (new or changed), vanished since the last scan, and as they were."""
+
+    registered: int
+    vanished: int
+    unchanged: int
+
+
+@dataclass(frozen=True, slots=True)
+class UploadUrl:
+    """A signed address at which one object can be written until it expires. Whoever has it may write: keep it apart."""
+
+    path: str
+    physical_address: str
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False, hash=False)
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAttempt:
+    """An attempt to commit that failed and is made again: its number from 1, why, and what is waited before the next.
+
+    `elapsed` and `pause` are in seconds.
+    """
+
+    number: int
+    error: Exception
+    elapsed: float
+    pause: float
+
+
 __all__ = [
     "Change",
     "Commit",
+    "CommitAttempt",
     "CommonPrefix",
     "MergeResult",
     "ObjectInfo",
     "RefInfo",
     "RepositoryInfo",
+    "ScanResult",
     "User",
+    "WorkspaceInfo",
 ]

@@ -19,7 +19,9 @@ from lakebed_engine.operations import (
     commits,
     differ,
     history,
+    ingesting,
     janitor,
+    layer_files,
     layers,
     merging,
     reading,
@@ -28,6 +30,7 @@ from lakebed_engine.operations import (
     staging,
     stashing,
     workspaces,
+    written,
 )
 from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo, read_branch
@@ -39,6 +42,7 @@ from lakebed_engine.operations.swap import COMPACT_FROM
 from lakebed_engine.operations.sweeping.sweeper import sweep
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
+from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.outline import LIMITS, Limits
 from lakebed_engine.tree.trees import Trees
@@ -48,9 +52,12 @@ from lakebed_engine.vocabulary.records import (
     Branch,
     Commit,
     CommitRequest,
+    DataPlace,
     Deletion,
     DiffEntry,
     Entry,
+    IngestPage,
+    IngestRequest,
     Layer,
     Listed,
     LogRequest,
@@ -60,10 +67,12 @@ from lakebed_engine.vocabulary.records import (
     Page,
     Repository,
     ScanReport,
+    SignedUpload,
     Tag,
     UploadRequest,
     Workspace,
     WorkspaceRequest,
+    Written,
 )
 from lakebed_engine.vocabulary.reports import (
     FsckOptions,
@@ -93,11 +102,13 @@ class Engine:
         snapshot_always: bool = False,
         snapshots_kept: int = 100,
         limits: Limits = LIMITS,
+        foreign: Foreign | None = None,
     ) -> None:
         """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
 
         With `snapshot_always` each verb that changes a ref also writes a ref snapshot before it answers. `limits` say
-        how trees are cut: only tests change them.
+        how trees are cut: only tests change them. `foreign` says which objects outside of every namespace may be
+        read: none by default.
         """
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
@@ -115,6 +126,7 @@ class Engine:
             turns={},
             repos=ByteCache(1_000),
             marked=ByteCache(10_000),
+            foreign=foreign or Foreign(stores.open),
         )
         self._cleaner = Cleaner(self._ctx, cleanup_grace)
         self._snapshots = Snapshots(self._ctx, snapshots_kept)
@@ -269,10 +281,10 @@ class Engine:
         return await workspaces.get(self._ctx, repo, workspace)
 
     async def list_workspaces(
-        self, repo: str, *, branch: str = "", after: str = "", amount: int = 100, show_closed: bool = False
+        self, repo: str, *, branch: str = "", after: str = "", amount: int = 100, state: str = "open"
     ) -> Page[Workspace]:
-        """A page in order of id, of those that are to be committed to `branch` or of all."""
-        return await workspaces.list_page(self._ctx, repo, branch, after, amount, show_closed)
+        """A page in order of id, of those that are to be committed to `branch` or of all; `state` may be `all`."""
+        return await workspaces.list_page(self._ctx, repo, branch, after, amount, state)
 
     async def renew_workspace(self, repo: str, workspace: str, lifetime: int) -> Workspace:
         """Let it expire `lifetime` seconds from now. Raises WorkspaceClosedError."""
@@ -288,9 +300,37 @@ class Engine:
         """Register objects that were written below its prefix, or tombstones (None), all or nothing."""
         await scanning.register(self._ctx, repo, workspace, rows, force)
 
+    async def register_written(
+        self, repo: str, workspace: str, objects: Sequence[Written], deletes: Sequence[str] = (), *, force: bool = False
+    ) -> None:
+        """As `register_objects`, of what clients say: it is looked at. InvalidAddressError, ChecksumMismatchError."""
+        await written.register_written(self._ctx, repo, workspace, objects, deletes, force)
+
+    async def push_written(self, repo: str, workspace: str, file: str, *, force: bool = False) -> Layer:
+        """As `register_written`, for all rows of a Parquet file on this machine, as one layer."""
+        return await layer_files.push_written(self._ctx, repo, workspace, file, force)
+
+    async def sign_uploads(
+        self, repo: str, workspace: str, paths: Sequence[str], *, size: int = 0, content_type: str = ""
+    ) -> list[SignedUpload]:
+        """Signed addresses below its prefix, for one PUT each. Raises NotSupportedError."""
+        return await written.sign_uploads(self._ctx, repo, workspace, paths, size, content_type)
+
+    async def place_of(self, repo: str) -> DataPlace:
+        """Where a repository's data lies, and whether clients can write there."""
+        return await written.place_of(self._ctx, repo)
+
     async def scan_workspace(self, repo: str, workspace: str, *, force: bool = False) -> ScanReport:
         """Register what other tools wrote below its prefix, changed or removed since the last scan."""
         return await scanning.scan(self._ctx, repo, workspace, force)
+
+    async def ingest_page(self, repo: str, workspace: str, request: IngestRequest) -> IngestPage:
+        """Put a page of what objects elsewhere differ in into a workspace. Raises ForeignDeniedError."""
+        return await ingesting.ingest_page(self._ctx, repo, workspace, request)
+
+    async def ingest_diff(self, repo: str, ref: str, request: IngestRequest) -> IngestPage:
+        """A page of what an ingest would change of a commit. Raises ForeignDeniedError."""
+        return await ingesting.diff_page(self._ctx, repo, ref, request)
 
     async def commit_workspace(self, repo: str, workspace: str, request: AdvanceRequest) -> Commit:
         """Commit it to its branch. Raises ConcurrentCommitError, DirtyOverlapError, NoChangesError."""

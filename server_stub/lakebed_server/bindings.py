@@ -11,7 +11,18 @@ from typing import Final
 
 from lakebed_wire.operations import Operation
 
-from lakebed_server.handlers import auth, branches, commits, diffs, merges, objects, repositories, system, tags
+from lakebed_server.handlers import (
+    auth,
+    branches,
+    commits,
+    diffs,
+    merges,
+    objects,
+    repositories,
+    system,
+    tags,
+    workspaces,
+)
 from lakebed_server.reply import Reply
 from lakebed_server.vocabulary import StartError
 
@@ -56,23 +67,22 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "deleteObject": objects.delete_object,
     "deleteObjects": objects.delete_objects,
     "copyObject": objects.copy_object,
+    "listWorkspaces": workspaces.list_workspaces,
+    "createWorkspace": workspaces.create_workspace,
+    "getWorkspace": workspaces.get_workspace,
+    "dropWorkspace": workspaces.drop_workspace,
+    "renewWorkspace": workspaces.renew_workspace,
+    "registerObjects": workspaces.register_objects,
+    "pushLayer": workspaces.push_layer,
+    "scanWorkspace": workspaces.scan_workspace,
+    "createUploadUrls": workspaces.create_upload_urls,
+    "commitWorkspace": workspaces.commit_workspace,
+    "revertWorkspace": workspaces.revert_workspace,
+    "popWorkspace": workspaces.pop_workspace,
+    "stashBranch": workspaces.stash_branch,
 }
 
-PLANNED: Final[Mapping[str, str]] = {
-    "listWorkspaces": "workspaces",
-    "createWorkspace": "workspaces",
-    "getWorkspace": "workspaces",
-    "dropWorkspace": "workspaces",
-    "renewWorkspace": "workspaces",
-    "registerObjects": "workspaces",
-    "pushLayer": "workspaces",
-    "scanWorkspace": "workspaces",
-    "createUploadUrls": "workspaces",
-    "commitWorkspace": "workspaces",
-    "revertWorkspace": "workspaces",
-    "popWorkspace": "workspaces",
-    "stashBranch": "workspaces",
-}
+PLANNED: Final[Mapping[str, str]] = {}
 """Operations that stand in the spec before they work: operationId -> what brings them, in words for a client."""
 
 

@@ -25,13 +25,18 @@ _count = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What `getConfig` says about this server."""
+    """What `getConfig` and workspaces say about this server.
+
+    `presign`: whether clients get signed addresses; `share`: who is told the directories of `local://`.
+    """
 
     version: str
     default_namespace_prefix: str = "local://repos"
     memory: bool = False
     local: bool = True
     cloud: bool = False
+    presign: bool = False
+    share: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,7 @@ class Call:
         "head",
         "headers",
         "https",
+        "is_local",
         "method",
         "operation",
         "path",
@@ -68,6 +74,7 @@ class Call:
         self.body = RequestBody(receive, self.headers)
         self.head = self.method == "HEAD"
         self.https = scope.get("scheme") == "https" or self.headers.get(b"x-forwarded-proto") == b"https"
+        self.is_local = _is_local(scope)
         self.user = ""
         self.operation = ""
         self.started = time.perf_counter()
@@ -77,6 +84,14 @@ class Call:
     def engine(self) -> Engine:
         """The engine."""
         return self.services.engine
+
+
+def _is_local(scope: Scope) -> bool:
+    """Whether the client is on this machine, as far as the connection tells; a proxy says for whom it asks."""
+    client = scope.get("client")
+    if client is None or any(name in (b"x-forwarded-for", b"forwarded") for name, _ in scope["headers"]):
+        return False
+    return str(client[0]).startswith("127.") or client[0] in ("::1", "localhost")
 
 
 def _request_id(sent: bytes | None) -> str:

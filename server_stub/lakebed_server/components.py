@@ -69,6 +69,8 @@ async def build(settings: Settings) -> Components:
         local=bool(settings.objects.local.root),
         memory=_memory(settings),
         cloud=settings.objects.cloud and cloud_installed(),
+        presign=settings.objects.presign,
+        share=settings.objects.local.share,
     )
     authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
     return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, MergeConflictError, StoreError
+from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, PathsConflictError, StoreError
 from lakebed_wire import models
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET, UnsetType
@@ -53,7 +53,7 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
         log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
         told, lasting = (error.told, error.lasting) if isinstance(error, StoreError) else ("", False)
         return _reply(call, kind, told or OUR_FAULT[kind], retry=not lasting)
-    if isinstance(error, MergeConflictError):
+    if isinstance(error, PathsConflictError):
         return _conflict_reply(error, call)
     headers: tuple[Header, ...] = ()
     if isinstance(error, InvalidRangeError) and error.size is not None:
@@ -61,7 +61,7 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
     return _reply(call, kind, error.message, headers)
 
 
-def _conflict_reply(error: MergeConflictError, call: Call) -> Reply:
+def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
     conflicts = [
         models.Conflict(path=c.path, base=_set(c.base), ours=_set(c.ours), theirs=_set(c.theirs))
         for c in error.conflicts
@@ -69,12 +69,14 @@ def _conflict_reply(error: MergeConflictError, call: Call) -> Reply:
     body = models.Error(
         message=error.message,
         kind=error.kind,
-        reference="",  # clients of lakeFS read a 409 of a merge as a MergeResult
+        reference=""
+        if error.kind == "merge_conflict"
+        else UNSET,  # clients of lakeFS read a 409 of a merge as a MergeResult
         conflicts=conflicts,
         conflicts_has_more=error.has_more,
         request_id=call.request_id,
     )
-    return json(ERROR_KINDS[error.kind], body)
+    return Reply(ERROR_KINDS[error.kind]) if call.head else json(ERROR_KINDS[error.kind], body)
 
 
 def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = (), *, retry: bool = True) -> Reply:

@@ -130,3 +130,44 @@ def diffs(page: records.Page[records.DiffEntry], *, right_stats: bool = False) -
     """A page of a diff."""
     results = [diff(item, right_stats=right_stats) for item in page.items]
     return models.DiffList(pagination=pagination(page, lambda item: item.path), results=results)
+
+
+def data_paths(place: records.DataPlace, *, presign: bool, shared: bool) -> list[str]:
+    """The ways for the bytes of a workspace that a server offers, best first."""
+    cloud = place.uri.startswith(("s3://", "gs://", "az://"))
+    found = ["direct"] if cloud or (shared and place.directory) else []
+    return [*found, *(["presigned"] if presign and place.signs else []), "proxied"]
+
+
+def workspace(record: records.Workspace, place: records.DataPlace, *, presign: bool, shared: bool) -> models.Workspace:
+    """A workspace. `shared`: the client may be told a directory of this machine."""
+    return models.Workspace(
+        id=record.uid,
+        name=record.name,
+        branch=record.branch,
+        base_commit_id=record.commit_id,
+        state=record.state,
+        storage_prefix=f"{place.uri}/{record.prefix}",
+        local_path=f"{place.directory}/{record.prefix}" if shared and place.directory else UNSET,
+        creator=record.creator,
+        creation_date=record.creation_date,
+        expires=record.expires,
+        message=record.message,
+        claims=list(record.claims),
+        closed=record.closed or UNSET,
+        commit_id=record.result or UNSET,
+        data_paths=data_paths(place, presign=presign, shared=shared),
+    )
+
+
+def written(sent: models.WorkspaceObject) -> records.Written:
+    """An object that a client says it wrote."""
+    return records.Written(
+        path=sent.path,
+        physical_address=sent.physical_address,
+        checksum=sent.checksum,
+        size=sent.size_bytes,
+        mtime=None if sent.mtime is UNSET else sent.mtime,
+        content_type=text(sent.content_type) or "application/octet-stream",
+        metadata=sent.metadata or {},
+    )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.merging import STRATEGIES, _Merge
 from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.fold import fold
@@ -46,6 +47,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         patience=60.0,
         crowded={},
         turns={},
+        foreign=Foreign(Stores(None).open),
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
     work = _Merge(ctx, Repo(record, lake.store, "p"), request, base, theirs, ours)

@@ -91,7 +91,7 @@ def test_lists_are_paged() -> None:
         page = await engine.list_workspaces(REPO, amount=3, after=ids[2])
         assert ([one.uid for one in page.items], page.has_more) == (ids[3:], False)
         assert [one.uid for one in (await engine.list_workspaces(REPO, branch="main")).items] == [first.uid]
-        everything = await engine.list_workspaces(REPO, show_closed=True)
+        everything = await engine.list_workspaces(REPO, state="all")
         assert {one.uid: one.state for one in everything.items}[made[2].uid] == "reverted"
         assert [one.name for one in (await engine.list_branches(REPO)).items] == ["dev", "main"]
 

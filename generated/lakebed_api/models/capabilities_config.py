@@ -7,26 +7,50 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="CapabilitiesConfig")
 
 
 @_attrs_define
 class CapabilitiesConfig:
-    """Optional abilities of the server; none are defined yet."""
+    """Optional abilities of the server.
 
+    Attributes:
+        workspaces (bool | Unset): Whether there are workspaces.
+        presigned_uploads (bool | Unset): Whether `createUploadUrls` works for stores that can sign.
+    """
+
+    workspaces: bool | Unset = UNSET
+    presigned_uploads: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        workspaces = self.workspaces
+
+        presigned_uploads = self.presigned_uploads
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if workspaces is not UNSET:
+            field_dict["workspaces"] = workspaces
+        if presigned_uploads is not UNSET:
+            field_dict["presigned_uploads"] = presigned_uploads
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        capabilities_config = cls()
+        workspaces = d.pop("workspaces", UNSET)
+
+        presigned_uploads = d.pop("presigned_uploads", UNSET)
+
+        capabilities_config = cls(
+            workspaces=workspaces,
+            presigned_uploads=presigned_uploads,
+        )
 
         capabilities_config.additional_properties = d
         return capabilities_config

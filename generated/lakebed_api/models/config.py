@@ -28,7 +28,7 @@ class Config:
         storage_config (StorageConfig | Unset): What the object store behind the server can do.
         storage_config_list (list[StorageConfig] | Unset): The stores, when there is more than one.
         ui_config (UIConfig | Unset): Settings for a user interface.
-        capabilities_config (CapabilitiesConfig | Unset): Optional abilities of the server; none are defined yet.
+        capabilities_config (CapabilitiesConfig | Unset): Optional abilities of the server.
     """
 
     version_config: VersionConfig | Unset = UNSET

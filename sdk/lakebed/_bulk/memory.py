@@ -12,12 +12,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from lakebed._bulk.trees import Stamp
 from lakebed.errors import LakebedError
-
-T = TypeVar("T")
 
 VERSION = 1
 
@@ -143,7 +141,7 @@ class Memory:
         self.file.unlink(missing_ok=True)
         self.file.with_name(self.file.name + "-journal").unlink(missing_ok=True)
 
-    def _read(self, query: str, values: tuple[object, ...]) -> list[tuple[object, ...]]:
+    def _read(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
 
@@ -158,7 +156,6 @@ class Memory:
             self._db.execute("COMMIT")
 
 
-def _known(row: tuple[object, ...]) -> Known:
+def _known(row: tuple[Any, ...]) -> Known:
     name, size, mtime_ns, inode, seen_ns, md5, checksum, address = row
-    stamp = Stamp(int(str(size)), int(str(mtime_ns)), int(str(inode)))
-    return Known(str(name), stamp, str(md5), str(checksum), str(address), int(str(seen_ns)))
+    return Known(name, Stamp(size, mtime_ns, inode), md5, checksum, address, seen_ns)

@@ -17,6 +17,7 @@ from lakebed.model import (
     RefInfo,
     RepositoryInfo,
     User,
+    WorkspaceInfo,
 )
 
 if TYPE_CHECKING:
@@ -115,6 +116,26 @@ def user(row: models.CurrentUser) -> User:
     """The calling user."""
     who = row.user
     return User(text(who.id), moment(who.creation_date), text(who.friendly_name, ""), text(who.email, ""))
+
+
+def workspace(row: models.Workspace) -> WorkspaceInfo:
+    """A workspace."""
+    return WorkspaceInfo(
+        id=text(row.id),
+        name=text(row.name),
+        branch=text(row.branch),
+        base_commit_id=text(row.base_commit_id),
+        state=text(row.state),
+        creator=text(row.creator, ""),
+        created=moment(row.creation_date),
+        expires=moment(row.expires),
+        storage_prefix=text(row.storage_prefix),
+        local_path=text(row.local_path, ""),
+        message=text(row.message, ""),
+        commit_id=text(row.commit_id, "") or None,
+        claims=tuple(text(one) for one in row.claims or ()),
+        data_paths=tuple(text(one) for one in row.data_paths),
+    )
 
 
 def failures(row: models.ObjectErrorList) -> tuple[ObjectFailure, ...]:

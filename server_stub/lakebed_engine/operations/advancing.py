@@ -29,7 +29,7 @@ from lakebed_engine.operations.context import (
 )
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
-from lakebed_engine.operations.swap import everything_of, nothing_staged, swap
+from lakebed_engine.operations.swap import everything_of, nothing_staged, rotated, swap
 from lakebed_engine.operations.turns import turn
 from lakebed_engine.operations.views import stands, tree_of
 from lakebed_engine.operations.workspaces import (
@@ -251,9 +251,19 @@ async def _swing(attempt: _Try, new: Commit, rest: Layer | None, rows: int) -> b
     if rows <= GUARDED:
         live = staging(attempt.branch.record.staging_token)
         checks += [Check(live, path.encode(), ABSENT) for path in await attempt.chosen.paths()]
-    branch = msgspec.structs.replace(attempt.branch.record, gen=attempt.branch.record.gen + 1, commit_id=new.id)
+    old = attempt.branch.record
+    turned = await rotated(ctx, old)
+    branch = msgspec.structs.replace(
+        old, gen=old.gen + 1, commit_id=new.id, staging_token=turned.token, layers=turned.layers
+    )
     return await swap(
-        ctx, repo, attempt.branch, branch, puts=[*puts, row_of(repo, after)], checks=checks, dropped=dropped
+        ctx,
+        repo,
+        attempt.branch,
+        branch,
+        puts=[*puts, row_of(repo, after)],
+        checks=[*checks, *turned.checks],
+        dropped=[*dropped, *turned.dropped],
     )
 
 

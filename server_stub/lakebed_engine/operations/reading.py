@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.views import View, steady
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.stores.objects.foreign import VERSIONED, version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import BlobNotFound, ObjectGoneError, ObjectNotFoundError
 from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
@@ -100,10 +102,11 @@ async def uncommitted(view: View, start: str) -> AsyncIterator[DiffEntry]:
 async def open_entry(
     ctx: Context, repo_name: str, entry: Entry, start: int = 0, length: int | None = None
 ) -> AsyncIterator[AsyncIterator[bytes]]:
-    """Stream an entry's data, or a part of it. Raises ObjectGoneError."""
+    """Stream an entry's data, or a part of it. Raises ObjectGoneError, ForeignDeniedError."""
     repo = await open_repo(ctx, repo_name)
-    opened = repo.store.open(entry.physical_address, start, length)
     try:
+        store, key = await _place(ctx, repo, entry)
+        opened = store.open(key, start, length)
         chunks = await opened.__aenter__()
     except BlobNotFound:
         raise ObjectGoneError(
@@ -113,6 +116,19 @@ async def open_entry(
         yield chunks
     finally:
         await opened.__aexit__(None, None, None)
+
+
+async def _place(ctx: Context, repo: Repo, entry: Entry) -> tuple[ObjectStore, str]:
+    """Where an entry's data is. Elsewhere it may have changed since it was ingested: raises ObjectGoneError."""
+    address = entry.physical_address.removeprefix(f"{repo.store.uri}/")
+    if "://" not in address:
+        return repo.store, address
+    found = ctx.foreign.object(address)
+    now = await found.store.head(found.key)
+    versioned = entry.checksum.startswith(VERSIONED)
+    if now.size != entry.size or (versioned and version_of(now) != entry.checksum):
+        raise ObjectGoneError(f"the data of this object has changed since it was ingested: {address}; ingest it again")
+    return found.store, found.key
 
 
 def physical_uri(repo: Repo, entry: Entry) -> str:

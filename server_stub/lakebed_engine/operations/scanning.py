@@ -57,21 +57,33 @@ async def register(ctx: Context, repo_name: str, found_id: str, rows: Sequence[R
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
-    if len(rows) > MAX_BATCH or len({path for path, _ in rows}) != len(rows):
-        raise InvalidRequestError(f"at most {MAX_BATCH} objects, each path once: nothing was registered")
-    ledger: list[Put] = []
     checked: list[Row] = []
     for path, entry in rows:
-        names.check_path(path)
         if entry is None:
             checked.append((path, None))
             continue
         address = check_address(repo, record, entry.physical_address)
         checked.append((path, msgspec.structs.replace(entry, physical_address=address)))
-        if "://" not in address:
-            ledger.append(_note(record, address, Known(entry.size, 0, entry.checksum, False)))
+    await register_proven(ctx, repo, record, checked)
+
+
+async def register_proven(ctx: Context, repo: Repo, record: Workspace, rows: Sequence[Row]) -> None:
+    """As `register`, for addresses that were looked at: one batch. Raises InvalidRequestError, InvalidPathError."""
+    if len(rows) > MAX_BATCH or len({path for path, _ in rows}) != len(rows):
+        raise InvalidRequestError(f"at most {MAX_BATCH} objects, each path once: nothing was registered")
+    for path, _ in rows:
+        names.check_path(path)
     if rows:
-        await stage(ctx, repo, record.name, checked, ledger)
+        await stage(ctx, repo, record.name, rows, ledger_notes(record, rows))
+
+
+def ledger_notes(record: Workspace, rows: Sequence[Row]) -> list[Put]:
+    """What keeps a scan from registering what a client has registered."""
+    return [
+        _note(record, entry.physical_address, Known(entry.size, 0, entry.checksum, False))
+        for _, entry in rows
+        if entry is not None and "://" not in entry.physical_address
+    ]
 
 
 def check_address(repo: Repo, record: Workspace, address: str) -> str:

@@ -8,6 +8,7 @@ into the same batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -175,6 +176,26 @@ async def is_staged(ctx: Context, record: Branch) -> bool:
     if record.layers:
         return True
     return await ctx.kv.get(staging(record.staging_token), MARKER) is not None
+
+
+class Rotated(NamedTuple):
+    """A record with a new token: `checks` and `dropped` belong into the swap that makes it the current one."""
+
+    token: str
+    layers: tuple[Layer, ...]
+    checks: list[Check]
+    dropped: list[Layer]
+
+
+async def rotated(ctx: Context, record: Branch) -> Rotated:
+    """A new token for a record whose view a swap changes, and its layers with the old one.
+
+    A reader of the old record would see rows that are staged after the swap, and not what the swap did.
+    """
+    old = Layer(record.staging_token)
+    if await ctx.kv.get(staging(record.staging_token), MARKER) is not None:
+        return Rotated(ctx.ids.new(), (old, *record.layers), [], [])
+    return Rotated(ctx.ids.new(), record.layers, [nothing_staged(record)], [old])
 
 
 def nothing_staged(record: Branch) -> Check:

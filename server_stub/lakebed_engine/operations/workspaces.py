@@ -32,7 +32,7 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
 from lakebed_engine.operations.refs import resolve
-from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, seal, staged_of, swap
+from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, rotated, seal, staged_of, swap
 from lakebed_engine.operations.views import stands
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.layers import write_layer
@@ -110,8 +110,7 @@ def check_request(request: WorkspaceRequest) -> None:
 async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
     """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError.
 
-    What is uncommitted on a branch is no part of its base. With an id of the caller's it can be called again: NameTakenError
-    when that is another one's.
+    What is uncommitted on a branch is no part of its base. NameTakenError for an id that is another one's.
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
@@ -130,9 +129,7 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
     operation = OPERATIONS + ctx.ids.new().encode()
     puts = [row_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
     if not await apply(ctx, repo, Batch(checks=[absent(repo.partition, workspace_key(new.uid))], puts=puts), operation):
-        made = await _made_before(ctx, repo, request)
-        assert made is not None, "an id came twice"
-        return made
+        return await _made_before(ctx, repo, request) or new  # the same call was sent twice at once
     return new
 
 
@@ -192,9 +189,7 @@ async def get(ctx: Context, repo_name: str, found_id: str) -> Workspace:
     return record_of(await find(ctx, await open_repo(ctx, repo_name), found_id))
 
 
-async def list_page(
-    ctx: Context, repo_name: str, branch: str, after: str, amount: int, state: str
-) -> Page[Workspace]:
+async def list_page(ctx: Context, repo_name: str, branch: str, after: str, amount: int, state: str) -> Page[Workspace]:
     """Workspaces in order of id, of one branch or of all, in one state or (`all`) in any."""
     check_amount(amount)
     if state not in STATES:
@@ -286,8 +281,15 @@ async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bo
         if await stands(ctx, repo, seen):
             raise
         return False
-    new = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=(rest,) if rest.parts else ())
-    return await swap(ctx, repo, seen, new, dropped=layers)
+    turned = await rotated(ctx, seen.record)
+    kept = turned.layers[: len(turned.layers) - len(layers)]  # the old token, when something came after the seal
+    new = msgspec.structs.replace(
+        seen.record,
+        gen=seen.record.gen + 1,
+        staging_token=turned.token,
+        layers=(*kept, rest) if rest.parts else kept,
+    )
+    return await swap(ctx, repo, seen, new, checks=turned.checks, dropped=[*layers, *turned.dropped])
 
 
 def busy(repo: Repo, found_id: str) -> TooManyAttemptsError:

@@ -283,6 +283,47 @@ class ScanReport(msgspec.Struct, frozen=True):
     unchanged: int
 
 
+class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the comparison of objects elsewhere with what is below a prefix.
+
+    `source` and `prefix` mean folders; an empty prefix is everything. `include` and `exclude` are globs in gitignore
+    style over what follows `source`: paths that they leave out are neither put nor removed. `settle`: objects
+    written less than so many seconds ago are left as they are for now. `removals`: whether paths that `source` does
+    not have are removed. `after`: where the page before ended. `amount`: paths to look at, at most; `told`: changes
+    to list, after which the page ends.
+    """
+
+    source: str
+    prefix: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    settle: int = 0
+    removals: bool = True
+    after: str = ""
+    amount: int = 100_000
+    told: int = 0
+    force: bool = False
+
+
+class IngestPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page of an ingest found, and where the next one begins; `next` is empty on the last one.
+
+    `listed` objects of the source, of which `waiting` are too young and `ignored` left out by the globs; the others
+    are `added`, `changed` or `unchanged`. `removed` paths are not among them. `changes` are the first of them.
+    """
+
+    base_commit_id: str
+    listed: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    waiting: int = 0
+    ignored: int = 0
+    changes: Sequence[DiffEntry] = ()
+    next: str = ""
+
+
 class LogRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Filters of a log. `after` is an exclusive commit id; `since` in Unix seconds; `stop_at` inclusive."""
 

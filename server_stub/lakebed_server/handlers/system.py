@@ -30,7 +30,9 @@ async def get_config(call: Call, p: ops.GetConfigParams) -> Reply:
         storage_config=_storage(call.services.installation),
         storage_config_list=[],
         ui_config=models.UIConfig(custom_viewers=[]),
-        capabilities_config=models.CapabilitiesConfig(),
+        capabilities_config=models.CapabilitiesConfig(
+            workspaces=True, presigned_uploads=call.services.installation.presign
+        ),
     )
     return json(200, config)
 

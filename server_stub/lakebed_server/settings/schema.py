@@ -60,6 +60,11 @@ class LocalSettings:
     """Namespaces `local://`."""
 
     root: str = _setting("{data_dir}/objects", TEXT, "directory under which local:// namespaces lie; empty: none")
+    share: str = _setting(
+        "auto",
+        choice("auto", "always", "never"),
+        "who is told the directory of a workspace, to write there: clients on this machine, all, or none",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +89,22 @@ class ObjectSettings:
     local: LocalSettings = field(default_factory=LocalSettings)
     memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
     cloud: bool = _setting(True, FLAG, "allow s3://, gs:// and az:// namespaces, where obstore is installed")
+    presign: bool = _setting(True, FLAG, "give clients signed addresses of cloud stores, to write there themselves")
     retry: float = _setting(30.0, DURATION, "how long a request is repeated that a cloud store refuses for now")
     silence: float = _setting(30.0, DURATION, "how long a cloud store may say nothing before it counts as broken")
     s3: S3Settings = field(default_factory=S3Settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestSettings:
+    """Objects outside of the namespaces."""
+
+    allow: str = _setting(
+        "",
+        TEXT,
+        "folders whose objects every user may read through this server and ingest, with its credentials: URI prefixes "
+        "such as s3://bucket/kafka/, separated by commas; empty: none",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +202,7 @@ class Settings:
     listen: ListenSettings = field(default_factory=ListenSettings)
     kv: KvSettings = field(default_factory=KvSettings)
     objects: ObjectSettings = field(default_factory=ObjectSettings)
+    ingest: IngestSettings = field(default_factory=IngestSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)
     logging: LoggingSettings = field(default_factory=LoggingSettings)

@@ -12,7 +12,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
 from lakebed_engine.stores.objects.cloud_client import Client
@@ -29,6 +29,7 @@ from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
 if TYPE_CHECKING:
     from obstore import GetOptions, GetResult
+    from obstore.store import AzureStore, GCSStore, S3Store
 
 _URI = re.compile(r"(s3|gs|az)://([^/]+)(?:/(.+?))?/?", re.DOTALL)
 _DELETES = 1000
@@ -175,7 +176,8 @@ class CloudObjects:
 
         names = [self._place.name(key) for key in keys]
         with store_errors("sign an address in", self._place, keys[0] if keys else ""):
-            return await sign_async(self._client.store, "PUT", names, timedelta(seconds=seconds))
+            store = cast("AzureStore | GCSStore | S3Store", self._client.store)
+            return await sign_async(store, "PUT", names, timedelta(seconds=seconds))
 
     async def _delete(self, names: Sequence[str], key: str) -> None:
         from obstore import delete_async

@@ -8,6 +8,7 @@ engine's: they are collected, sorted and merged in.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,12 @@ class Lister:
     """Lists one namespace."""
 
     def __init__(self, client: Client, *, foreign: bool = False) -> None:
-        """A `foreign` store is not written to: it is trusted to be sorted until a listing shows that it is not."""
+        """A `foreign` store is not written to: its listings tell whether they are sorted (`_seems_sorted`)."""
         self._client = client
         self._place = client.place
-        self._sorted: bool | None = True if foreign else None
+        self._sorted: bool | None = None
+        self._foreign = foreign
+        self._looked: set[str] = set()
 
     async def list(self, prefix: str, start_after: str) -> AsyncIterator[BlobStat]:
         """Objects whose key begins with `prefix` and is greater than `start_after`, in byte order of the key."""
@@ -66,7 +69,7 @@ class Lister:
         top = prefix[: prefix.rfind("/") + 1]
         if top and not plain(top[:-1]):
             return  # no plain key begins like this
-        ordered = await self._is_sorted()
+        ordered = await (self._seems_sorted(top, start_after) if self._foreign else self._is_sorted())
         offset = max(bound(before(prefix)), bound(start_after)) if ordered else ""
         found = []
         last = ""
@@ -77,10 +80,7 @@ class Lister:
                     if ordered and key > prefix and not key.startswith(prefix):
                         return  # past the last one
                 elif ordered:
-                    if key <= last:
-                        self._sorted = False
-                        raise UnsortedListing(f"{self._place.uri} does not list in byte order: list it again")
-                    last = key
+                    last = self._follow(key, last)
                     yield _stat(meta, key)
                 else:
                     found.append(_stat(meta, key))
@@ -100,6 +100,29 @@ class Lister:
         if self._sorted is None:
             self._sorted = await self._probe()
         return self._sorted
+
+    async def _seems_sorted(self, top: str, start_after: str) -> bool:
+        """Whether to rely on the order of a store that may not be written to.
+
+        A listing from its beginning shows by itself that it is in no order. One that begins in its midst may not, so
+        that of a server of unknown make is looked through first, once.
+        """
+        if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express keeps no order
+            self._sorted = False
+        if self._sorted is None and start_after and top not in self._looked and _is_of_unknown_make(self._client):
+            last = ""
+            async for page in self._pages(self._place.prefix + top, ""):
+                for meta in page:
+                    last = self._follow(meta["path"], last)
+            self._looked.add(top)
+        return self._sorted is not False
+
+    def _follow(self, key: str, last: str) -> str:
+        """The key, which must be greater than the one before in a foreign store. Raises UnsortedListing."""
+        if self._foreign and key <= last:
+            self._sorted = False
+            raise UnsortedListing(f"{self._place.uri} does not list in byte order: list it again")
+        return key
 
     async def _probe(self) -> bool:
         from obstore import put_async
@@ -143,6 +166,12 @@ def bound(text: str) -> str:
 
 def _encodes(text: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _is_of_unknown_make(client: Client) -> bool:
+    """Whether it is none of the three clouds themselves."""
+    elsewhere = client.options.endpoint or any(name.startswith("AWS_ENDPOINT") for name in os.environ)
+    return client.place.scheme == "s3" and bool(elsewhere)
 
 
 def _key(blob: BlobStat) -> str:

@@ -17,6 +17,10 @@ _URI = re.compile(r"((?:s3|gs|az|local|mem)://[^/]+)(?:/(.*))?", re.DOTALL)
 _RULE = re.compile(r"(s3|gs|az|local|mem)://(?:[^/]+(?:/.*)?)?", re.DOTALL)
 
 
+VERSIONED = ("etag:", "stat:")
+"""How checksums begin that `version_of` gives."""
+
+
 class Found(NamedTuple):
     """A store, and a key in it or the beginning of keys: empty, or ending in a slash."""
 

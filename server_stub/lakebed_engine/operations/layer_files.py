@@ -1,0 +1,198 @@
+"""Layers that clients send as Parquet files: read in pieces, checked row by row, published as one.
+
+Above `written` and `layers`. A file is believed nothing: its columns, sizes, order and texts are checked, and what it
+names is looked at in the store. Memory is bounded by a batch of rows and a row group, whatever the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.layers import push
+from lakebed_engine.operations.names import MAX_PATH_BYTES
+from lakebed_engine.operations.scanning import ledger_notes
+from lakebed_engine.operations.staging import Row, stage
+from lakebed_engine.operations.workspaces import find_open, record_of
+from lakebed_engine.operations.written import entry_of, prove
+from lakebed_engine.tree.rows import delta_table
+from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, InvalidRequestError
+from lakebed_engine.vocabulary.records import Layer, Workspace, Written
+
+LARGEST_FILE = 1 << 30
+"""Bytes of a file."""
+
+LARGEST_GROUP = 64 << 20
+"""Bytes of a row group, decoded."""
+
+_BATCH = 5_000
+_TEXTS: Final = ("path", "physical_address", "checksum")
+_LONGEST: Final = {"path": MAX_PATH_BYTES, "physical_address": 4096, "checksum": 256, "content_type": 1020}
+"""Bytes of a text."""
+_TYPES: Final[dict[str, pa.DataType]] = {
+    **dict.fromkeys(_LONGEST, pa.string()),
+    "size_bytes": pa.int64(),
+    "mtime": pa.int64(),
+    "metadata": pa.map_(pa.string(), pa.string()),
+    "deleted": pa.bool_(),
+}
+_NEEDED: Final = (*_TEXTS, "size_bytes")
+
+
+async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, force: bool) -> Layer:
+    """Register all rows of a file as one layer of a workspace. Raises what `register_written` does.
+
+    A row that is `deleted` is a deletion. InvalidRequestError also for what is no such file.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    record = record_of(await find_open(ctx, repo, found_id))
+    source = await ctx.runtime.cpu(_Source, file)
+    try:
+        layer = await push(ctx, repo, record.name, _delta(ctx, repo, record, source))
+        await _note(ctx, repo, record, source)
+    finally:
+        source.close()
+    return layer
+
+
+async def _delta(ctx: Context, repo: Repo, record: Workspace, source: _Source) -> AsyncIterator[pa.Table]:
+    last = ""
+    for group in range(source.groups):
+        batches = source.batches(group)
+        while (batch := await ctx.runtime.cpu(next, batches, None)) is not None:
+            if batch.num_rows == 0:
+                continue
+            rows, last = await ctx.runtime.cpu(_rows, ctx, repo, record, batch, last)
+            await prove(ctx, repo, rows)
+            yield await ctx.runtime.cpu(delta_table, rows)
+
+
+async def _note(ctx: Context, repo: Repo, record: Workspace, source: _Source) -> None:
+    """Tell scans what is registered. It is by now, so no failure here is one: a scan would do it once more."""
+    try:
+        for group in range(source.groups):
+            batches = source.batches(group)
+            while (batch := await ctx.runtime.cpu(next, batches, None)) is not None:
+                rows, _ = await ctx.runtime.cpu(_rows, ctx, repo, record, batch, "")
+                await stage(ctx, repo, record.name, (), ledger_notes(record, rows))
+    except EngineError:
+        return
+
+
+class _Source:
+    """A Parquet file of rows. Raises InvalidRequestError for one that is none, or is too large."""
+
+    def __init__(self, path: str) -> None:
+        with _refusing():
+            self._file = pq.ParquetFile(path, memory_map=False)
+            self._columns = _columns(self._file.schema_arrow)
+            meta = self._file.metadata
+            sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
+        if any(not 0 <= size <= LARGEST_GROUP for size in sizes):
+            raise InvalidRequestError(
+                f"layer file: a row group has {max(sizes):,} bytes, at most {LARGEST_GROUP:,}: write smaller ones"
+            )
+        if meta.num_rows == 0:
+            raise InvalidRequestError("layer file: it has no rows, nothing to register")
+        self.groups = len(sizes)
+
+    def batches(self, group: int) -> Iterator[pa.Table]:
+        """The rows of one row group, in tables of checked types."""
+        with _refusing():
+            found = self._file.iter_batches(_BATCH, row_groups=[group], columns=self._columns, use_threads=False)
+        while True:
+            with _refusing():
+                batch = next(found, None)
+                if batch is None:
+                    return
+                table = _typed(pa.Table.from_batches([batch]))
+            yield table
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """What pyarrow makes of a bad file is the sender's to mend."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InvalidRequestError(f"layer file: it cannot be read as Parquet: {str(error)[:200]}") from None
+
+
+def _columns(schema: pa.Schema) -> list[str]:
+    missing = [name for name in _NEEDED if name not in schema.names]
+    if missing:
+        raise InvalidRequestError(f"layer file: the column {missing[0]!r} is missing")
+    if len(set(schema.names)) != len(schema.names):
+        raise InvalidRequestError("layer file: two columns have one name")
+    return [name for name in _TYPES if name in schema.names]
+
+
+def _typed(table: pa.Table) -> pa.Table:
+    """The columns with their types, texts checked. Raises InvalidRequestError."""
+    table.validate(full=True)
+    for name in table.column_names:
+        try:
+            column = table.column(name).cast(_TYPES[name])
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            raise InvalidRequestError(
+                f"layer file: column {name!r} is {table.schema.field(name).type}, expected {_TYPES[name]}"
+            ) from None
+        longest = pc.max(pc.binary_length(column)).as_py() if name in _LONGEST else None
+        if longest is not None and longest > _LONGEST[name]:
+            kind = InvalidPathError if name == "path" else InvalidRequestError
+            raise kind(f"layer file: a {name} has {longest:,} bytes, at most {_LONGEST[name]:,}")
+        table = table.set_column(table.schema.get_field_index(name), name, column)
+    table.validate(full=True)
+    return table
+
+
+def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: str) -> tuple[list[Row], str]:
+    """The rows and the last path. `last` is the one before. Raises InvalidRequestError and what `entry_of` does."""
+    values = {name: table.column(name).to_pylist() for name in table.column_names}
+    nothing: list[Any] = [None] * table.num_rows
+    gone = values.get("deleted", nothing)
+    types, times, metas = (values.get(name, nothing) for name in ("content_type", "mtime", "metadata"))
+    rows: list[Row] = []
+    for at, path in enumerate(values["path"]):
+        if not path:
+            raise InvalidPathError("layer file: a path is empty")
+        if path <= last:
+            raise InvalidRequestError(f"layer file: {path[:200]!r} does not stand behind {last[:200]!r}: sort by path")
+        last = path
+        if gone[at]:
+            rows.append((path, None))
+            continue
+        needed = {name: values[name][at] for name in _NEEDED}
+        empty = next((name for name, value in needed.items() if value is None), None)
+        if empty is not None:
+            raise InvalidRequestError(f"layer file: {path[:200]!r} has no {empty}")
+        written = Written(
+            path=path,
+            physical_address=needed["physical_address"],
+            checksum=needed["checksum"],
+            size=needed["size_bytes"],
+            mtime=times[at],
+            content_type=types[at] or "application/octet-stream",
+            metadata=_metadata(path, metas[at]),
+        )
+        rows.append((path, entry_of(ctx, repo, record, written)))
+    return rows, last
+
+
+def _metadata(path: str, pairs: list[tuple[str, str | None]] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in pairs or ():
+        if value is None or key in found:
+            raise InvalidRequestError(f"layer file: metadata {key[:80]!r} of {path[:200]!r} has no value, or two")
+        found[key] = value
+    return found

@@ -1,0 +1,171 @@
+"""Workspaces. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakebed_engine.vocabulary.records import AdvanceRequest, Workspace, WorkspaceRequest
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from msgspec import UNSET, UnsetType
+
+from lakebed_server import views
+from lakebed_server.call import Call
+from lakebed_server.reply import Reply, empty, json
+from lakebed_server.streaming import spool
+from lakebed_server.vocabulary import bad_request, not_implemented
+
+WEEK = 7 * 24 * 3600
+
+
+async def list_workspaces(call: Call, p: ops.ListWorkspacesParams) -> Reply:
+    """listWorkspaces."""
+    page = await call.engine.list_workspaces(
+        p.repository,
+        branch=views.text(p.branch),
+        after=views.text(p.after),
+        amount=views.amount(p.amount),
+        state=views.text(p.state) or "open",
+    )
+    pagination = views.pagination(page, lambda item: item.uid)
+    results = await _shown(call, p.repository, page.items)
+    return json(200, models.WorkspaceList(pagination=pagination, results=results))
+
+
+async def create_workspace(call: Call, p: ops.CreateWorkspaceParams, body: models.WorkspaceCreation) -> Reply:
+    """createWorkspace."""
+    branch = views.text(body.branch)
+    ref = views.text(body.ref) or branch
+    if not ref:
+        raise bad_request("body: branch or ref is required")
+    request = WorkspaceRequest(
+        ref=ref,
+        creator=call.user,
+        branch=branch,
+        message=views.text(body.message),
+        lifetime=_lifetime(body.expires_in),
+        claims=tuple(body.claims or ()),
+        id=views.text(body.id),
+        force=bool(body.force),
+    )
+    return await _one(call, p.repository, await call.engine.create_workspace(p.repository, request), 201)
+
+
+async def get_workspace(call: Call, p: ops.GetWorkspaceParams) -> Reply:
+    """getWorkspace."""
+    return await _one(call, p.repository, await call.engine.get_workspace(p.repository, p.workspace))
+
+
+async def drop_workspace(call: Call, p: ops.DropWorkspaceParams) -> Reply:
+    """dropWorkspace."""
+    await call.engine.delete_workspace(p.repository, p.workspace, force=bool(p.force))
+    return empty()
+
+
+async def renew_workspace(call: Call, p: ops.RenewWorkspaceParams, body: models.WorkspaceRenewal) -> Reply:
+    """renewWorkspace."""
+    return await _one(call, p.repository, await call.engine.renew_workspace(p.repository, p.workspace, body.expires_in))
+
+
+async def register_objects(call: Call, p: ops.RegisterObjectsParams, body: models.ObjectRegistration) -> Reply:
+    """registerObjects."""
+    objects = [views.written(one) for one in body.objects or ()]
+    await call.engine.register_written(p.repository, p.workspace, objects, body.deletes or (), force=bool(p.force))
+    return empty()
+
+
+async def push_layer(call: Call, p: ops.PushLayerParams) -> Reply:
+    """pushLayer."""
+    async with spool.spooled(call.body) as file:
+        layer = await call.engine.push_written(p.repository, p.workspace, file, force=bool(p.force))
+    return json(201, models.WorkspaceLayer(id=layer.id, rows=sum(part.rows for part in layer.parts)))
+
+
+async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
+    """scanWorkspace."""
+    done = await call.engine.scan_workspace(p.repository, p.workspace, force=bool(p.force))
+    return json(200, models.WorkspaceScan(registered=done.registered, vanished=done.vanished, unchanged=done.unchanged))
+
+
+async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: models.UploadUrlRequest) -> Reply:
+    """createUploadUrls."""
+    if not call.services.installation.presign:
+        raise not_implemented("this server gives no signed addresses (objects.presign): write through the server")
+    signed = await call.engine.sign_uploads(
+        p.repository,
+        p.workspace,
+        body.paths,
+        size=body.size_bytes or 0,
+        content_type=views.text(body.content_type),
+    )
+    results = [
+        models.UploadUrl(
+            path=one.path,
+            physical_address=one.physical_address,
+            method="PUT",
+            url=one.url,
+            headers=one.headers,
+            expires=one.expires,
+        )
+        for one in signed
+    ]
+    return json(200, models.UploadUrlList(results=results))
+
+
+async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: models.WorkspaceCommit) -> Reply:
+    """commitWorkspace."""
+    request = AdvanceRequest(
+        committer=call.user,
+        message=views.text(body.message),
+        metadata=body.metadata or {},
+        date=None if body.date is UNSET else body.date,
+        policy="rebase" if body.policy is UNSET else body.policy.value,
+        globs=tuple(body.paths or ()),
+        replace_prefix=tuple(body.replace_prefix or ()),
+        idempotency_key=views.text(body.idempotency_key),
+        allow_empty=bool(body.allow_empty),
+        force=bool(body.force),
+        conflicts_amount=p.conflicts_amount or views.DEFAULT_AMOUNT,
+    )
+    return json(201, views.commit(await call.engine.commit_workspace(p.repository, p.workspace, request)))
+
+
+async def revert_workspace(call: Call, p: ops.RevertWorkspaceParams, body: models.WorkspaceRevert | None) -> Reply:
+    """revertWorkspace."""
+    globs = body.paths or () if body is not None else ()
+    await call.engine.revert_workspace(p.repository, p.workspace, tuple(globs), force=bool(p.force))
+    return empty()
+
+
+async def pop_workspace(call: Call, p: ops.PopWorkspaceParams, body: models.WorkspacePop | None) -> Reply:
+    """popWorkspace."""
+    branch = "" if body is None else views.text(body.branch)
+    await call.engine.pop(p.repository, p.workspace, branch=branch, force=bool(p.force))
+    return empty()
+
+
+async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashCreation | None) -> Reply:
+    """stashBranch."""
+    body = body or models.StashCreation()
+    request = WorkspaceRequest(
+        ref=p.branch,
+        creator=call.user,
+        message=views.text(body.message),
+        lifetime=_lifetime(body.expires_in),
+        force=bool(body.force),
+    )
+    return await _one(call, p.repository, await call.engine.stash(p.repository, p.branch, request), 201)
+
+
+def _lifetime(sent: int | UnsetType) -> int:
+    return WEEK if sent is UNSET else sent
+
+
+async def _one(call: Call, repository: str, record: Workspace, status: int = 200) -> Reply:
+    return json(status, (await _shown(call, repository, [record]))[0])
+
+
+async def _shown(call: Call, repository: str, found: Sequence[Workspace]) -> list[models.Workspace]:
+    place, installation = await call.engine.place_of(repository), call.services.installation
+    shared = installation.share == "always" or (installation.share == "auto" and call.is_local)
+    return [views.workspace(one, place, presign=installation.presign, shared=shared) for one in found]
