@@ -47,6 +47,10 @@ class Seeder:
         self._post(f"{lake}/tags", '{"id":"v1","ref":"main"}')
         self._post(f"{lake}/refs/dev/merge/main", "{}")
         self._post(f"{lake}/branches/dev/objects?path=uncommitted", "x")
+        for number in "123":
+            self._post(f"{lake}/workspaces", f'{{"branch":"main","id":"{number:0>32}"}}')
+            self._post(f"{lake}/branches/main%2B{number:0>32}/objects?path=w{number}.csv", "w")
+        self._post(f"{lake}/workspaces/{'3':0>32}/commit", "{}")  # closed
 
     def _post(self, path: str, body: str) -> None:
         connection = http.client.HTTPConnection(self._host, timeout=30)

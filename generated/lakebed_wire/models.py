@@ -561,6 +561,23 @@ class UploadUrlList(Struct, kw_only=True):
     results: list[UploadUrl]
 
 
+class IngestRequest(Struct, kw_only=True):
+    """
+    Objects that lie elsewhere, and where they are to appear.
+    """
+
+    source: Annotated[str, Meta(min_length=1)]
+    prefix: str | UnsetType = UNSET
+    include: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    exclude: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    settle: Annotated[int, Meta(ge=0, le=31536000)] | UnsetType = UNSET
+    keep_removed: bool | UnsetType = False
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=1, le=100000)] | UnsetType = UNSET
+    changes_amount: Annotated[int, Meta(ge=0, le=1000)] | UnsetType = UNSET
+    force: bool | UnsetType = False
+
+
 class CommitPolicy(StrEnum):
     rebase = "rebase"
     abort = "abort"
@@ -651,4 +668,22 @@ class DiffList(Struct, kw_only=True):
     """
 
     pagination: Pagination
+    results: list[Diff]
+
+
+class IngestPage(Struct, kw_only=True):
+    """
+    One page of an ingest.
+    """
+
+    base_commit_id: str
+    has_more: bool
+    next_offset: str
+    listed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    added: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    changed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    removed: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    unchanged: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    waiting: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    ignored: Annotated[int, Meta(ge=0, le=9223372036854775807)]
     results: list[Diff]

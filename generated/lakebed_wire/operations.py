@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "0f5b8a4148576804370ec1ec6069918b299ea52e6560ddcca62acc179be8290e"
+SPEC_DIGEST: Final = "d1ef5ca5cb85598ff8459ca88c41a016cd3f6c9fa4d4f0b758f0cb7b656e006f"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -502,6 +502,20 @@ class StashBranchParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
+
+
+class IngestObjectsParams(Struct, kw_only=True):
+    """Parameters of ingestObjects."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class DiffIngestParams(Struct, kw_only=True):
+    """Parameters of diffIngest."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
 
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
@@ -1451,5 +1465,41 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="workspaces",
         summary="Move the uncommitted changes of a branch into a new workspace.",
+    ),
+    Operation(
+        operation_id="ingestObjects",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/ingest",
+        params=IngestObjectsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.IngestRequest,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Make objects that lie elsewhere part of a workspace, without copying them.",
+    ),
+    Operation(
+        operation_id="diffIngest",
+        method="POST",
+        path="/repositories/{repository}/refs/{ref}/ingest",
+        params=DiffIngestParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+        ),
+        body=models.IngestRequest,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="diffs",
+        summary="Show what an ingest would change.",
     ),
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lakebed._sync.ref import Ref
     from lakebed._sync.repository import Repository
     from lakebed._sync.tag import Tag
+    from lakebed._sync.workspace import Selection, Workspace
     from lakebed._uri import Location, parse_uri
     from lakebed.errors import (
         AlreadyExistsError,
@@ -60,12 +61,16 @@ if TYPE_CHECKING:
     from lakebed.model import (
         Change,
         Commit,
+        CommitAttempt,
         CommonPrefix,
+        IngestReport,
         MergeResult,
         ObjectInfo,
         RefInfo,
         RepositoryInfo,
+        ScanResult,
         User,
+        WorkspaceInfo,
     )
 
 __all__ = [
@@ -74,6 +79,7 @@ __all__ = [
     "Branch",
     "Change",
     "Commit",
+    "CommitAttempt",
     "CommitStateUnknownError",
     "CommonPrefix",
     "ConcurrentCommitError",
@@ -82,6 +88,7 @@ __all__ = [
     "ConflictError",
     "CorruptTransferError",
     "DirtyBranchError",
+    "IngestReport",
     "InvalidRequestError",
     "Lake",
     "LakebedError",
@@ -105,6 +112,8 @@ __all__ = [
     "RefInfo",
     "Repository",
     "RepositoryInfo",
+    "ScanResult",
+    "Selection",
     "ServerError",
     "ServerUnavailableError",
     "Settings",
@@ -112,7 +121,9 @@ __all__ = [
     "ThrottledError",
     "UnsupportedOperationError",
     "User",
+    "Workspace",
     "WorkspaceClosedError",
+    "WorkspaceInfo",
     "__version__",
     "aio",
     "connect",
@@ -130,11 +141,26 @@ _HOMES = {
     "Ref": "_sync.ref",
     "Repository": "_sync.repository",
     "Settings": "_config",
+    "Selection": "_sync.workspace",
     "Tag": "_sync.tag",
+    "Workspace": "_sync.workspace",
     "connect": "_sync.lake",
     "parse_uri": "_uri",
     **dict.fromkeys(
-        ("Change", "Commit", "CommonPrefix", "MergeResult", "ObjectInfo", "RefInfo", "RepositoryInfo", "User"),
+        (
+            "Change",
+            "Commit",
+            "CommitAttempt",
+            "CommonPrefix",
+            "IngestReport",
+            "MergeResult",
+            "ObjectInfo",
+            "RefInfo",
+            "RepositoryInfo",
+            "ScanResult",
+            "User",
+            "WorkspaceInfo",
+        ),
         "model",
     ),
 }

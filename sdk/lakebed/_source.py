@@ -11,7 +11,7 @@ import io
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from lakebed.errors import InvalidRequestError
 
@@ -50,6 +50,9 @@ class Source:
     """One thing to upload. `size` is None when it is not known beforehand."""
 
     size: int | None = None
+    is_async: ClassVar[bool] = False
+    """Whether its chunks come from an async iterator, which blocking code cannot read."""
+
     _again = True
     _started = False
 
@@ -132,6 +135,7 @@ class IterableSource(Source):
 class AsyncSource(Source):
     """Chunks that an async iterator makes, for the async door."""
 
+    is_async = True
     _again = False
 
     def __init__(self, chunks: AsyncIterable[bytes]) -> None:

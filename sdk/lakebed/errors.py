@@ -151,8 +151,11 @@ class ConcurrentCommitError(ConflictError):
     default_kind = "concurrent_commit"
 
 
-class DirtyBranchError(LakebedError):
-    """The branch has uncommitted changes that are in the way. Commit or reset them first."""
+class DirtyBranchError(ConflictError):
+    """The branch has uncommitted changes that are in the way. Commit or reset them first.
+
+    `conflicts` lists them for the commit of a workspace; a merge is refused for any, and lists none.
+    """
 
     default_kind = "dirty_branch"
 

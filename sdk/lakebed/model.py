@@ -223,6 +223,35 @@ class ScanResult:
 
 
 @dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest found and did. `commit` is None when nothing differed, and when it was only to look.
+
+    Of `listed` objects `waiting` are too young and `ignored` left out by globs; `removed` paths are not among them.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("base_commit_id", "string"),
+        ("listed", "int64"),
+        ("added", "int64"),
+        ("changed", "int64"),
+        ("removed", "int64"),
+        ("unchanged", "int64"),
+        ("waiting", "int64"),
+        ("ignored", "int64"),
+    )
+
+    base_commit_id: str = ""
+    listed: int = 0
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    waiting: int = 0
+    ignored: int = 0
+    commit: Commit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UploadUrl:
     """A signed address at which one object can be written until it expires. Whoever has it may write: keep it apart."""
 
@@ -252,6 +281,7 @@ __all__ = [
     "Commit",
     "CommitAttempt",
     "CommonPrefix",
+    "IngestReport",
     "MergeResult",
     "ObjectInfo",
     "RefInfo",

@@ -18,6 +18,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.disk_cache import DiskCache
+from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 
@@ -111,7 +112,16 @@ def _engine(settings: Settings, kv: KVStore, stores: Stores) -> Engine:
         cleanup_grace=settings.cleanup.grace,
         snapshot_always=settings.refs.snapshot == "always",
         snapshots_kept=settings.refs.keep,
+        foreign=_foreign(settings, stores),
     )
+
+
+def _foreign(settings: Settings, stores: Stores) -> Foreign:
+    allow = [prefix.strip() for prefix in settings.ingest.allow.split(",") if prefix.strip()]
+    try:
+        return Foreign(stores.open_foreign, allow)
+    except EngineError as error:
+        raise StartError(f"ingest.allow: {error.message}") from None
 
 
 def version() -> str:

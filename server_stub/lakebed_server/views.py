@@ -171,3 +171,15 @@ def written(sent: models.WorkspaceObject) -> records.Written:
         content_type=text(sent.content_type) or "application/octet-stream",
         metadata=sent.metadata or {},
     )
+
+
+def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
+    """A signed address."""
+    return models.UploadUrl(
+        path=signed.path,
+        physical_address=signed.physical_address,
+        method="PUT",
+        url=signed.url,
+        headers=signed.headers,
+        expires=signed.expires,
+    )

@@ -38,7 +38,7 @@ TINY = {
 """Limits of the engine, so low that a dozen paths reach them. A limit that a module gets later belongs here."""
 
 LIMITS = (
-    Limits(300, 3000, patch_rows=12, small=2, patches=3, share=0),
+    Limits(300, 900, patch_rows=8, small=2, patches=3, share=0, portion=3, at_once=1),
     Limits(300, 700, patch_rows=4, small=1, patches=2, share=1),
     Limits(300, 9000, patch_rows=60, small=0, patches=40, share=0),
     Limits(300, 700, patch_rows=0),

@@ -14,13 +14,14 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import Cursor, tree_cursor
 from lakebed_engine.tree.diff import Detail, diff
+from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.outline import LIMITS, Limits, RangeInfo, Tree
 from lakebed_engine.tree.patches import taken_in, too_much
 from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError
 from lakebed_engine.vocabulary.reports import FsckOptions
 
-from tests.engine.support import REPO, put_commit, run
-from tests.engine.trees import Delta, Lake, State, applied, changed, entry, order, paths, states, table
+from tests.engine.support import REPO, chunked, put_commit, run
+from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids, order, paths, states, table
 
 SOME = settings(max_examples=120, deadline=None)
 small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]), max_size=4), min_size=1, max_size=8)
@@ -162,6 +163,34 @@ def test_patches_are_folded_into_the_ranges_when_they_have_grown() -> None:
             assert sum(info.rows for info in tree.patches) <= lake.limits.patch_rows
         assert await lake.state(tree) == state
         assert {0, 1, 2} <= seen, "some folds rewrote ranges, others stacked patches"
+        lake.close()
+
+    run(job())
+
+
+def test_full_patches_over_many_ranges_are_folded_in_portions() -> None:
+    async def job() -> None:
+        lake = Lake(patches=True)
+        limits = Limits(400, 1500, patch_rows=40, small=2, patches=3, share=0, portion=4, at_once=3)
+        state = {f"p/{n:04}": "one" for n in range(400)}
+        tree = await lake.tree(state)
+        assert len(tree.ranges) > 60
+        most = 0
+        for n in range(300):
+            path = f"p/{n * 37 % 400:04}"
+            state[path] = f"two{n}"
+            one = chunked([table({path: state[path]})])
+            folded = await fold(lake.trees, lake.store, lake.runtime, tree, one, limits=limits)
+            assert folded.changed == 1
+            most = max(most, len(ids(tree) - ids(folded.tree)))
+            tree = folded.tree
+            assert sum(info.rows for info in tree.patches) <= 40
+            if n % 20 == 0:
+                assert await lake.state(tree) == state
+        assert await lake.state(tree) == state
+        assert 3 <= most <= 3 * 11, "no commit rewrites the whole tree"
+        lake.limits = limits
+        await lake.check(tree)
         lake.close()
 
     run(job())

@@ -12,12 +12,14 @@ from typing import Any
 import schemathesis  # type: ignore[import-not-found]  # lives in an environment of its own
 
 REPOSITORY = "lake"
-BRANCHES = ("main", "dev", "tx")
-REFS = ("main", "dev", "v1", "main~1", "main@", "tx~2^1")
+WORKSPACES = ("0" * 31 + "1", "0" * 31 + "2", "0" * 31 + "3")
+BRANCHES = ("main", "dev", "tx", f"main+{WORKSPACES[0]}", f"main+{WORKSPACES[2]}")
+REFS = ("main", "dev", "v1", "main~1", "main@", "tx~2^1", f"main+{WORKSPACES[0]}", f"main+{WORKSPACES[2]}")
 PATHS = ("a.csv", "dir/b.csv", "dir/ü 😀.csv", "nope")
 KNOWN = {
     "repository": (REPOSITORY,),
     "branch": BRANCHES,
+    "workspace": WORKSPACES,
     "destinationBranch": BRANCHES,
     "ref": REFS,
     "leftRef": REFS,
@@ -59,7 +61,7 @@ def _nearby(name: str, value: Any) -> Any:
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """Swap names in the path, the query and a JSON body, in every phase. What everything needs is never deleted."""
     deletes = case.method.upper() == "DELETE"
-    if not (deletes and case.path.endswith(("/{repository}", "/{branch}", "/{tag}"))):
+    if not (deletes and case.path.endswith(("/{repository}", "/{branch}", "/{tag}", "/{workspace}"))):
         case.path_parameters = _swap(case.path_parameters)
     case.query = _swap(case.query)
     case.body = _swap(case.body)

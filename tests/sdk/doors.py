@@ -16,7 +16,7 @@ API = ENDPOINT + "/api/v1"
 REPO = API + "/repositories/repo"
 QUICK = _retry.Policy(attempts=3, race_attempts=8, base=0.0, cap=0.0, longest_asked=0.0, settle_waits=(0.0, 0.0))
 
-_HANDLES = ("Lake", "Repository", "Ref", "Branch", "Tag", "Listing")
+_HANDLES = ("Lake", "Repository", "Ref", "Branch", "Tag", "Listing", "Workspace", "Selection")
 
 
 class Awaited:
@@ -46,10 +46,11 @@ class Awaited:
             yield wrap(row)
 
     async def __aenter__(self) -> Awaited:
+        self.inner.__enter__()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        self.inner.close()
+    async def __aexit__(self, *error: Any) -> Any:
+        return self.inner.__exit__(*error)
 
     def __repr__(self) -> str:
         return repr(self.inner)

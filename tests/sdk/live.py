@@ -55,6 +55,7 @@ class Proxy:
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.swallow: Callable[[str], bool] = lambda line: False
         self.swallowed: list[str] = []
+        self.uploaded = self.downloaded = 0  # bytes that went through, both ways
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -77,6 +78,7 @@ class Proxy:
             back.start()
             try:
                 while sent := client.recv(1 << 20):
+                    self.uploaded += len(sent)
                     line = sent.split(b"\r\n", 1)[0].decode("latin-1")
                     if self.swallow(line):
                         lost.append(line)
@@ -89,6 +91,7 @@ class Proxy:
     def _answers(self, client: socket.socket, server: socket.socket, lost: list[str]) -> None:
         try:
             while answer := server.recv(1 << 20):
+                self.downloaded += len(answer)
                 if lost:
                     self.swallowed += lost
                     break

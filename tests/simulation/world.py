@@ -145,7 +145,7 @@ def range_bytes(least: int, most: int) -> Iterator[None]:
     defaults = fold.__kwdefaults__
     assert defaults is not None
     kept = dict(defaults)
-    defaults.update(limits=Limits(least, most, patch_rows=3, small=1, patches=2, share=0))
+    defaults.update(limits=Limits(least, most, patch_rows=3, small=1, patches=2, share=0, portion=2, at_once=1))
     try:
         yield
     finally:

@@ -20,6 +20,8 @@ from .diff_object_stat import DiffObjectStat
 from .diff_refs_type import DiffRefsType
 from .error import Error
 from .find_merge_base_result import FindMergeBaseResult
+from .ingest_page import IngestPage
+from .ingest_request import IngestRequest
 from .login_config import LoginConfig
 from .login_information import LoginInformation
 from .merge import Merge
@@ -90,6 +92,8 @@ __all__ = (
     "DiffRefsType",
     "Error",
     "FindMergeBaseResult",
+    "IngestPage",
+    "IngestRequest",
     "LoginConfig",
     "LoginInformation",
     "Merge",

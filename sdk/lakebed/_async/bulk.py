@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakebed._async.bulk_ways import Way
-from lakebed._bulk.jobs import BATCH_FILES, Batch, BulkResult, Item, Journal, batches, failure
-from lakebed._bulk.memory import Known, Memory
+from lakebed._async.bulk_ways import Way, way_of
+from lakebed._bulk.jobs import BATCH_FILES, Batch, BulkResult, Item, Journal, batches, of_tree, refuse_unreadable
+from lakebed._bulk.memory import Known, Memory, journal_for
 from lakebed._bulk.tally import Report, Tally
-from lakebed._bulk.trees import Stamp, folder, inside
+from lakebed._bulk.trees import Stamp, folder, inside, refuse_no_directory, walk
 from lakebed._compat.aio import gather, run_in_thread
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
     from lakebed._async.ref import Ref
+    from lakebed._async.workspace import Workspace
+
+JOBS = 8
+"""Transfers at the same time."""
 
 _FEW_FAILURES = 100
 """After so many files that could not be read, something is wrong with all of them."""
@@ -33,33 +37,32 @@ _FEW_FAILURES = 100
 class Upload:
     """One upload on its way."""
 
-    def __init__(self, way: Way, journal: Journal, tally: Tally, jobs: int) -> None:
+    def __init__(self, way: Way, journal: Journal, tally: Tally) -> None:
         self._way = way
         self._journal = journal
         self._tally = tally
-        self._jobs = jobs
         self.failures: list[ObjectFailure] = []
         self.files = 0
         self.bytes = 0
 
-    async def run(self, items: Iterable[Item]) -> None:
+    async def run(self, items: Iterable[Item], deletes: Sequence[str] = ()) -> None:
         """Store and register everything. What one file is to blame for ends in `failures`, and the others go on."""
         source = batches(self._announced(items), self._finished)
         waiting: list[Callable[[], Any]] = []
-        while True:
-            batch = await run_in_thread(next, source, None)
-            if batch is None:
-                break
-            started, stored = time.time_ns(), []
-            steps = [partial(self._store, batch, stored), *waiting]
+        while (batch := await run_in_thread(next, source, None)) is not None:
+            started = time.time_ns()
+            stored: list[tuple[Item, ObjectInfo]] = []
+            steps: list[Callable[[], Any]] = [partial(self._store, batch, stored), *waiting]
             await gather(steps, limit=2)
             waiting = [partial(self._finish, batch, stored, started)]
         for step in waiting:
             await step()
+        for start in range(0, len(deletes), BATCH_FILES):
+            await self._way.register((), deletes[start : start + BATCH_FILES])
 
     def _announced(self, items: Iterable[Item]) -> Iterator[Item]:
         for item in items:
-            self._tally.expect(item.size)
+            self._tally.expect(item.size or 0)
             yield item
         self._tally.no_more()
 
@@ -67,56 +70,105 @@ class Upload:
         row = self._journal.finished(item)
         if row is None or not self._way.still_there(row):
             return None
-        self._tally.skip(item.size)
+        self._tally.skip(row.size)
         return row
 
-    async def _store(self, batch: Batch, stored: list[tuple[Item, Any]]) -> None:
-        """Write the bytes of a batch; what was written comes into `stored`."""
+    async def _store(self, batch: Batch, stored: list[tuple[Item, ObjectInfo]]) -> None:
+        """Write the bytes of a batch, durably; what was written comes into `stored`."""
+        counted = 0
 
-        async def store_group(group: list[Item]) -> None:
-            for item, result in await self._way.store(group, self._tally.moved):
-                if isinstance(result, Exception):
-                    self._fail(item, result)
-                else:
-                    stored.append((item, result))
+        def moved(size: int) -> None:
+            nonlocal counted
+            counted += size  # from several threads: good enough to take back what a failed attempt has told
+            self._tally.moved(size)
 
-        await gather([partial(store_group, group) for group in batch.groups()], limit=self._jobs)
+        items = batch.items
+        try:
+            rows = await self._way.store(items, moved) if items else []
+        except (CorruptTransferError, FileNotFoundError, PermissionError, IsADirectoryError):
+            items = await run_in_thread(self._readable, items)
+            if len(items) == len(batch.items):
+                raise
+            self._tally.moved(-counted)
+            rows = await self._way.store(items, self._tally.moved) if items else []
+        stored += zip(items, rows, strict=True)
 
-    async def _finish(self, batch: Batch, stored: list[tuple[Item, Any]], started: int) -> None:
-        rows = await self._way.publish(stored)
-        await run_in_thread(self._journal.stored, rows, started)
-        await self._way.register([*(row for _, row in rows), *batch.done])
-        self.files += len(rows) + len(batch.done)
-        self.bytes += sum(row.size for _, row in rows)
-        self._tally.done(len(rows))
+    def _readable(self, items: list[Item]) -> list[Item]:
+        """Without the files that cannot be read, or changed since they were looked at."""
+        left: list[Item] = []
+        for item in items:
+            try:
+                if item.local is not None:
+                    refuse_unreadable(item.local)
+                left.append(item)
+            except (CorruptTransferError, OSError) as error:
+                self.failures.append(failure(item.path, error))
+        return left
 
-    def _fail(self, item: Item, error: Exception) -> None:
-        """One file that cannot be read is told in the end; whatever would meet all of them ends the run."""
-        of_one_file = isinstance(error, CorruptTransferError | FileNotFoundError | PermissionError | IsADirectoryError)
-        if item.local is None or not of_one_file or len(self.failures) >= _FEW_FAILURES:
-            raise error
-        self.failures.append(failure(item.path, error))
+    async def _finish(self, batch: Batch, stored: list[tuple[Item, ObjectInfo]], started: int) -> None:
+        await run_in_thread(self._journal.stored, stored, started)
+        await self._way.register([*(row for _, row in stored), *batch.done], ())
+        self.files += len(stored) + len(batch.done)
+        self.bytes += sum(row.size for _, row in stored)
+        self._tally.done(len(stored))
 
 
-async def upload(
-    way: Way, items: Iterable[Item], memory: Memory | None, report: Report, jobs: int, where: str
+async def put_items(
+    workspace: Workspace,
+    items: Iterable[Item],
+    *,
+    delete: Sequence[str] = (),
+    memory: Memory | None = None,
+    progress: Report = None,
+    jobs: int = JOBS,
 ) -> BulkResult:
-    """Upload items by a way. Raises PartialFailureError, after trying all, when files could not be read."""
-    if jobs < 1:
-        raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
-    tally = Tally(report)
-    work = Upload(way, Journal(memory), tally, jobs)
+    """Upload items into a workspace. Raises PartialFailureError, after trying all, when files could not be read."""
+    tally = Tally(progress)
+    way = await way_of(workspace, jobs)
+    work = Upload(way, Journal(memory), tally)
     try:
         if memory is not None and memory.count():
             await way.resume()
-        await work.run(items)
+        await work.run(items, delete)
     finally:
-        await run_in_thread(way.close)
         tally.end()
     moment = tally.now()
     if work.failures:
-        raise partial_failure(f"could not be uploaded to {where}", work.failures, moment.files_total)
+        where = f"to lakebed://{workspace.repository.id}/{workspace.id}"
+        raise partial_failure(f"could not be uploaded {where}", work.failures, moment.files_total)
     return BulkResult(work.files, work.bytes, moment.skipped, moment.seconds)
+
+
+async def upload_tree(
+    workspace: Workspace,
+    source: str | os.PathLike[str],
+    prefix: str = "",
+    *,
+    progress: Report = None,
+    jobs: int = JOBS,
+    journal: str | os.PathLike[str] | None = None,
+) -> BulkResult:
+    """Upload what is in a directory, below a prefix that is taken as a folder.
+
+    What is done is noted in a journal, in `~/.cache/lakebed` or where `journal` says, until all of it is: when the
+    process is killed, the same call for the same workspace goes on where it stopped. Raises PartialFailureError, after
+    trying all, when files could not be read, and InvalidRequestError for a source that is no directory.
+    """
+    top, under = Path(source), folder(prefix)
+    await run_in_thread(refuse_no_directory, top)
+    repository = workspace.repository
+    key = ("upload", repository._lake.settings.endpoint, repository.id, workspace.workspace_id, under)
+    with await run_in_thread(journal_for, key, top, journal) as memory:
+        items = of_tree(walk(top), under)
+        result = await put_items(workspace, items, memory=memory, progress=progress, jobs=jobs)
+        await run_in_thread(memory.destroy)
+        return result
+
+
+def failure(path: str, error: Exception) -> ObjectFailure:
+    """Why one file could not be moved."""
+    said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return ObjectFailure(path, getattr(error, "status", None) or 0, said)
 
 
 def partial_failure(what: str, failures: list[ObjectFailure], of: int) -> PartialFailureError:
@@ -214,22 +266,27 @@ async def download_tree(
     target: str | os.PathLike[str],
     *,
     progress: Report = None,
-    jobs: int = 8,
-    memory: Memory | None = None,
+    jobs: int = JOBS,
+    journal: str | os.PathLike[str] | None = None,
 ) -> BulkResult:
-    """Download everything under a prefix, taken as a folder, to a directory.
+    """Download everything under a prefix, taken as a folder, to a directory. Each file appears when it is complete.
 
+    When the process is killed, the same call goes on where it stopped; files that were there before are replaced.
     Raises PartialFailureError, after trying all, when some could not be downloaded or cannot be files.
     """
     if jobs < 1:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
-    base, tally = folder(prefix), Tally(progress)
-    work = Fetch(ref, memory, tally, jobs)
-    try:
-        await work.run(aiter(ref.list(base)), base, Path(target))
-    finally:
-        tally.end()
-    moment = tally.now()
-    if work.failures:
-        raise partial_failure(f"of {ref.id} could not be downloaded", work.failures, moment.files_total)
+    base, top, tally = folder(prefix), Path(target), Tally(progress)
+    endpoint = ref.repository._lake.settings.endpoint
+    key = ("download", endpoint, ref.repository.id, ref.id, base)
+    with await run_in_thread(journal_for, key, top, journal) as memory:
+        work = Fetch(ref, memory, tally, jobs)
+        try:
+            await work.run(aiter(ref.list(base)), base, top)
+        finally:
+            tally.end()
+        moment = tally.now()
+        if work.failures:
+            raise partial_failure(f"of {ref.id} could not be downloaded", work.failures, moment.files_total)
+        await run_in_thread(memory.destroy)
     return BulkResult(work.files, work.bytes, moment.skipped, moment.seconds)

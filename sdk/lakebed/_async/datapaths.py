@@ -11,27 +11,31 @@ import os
 import re
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
 
 from lakebed import _checks
 from lakebed._async.bodies import ObjectBody
-from lakebed._async.outside import Expired, Outside
+from lakebed._async.outside import Expired, Outside, Taken
 from lakebed._async.transfer import Progress, checked_type
 from lakebed._async.transport import Transport
 from lakebed._bulk.directory import Directory, Written
 from lakebed._cloud import Bucket
 from lakebed._compat.aio import gather, run_in_thread, stream
 from lakebed._gateway import answers, workspaces
-from lakebed._source import AsyncSource, Meter, Source, source_of
+from lakebed._source import Meter, Source, source_of
 from lakebed._wire import Call, Subject
-from lakebed.errors import ConfigurationError, InvalidRequestError, UnsupportedOperationError
+from lakebed.errors import ConfigurationError, InvalidRequestError, LakebedError, UnsupportedOperationError
 from lakebed.model import ObjectInfo, UploadUrl, WorkspaceInfo
+
+T = TypeVar("T")
 
 DIRECT, PRESIGNED, PROXIED = "direct", "presigned", "proxied"
 DATA_PATHS = (DIRECT, PRESIGNED, PROXIED)
@@ -106,7 +110,9 @@ def choose(info: WorkspaceInfo, asked: str | None) -> str:
             raise ConfigurationError(f"{where} must be 'direct', 'presigned' or 'proxied', not {wanted!r}")
         if wanted != PROXIED and wanted not in info.data_paths:
             offered = ", ".join(info.data_paths) or "nothing else"
-            raise UnsupportedOperationError(f"the server does not offer the data path {wanted!r} here; it has {offered}")
+            raise UnsupportedOperationError(
+                f"the server does not offer the data path {wanted!r} here; it has {offered}"
+            )
         if wanted == DIRECT and not is_cloud(info) and not sees(info):
             raise UnsupportedOperationError(
                 f"the directory of {info.storage_prefix} is not on this machine: leave data_path out"
@@ -131,6 +137,20 @@ def sees(info: WorkspaceInfo) -> bool:
         return False
     root = Path(info.local_path).parent.parent
     return (root / "_lakebed" / "commits" / f"{info.base_commit_id}.json").is_file() and os.access(root, os.W_OK)
+
+
+def folder_for(info: WorkspaceInfo, path: str) -> str:
+    """The file path of an object in a shared directory, whose folder is made so that any tool can write there."""
+    place = os.path.join(info.local_path, path)
+    os.makedirs(place if place.endswith("/") else os.path.dirname(place), exist_ok=True)
+    return place
+
+
+def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Groups of so many."""
+    source = iter(items)
+    while window := list(islice(source, size)):
+        yield window
 
 
 def open_sink(name: str, info: WorkspaceInfo, transport: Transport, repository: str, outside: Outside) -> Sink | None:
@@ -165,7 +185,7 @@ class LocalSink:
 
     async def _group(self, batch: Sequence[Outgoing], group: list[int], done: dict[int, Written]) -> None:
         first = batch[group[0]]
-        if isinstance(first.source, AsyncSource):
+        if first.source.is_async:
             with self._folder.begin(first.path) as writing:
                 async for chunk in stream(first.source.chunks(), lambda _: None):
                     await run_in_thread(writing.feed, chunk)
@@ -185,7 +205,7 @@ def _groups(batch: Sequence[Outgoing]) -> list[list[int]]:
     groups: list[list[int]] = []
     small: list[int] = []
     for index, item in enumerate(batch):
-        if item.source.size is None or item.source.size > _SMALL or isinstance(item.source, AsyncSource):
+        if item.source.size is None or item.source.size > _SMALL or item.source.is_async:
             groups.append([index])
         else:
             small.append(index)
@@ -212,7 +232,7 @@ class CloudSink:
 
     async def _one(self, bucket: Bucket, item: Outgoing) -> ObjectInfo:
         with SpooledTemporaryFile(_SPOOLED) as file:
-            source = await _readable(item.source, file) if isinstance(item.source, AsyncSource) else item.source
+            source = await _readable(item.source, file) if item.source.is_async else item.source
             attributes = {"Content-Type": item.content_type, **_plain_metadata(item.metadata)}
             chunks: Any = source.chunks()
             write = partial(bucket.write, item.path, chunks, source.size, attributes, item.moved)
@@ -243,7 +263,9 @@ class SignedSink:
             for start in range(0, len(indexes), 500):
                 window = indexes[start : start + 500]
                 items = [batch[index] for index in window]
-                urls = await self._sign([item.path for item in items], max(item.source.size or 0 for item in items), kind)
+                urls = await self._sign(
+                    [item.path for item in items], max(item.source.size or 0 for item in items), kind
+                )
                 jobs = [partial(self._one, item, url) for item, url in zip(items, urls, strict=True)]
                 stored |= dict(zip(window, await gather(jobs, AT_ONCE), strict=True))
         return [stored[index] for index in range(len(batch))]
@@ -261,27 +283,55 @@ class SignedSink:
     async def _one(self, item: Outgoing, url: UploadUrl) -> ObjectInfo:
         with SpooledTemporaryFile(_SPOOLED) as file:
             source = item.source
-            if source.size is None or isinstance(source, AsyncSource) or not source.rereadable:
+            if source.size is None or source.is_async or not source.rereadable:
                 source = await _readable(source, file)
             meter = Meter()
             async for _ in stream(source.chunks(), meter):
                 pass
+            signed = _Signed(url, lambda path: self._sign([path], meter.size, item.content_type))
             subject = Call(
                 "upload", "PUT", "", answers.nothing, repeat="safe", subject=Subject(*self._target, item.path)
             )
-            fresh = partial(self._sign, [item.path], meter.size, item.content_type)
-            for renewed in (False, True):
-                if renewed or url.expires - datetime.now(UTC) < _FRESH:
-                    (url,) = await fresh()
+            while True:
                 body = ObjectBody(source, item.progress)
                 try:
-                    await self._outside.put(url, body, meter.checksum, subject)
+                    await self._outside.put(await signed.take(), body, meter.checksum, subject)
                     break
                 except Expired as refused:
                     body.meter.undo()
-                    if renewed:
-                        raise refused.error from None
-        return item.stored(url.physical_address, meter.checksum, meter.size)
+                    signed.renew(refused.error)
+                except Taken:
+                    body.meter.undo()
+                    signed.step_aside()
+        return item.stored(signed.address, meter.checksum, meter.size)
+
+
+class _Signed:
+    """The address of one object: signed anew when it is too old, and once when the store refuses it."""
+
+    def __init__(self, url: UploadUrl, sign: Callable[[str], Any]) -> None:
+        self._url: UploadUrl | None = url
+        self._sign = sign
+        self._path = url.path
+        self._renewed = False
+        self.address = url.physical_address
+
+    async def take(self) -> UploadUrl:
+        """An address that is valid for a while."""
+        if self._url is None or self._url.expires - datetime.now(UTC) < _FRESH:
+            (self._url,) = await self._sign(self._path)
+            self.address = self._url.physical_address
+        return self._url
+
+    def renew(self, error: LakebedError) -> None:
+        """The store refused it. Raises `error` when it refused the one before as well."""
+        if self._renewed:
+            raise error
+        self._url, self._renewed = None, True
+
+    def step_aside(self) -> None:
+        """Something is there: take a key that nobody has."""
+        self._url, self._path = None, f"~/{uuid4().hex}"
 
 
 async def _readable(source: Source, file: Any) -> Source:

@@ -24,10 +24,17 @@ class Lake(Door):
     __module__ = "lakebed.aio"
 
     def __init__(self, settings: Settings) -> None:
-        self._transport = Transport(settings)
+        self._transport = Transport(settings).shared()
 
     def __repr__(self) -> str:
         return f"<Lake {self.settings.endpoint}>"
+
+    @classmethod
+    def _over(cls, transport: Transport) -> Self:
+        """A handle to a connection that is there."""
+        lake = cls.__new__(cls)
+        lake._transport = transport
+        return lake
 
     async def __aenter__(self) -> Self:
         return self

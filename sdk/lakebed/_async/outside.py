@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import weakref
-from collections.abc import Callable
 
 import httpx
 from tenacity import AsyncRetrying, retry_if_exception
@@ -22,6 +21,7 @@ from lakebed.model import UploadUrl
 
 _ABANDONED: list[httpx.AsyncClient] = []
 _EXPIRED = (400, 401, 403)
+_THERE = (409, 412)
 _BUSY = (408, 429, 500, 502, 503, 504)
 
 
@@ -31,6 +31,10 @@ class Expired(Exception):
     def __init__(self, error: LakebedError) -> None:
         super().__init__(error)
         self.error = error
+
+
+class Taken(Exception):
+    """An object is at this address already. A commit may name it, so it is not replaced."""
 
 
 class Outside:
@@ -53,9 +57,9 @@ class Outside:
         return self._http
 
     async def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
-        """Write an object. Writing it again is the same as once, so broken attempts are repeated.
+        """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
 
-        Raises Expired, ServerUnavailableError and CorruptTransferError.
+        Raises Expired, Taken, ServerUnavailableError and CorruptTransferError.
         """
         policy = self._policy
         attempts = AsyncRetrying(
@@ -75,7 +79,7 @@ class Outside:
 
     async def _once(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
         http = self._client()
-        headers = {**target.headers, "Content-Length": str(body.size)}
+        headers = {**target.headers, "Content-Length": str(body.size), "If-None-Match": "*"}
         headers["Content-MD5"] = base64.b64encode(bytes.fromhex(digest)).decode()  # the store refuses other bytes
         try:
             request = http.build_request(target.method, target.url, content=body.stream(), headers=headers)
@@ -105,9 +109,9 @@ def _refused(subject: Call[None], target: UploadUrl, answer: httpx.Response) -> 
     text = f"the object store at {_host(target.url)} refused {subject.subject} (HTTP {answer.status_code}): {said}"
     if "BadDigest" in said or "InvalidDigest" in said:
         return _changed(subject)
+    if answer.status_code in _THERE:
+        return Taken()
     error = ServerUnavailableError(text, status=answer.status_code, **_retry.about(subject))
     if answer.status_code in _EXPIRED:
         return Expired(error)
     return _retry.Failed(error, again=answer.status_code in _BUSY)
-
-

@@ -13,7 +13,7 @@ from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
-from lakebed._async.transfer import download, upload_many
+from lakebed._async.transfer import download
 from lakebed._compat.aio import blocking, run_in_thread
 from lakebed._files import RangeRaw
 from lakebed.errors import (
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lakebed._async.branch import Branch
     from lakebed._async.ref import Ref
+    from lakebed._async.writable import Writable
 
 PARQUET = "application/vnd.apache.parquet"
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
@@ -82,7 +82,7 @@ async def _parquet_objects(ref: Ref, path: str) -> list[tuple[str, ObjectInfo]]:
 
 
 async def write_parquet(
-    branch: Branch,
+    branch: Writable,
     path: str,
     data: object,
     *,
@@ -110,10 +110,10 @@ async def write_parquet(
             _parquet.write_files, data, Path(local), partition_by, max_rows_per_file, compression
         )
         items = [(folder + place, file, PARQUET) for place, file in files]
-        return await upload_many(branch._transport, branch.repository.id, branch.id, items, old)
+        return await branch._write_many(items, old)
 
 
-async def _write_one(branch: Branch, path: str, data: object, mode: str | None, compression: str) -> ObjectInfo:
+async def _write_one(branch: Writable, path: str, data: object, mode: str | None, compression: str) -> ObjectInfo:
     from lakebed import _parquet
 
     with TemporaryDirectory(prefix="lakebed-") as local:
@@ -122,7 +122,7 @@ async def _write_one(branch: Branch, path: str, data: object, mode: str | None, 
         return await branch.put(path, file, content_type=PARQUET, if_absent=mode == "error")
 
 
-async def _in_the_way(branch: Branch, folder: str, mode: str | None) -> list[str]:
+async def _in_the_way(branch: Writable, folder: str, mode: str | None) -> list[str]:
     """What an overwrite deletes; what an `error` refuses to write beside."""
     if mode == "overwrite":
         return [row.path async for row in branch.list(folder)]
@@ -153,7 +153,7 @@ async def read_csv(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFr
         return await run_in_thread(parse)
 
 
-async def write_csv(branch: Branch, path: str, data: pd.DataFrame, options: Mapping[str, Any]) -> ObjectInfo:
+async def write_csv(branch: Writable, path: str, data: pd.DataFrame, options: Mapping[str, Any]) -> ObjectInfo:
     """Write a DataFrame as CSV."""
     with SpooledTemporaryFile(_SPOOLED) as file:
         given = {"index": False, "compression": _compression(path), **options}

@@ -16,6 +16,7 @@ from typing import Any
 from lakebed import _checks
 from lakebed._bulk.memory import Known, Memory
 from lakebed._bulk.trees import LocalFile, Stamp
+from lakebed._source import CHUNK, Source
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure
 from lakebed.model import ObjectInfo
 
@@ -31,17 +32,13 @@ HELD_BYTES = 32 << 20
 SMALL = 1 << 20
 """Files up to this size travel in groups."""
 
-GROUP_FILES = 50
-
-CHUNK = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object to upload. `local` when it is a file of a tree, with its `name` there; else `data`."""
+    """One object to upload: `local` when it is a file of a tree, else `data`. `size` is None while nobody knows it."""
 
     path: str
-    size: int
+    size: int | None
     data: Any = None
     local: LocalFile | None = None
     content_type: str | None = None
@@ -69,20 +66,7 @@ class Batch:
     @property
     def full(self) -> bool:
         """Whether nothing more should be added."""
-        return (
-            len(self.items) + len(self.done) >= BATCH_FILES or self.bytes >= BATCH_BYTES or self.held >= HELD_BYTES
-        )
-
-    def groups(self) -> Iterator[list[Item]]:
-        """Items as they travel: small ones together, large ones alone and first."""
-        small: list[Item] = []
-        for item in self.items:
-            if item.size > SMALL:
-                yield [item]
-            else:
-                small.append(item)
-        for start in range(0, len(small), GROUP_FILES):
-            yield small[start : start + GROUP_FILES]
+        return len(self.items) + len(self.done) >= BATCH_FILES or self.bytes >= BATCH_BYTES or self.held >= HELD_BYTES
 
 
 def batches(items: Iterable[Item], finished: Callable[[Item], ObjectInfo | None]) -> Iterator[Batch]:
@@ -94,8 +78,8 @@ def batches(items: Iterable[Item], finished: Callable[[Item], ObjectInfo | None]
             batch.done.append(row)
         else:
             batch.items.append(item)
-            batch.bytes += item.size
-            batch.held += item.size if isinstance(item.data, bytes | bytearray | memoryview) else 0
+            batch.bytes += item.size or 0
+            batch.held += item.size or 0 if isinstance(item.data, bytes | bytearray | memoryview) else 0
         if batch.full:
             yield batch
             batch = Batch()
@@ -120,16 +104,35 @@ def of_data(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Iterator[It
         yield Item(path, _size(data), data)
 
 
-def _size(data: Any) -> int:
+def _size(data: Any) -> int | None:
     if isinstance(data, bytes | bytearray | memoryview):
         return memoryview(data).nbytes
     if isinstance(data, os.PathLike):
         return Path(data).stat().st_size
-    return 0
+    return None
 
 
-def file_chunks(file: LocalFile) -> Iterator[bytes]:
-    """A file of a tree, 1 MiB at a time. Raises CorruptTransferError when it is not the file that was looked at."""
+class TreeSource(Source):
+    """A file of a tree. Reading it raises CorruptTransferError when it is not the file that was looked at."""
+
+    def __init__(self, file: LocalFile) -> None:
+        self._file = file
+        self.size = file.stamp.size
+
+    def _read(self) -> Iterator[bytes]:
+        return _file_chunks(self._file)
+
+
+def refuse_unreadable(file: LocalFile) -> None:
+    """Whether a file can be read and has not changed. Raises OSError and CorruptTransferError."""
+    fd = os.open(file.file, os.O_RDONLY)
+    try:
+        _refuse_changed(file, os.fstat(fd))
+    finally:
+        os.close(fd)
+
+
+def _file_chunks(file: LocalFile) -> Iterator[bytes]:
     fd = os.open(file.file, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
     try:
         _refuse_changed(file, os.fstat(fd))
@@ -178,4 +181,3 @@ def failure(path: str, error: Exception) -> ObjectFailure:
     """Why one file could not be moved."""
     said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
     return ObjectFailure(path, getattr(error, "status", None) or 0, said)
-

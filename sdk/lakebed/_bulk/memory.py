@@ -6,10 +6,12 @@ in batches, each one transaction, so a process that is killed loses the last bat
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,6 +156,18 @@ class Memory:
                 self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
+
+
+def journal_for(key: Sequence[str], top: Path, file: str | os.PathLike[str] | None = None) -> Memory:
+    """The journal of one transfer, in this user's cache directory unless `file` names another place.
+
+    A transfer is what `key` and the local directory `top` say: the same ones find it again.
+    """
+    if file is not None:
+        return Memory(Path(file))
+    home = os.environ.get("XDG_CACHE_HOME", "") or os.path.join("~", ".cache")
+    name = hashlib.sha256("\0".join([*key, str(top.absolute())]).encode(errors="surrogateescape")).hexdigest()[:32]
+    return Memory(Path(home).expanduser() / "lakebed" / "transfers" / f"{name}.db")
 
 
 def _known(row: tuple[Any, ...]) -> Known:

@@ -40,6 +40,12 @@ class LocalFile:
     stamp: Stamp
 
 
+def refuse_no_directory(top: Path) -> None:
+    """Raises InvalidRequestError."""
+    if not top.is_dir():
+        raise InvalidRequestError(f"{top} is not a directory")
+
+
 def walk(top: Path, skip: str = "") -> Iterator[LocalFile]:
     """Every regular file below `top`, in a stable order, but for what lies in the directory `skip` at the top.
 

@@ -26,7 +26,7 @@ _REFRESHED_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class LocalChange:
-    """One file that differs from what was checked out. `type`: added, changed or removed; `md5` of what is there now."""
+    """One file that differs from what was checked out. `type`: added, changed, removed; `md5` of what is there."""
 
     COLUMNS: ClassVar[Columns] = (("type", "string"), ("path", "string"), ("size", "int64"))
 

@@ -4,35 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
-from functools import partial
-from typing import IO, TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, Self
 
-from lakebed import _checks, _files
-from lakebed._compat.sync import Data, blocking
-from lakebed._compat.sync_files import OpenFile, open_file
-from lakebed._gateway import commits, objects, refs
-from lakebed._sync import merging, settle, tables, transfer
+from lakebed import _checks
+from lakebed._compat.sync import Data
+from lakebed._gateway import commits, refs, workspaces
+from lakebed._ingest import Source
+from lakebed._sync import merging, settle, transfer
+from lakebed._sync.advance import RETRY_FOR
+from lakebed._sync.ingest import Ingest
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
-from lakebed.errors import (
-    AlreadyExistsError,
-    InvalidRequestError,
-    ObjectExistsError,
-    ObjectFailure,
-    PartialFailureError,
-)
-from lakebed.model import Change, Commit, ObjectInfo, RefInfo
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-
-_DELETED_AT_ONCE = 1000
+from lakebed._sync.workspace import Workspace, WorkspaceOptions, new_id, seconds_of
+from lakebed._sync.writable import Writable
+from lakebed.errors import AlreadyExistsError, InvalidRequestError
+from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo
 
 
-class Branch(Ref):
+class Branch(Writable):
     """A handle to one branch. Writes are uncommitted until `commit`; `reset` drops them.
 
     Any method raises NotFoundError when the repository or the branch does not exist, and PermissionDeniedError when
@@ -117,71 +108,12 @@ class Branch(Ref):
         At most 10,000 paths. Raises CorruptTransferError and InvalidRequestError.
         """
         pairs = items.items() if isinstance(items, Mapping) else items
-        typed = [(path, content, None) for path, content in pairs]
-        return transfer.upload_many(self._transport, self.repository.id, self.id, typed, delete, progress)
+        return self._write_many([(path, content, None) for path, content in pairs], delete, progress)
 
-    def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
-        """Open an object as a file, to read (`rb`, `r`) or to write (`wb`, `w`; `xb`, `x` refuse to replace).
-
-        What is written appears when the file is closed cleanly: an exception in the `with` block discards it.
-
-        Raises ObjectNotFoundError and ObjectExistsError.
-        """
-        plain = _files.check_mode(mode, writable=True)
-        if plain.startswith("r"):
-            return self._open_to_read(path, plain, encoding, newline)
-        _checks.check_path(path)
-
-        def store_file(file: IO[bytes]) -> ObjectInfo:
-            return self.put(path, file, if_absent="x" in plain)
-
-        def refuse() -> ObjectExistsError:
-            where = f"lakebed://{self.repository.id}/{self.id}/{path}"
-            return ObjectExistsError(
-                f"{where} exists already", operation="open", repository=self.repository.id, ref=self.id, path=path
-            )
-
-        store, exists = blocking(store_file), blocking(partial(self.exists, path))
-        return open_file(lambda: _files.open_writer(plain, path, store, exists, refuse, encoding, newline))
-
-    def delete(self, path: str, *, if_match: str | None = None) -> None:
-        """Delete an object. One that is not there is no error.
-
-        `if_match` is a checksum: delete only what has it. Raises PreconditionFailedError when something else is
-        there, or nothing; OutcomeUnknownError when the answer to a conditional delete was lost.
-        """
-        self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
-
-    def delete_many(self, paths: Iterable[str]) -> int:
-        """Delete objects, in groups of 1,000; missing ones are no error. Returns how many were asked for.
-
-        Raises PartialFailureError, after trying all, when some could not be deleted.
-        """
-        wanted = [_checks.check_path(path) for path in paths]
-        failures: list[ObjectFailure] = []
-        for begin in range(0, len(wanted), _DELETED_AT_ONCE):
-            group = wanted[begin : begin + _DELETED_AT_ONCE]
-            failed = self._transport.call(objects.delete_many(self.repository.id, self.id, group))
-            failures += failed
-        if failures:
-            first = failures[0]
-            error = PartialFailureError(
-                f"{len(failures)} of {len(wanted)} objects of lakebed://{self.repository.id}/{self.id} could not be "
-                f"deleted, the first {first.path!r}: {first.message}",
-                operation="deleteObjects",
-                repository=self.repository.id,
-                ref=self.id,
-            )
-            error.failures = tuple(failures)
-            raise error
-        return len(wanted)
-
-    def copy(self, src: str, dst: str, src_ref: str | Ref | None = None) -> ObjectInfo:
-        """Copy an object, from this branch or another ref, inside the server. Raises ObjectNotFoundError."""
-        origin = src_ref.id if isinstance(src_ref, Ref) else src_ref or self.id
-        source, target = _checks.check_path(src), _checks.check_path(dst)
-        call = objects.copy(self.repository.id, self.id, target, _checks.check_name(origin, "ref"), source)
-        return self._transport.call(call)
+    def _write_many(
+        self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
+    ) -> list[ObjectInfo]:
+        return transfer.upload_many(self._transport, self.repository.id, self.id, items, deletions, progress)
 
     # committing
 
@@ -240,36 +172,81 @@ class Branch(Ref):
         """
         return settle.find(self._transport, self.repository.id, self.id, operation_id, limit)
 
-    # tables
+    # workspaces
 
-    def write_parquet(
+    def workspace(
         self,
-        path: str,
-        data: pd.DataFrame | pa.Table | pa.RecordBatchReader,
+        message: str | None = None,
+        on_conflict: Literal["rebase", "abort", "overwrite"] = "rebase",
+        expires_in: timedelta | int | None = None,
+        claims: Sequence[str] = (),
         *,
-        partition_by: list[str] | None = None,
-        mode: Literal["append", "overwrite", "error"] | None = None,
-        max_rows_per_file: int | None = None,
-        compression: str = "zstd",
-    ) -> list[ObjectInfo]:
-        """Write a table as Parquet: one file when the path ends in `.parquet`, else a directory of new files.
+        data_path: Literal["direct", "presigned", "proxied"] | None = None,
+        retry_for: float = RETRY_FOR,
+        on_attempt: Callable[[CommitAttempt], None] | None = None,
+        ref: str | Ref | None = None,
+    ) -> Workspace:
+        """Prepare changes apart from everybody else, on the branch's present commit, and commit them as one.
 
-        All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
-        everything under it, `error` refuses when there is something. `partition_by` makes Hive-style directories,
-        which `read_parquet` restores. A single file is replaced, unless `mode` is `error`.
+        Used with `with`, it commits at the end. After an exception it stays open with its changes, and the error says
+        how to go on with it or drop it. It is created when it is entered or first used, and closed by the server after
+        `expires_in` (seconds; a week) unless it is renewed. What is uncommitted on the branch is no part of it.
 
-        Raises AlreadyExistsError and InvalidRequestError.
+        `on_conflict`: what to do when the branch has moved. `rebase` goes on unless the same paths changed, `abort`
+        refuses, `overwrite` lets the workspace win. `claims` are prefixes below which any concurrent change is a
+        conflict. `data_path` says how bytes travel, `retry_for` for how many seconds a commit is tried again;
+        `on_attempt` is told of each attempt that failed. `ref` is another one to start from.
         """
-        return tables.write_parquet(
-            self,
-            path,
-            data,
-            partition_by=partition_by or [],
-            mode=mode,
-            max_rows_per_file=max_rows_per_file,
-            compression=compression,
+        start = "" if ref is None else _checks.check_name(ref.id if isinstance(ref, Ref) else ref, "ref")
+        options = WorkspaceOptions(
+            message or "", on_conflict, seconds_of(expires_in), tuple(claims), data_path, retry_for, start
         )
+        return Workspace(self.repository, f"{self.id}+{new_id()}", options, on_attempt=on_attempt)
 
-    def write_csv(self, path: str, data: pd.DataFrame, **options: Any) -> ObjectInfo:
-        """Write a DataFrame as CSV, without its index; `options` go to `DataFrame.to_csv`."""
-        return tables.write_csv(self, path, data, options)
+    def stash(self, message: str | None = None, expires_in: timedelta | int | None = None) -> Workspace:
+        """Move all uncommitted changes of the branch into a new workspace; the branch shows its last commit then.
+
+        `workspace.pop()` brings them back. Raises NothingToCommitError, OutcomeUnknownError on a lost answer.
+        """
+        call = workspaces.stash(
+            self.repository.id,
+            self.id,
+            message=_checks.check_text(message or "", "message"),
+            expires_in=seconds_of(expires_in),
+        )
+        info = self._transport.call(call)
+        return Workspace(self.repository, info.name, WorkspaceOptions(info.message), info=info)
+
+    def ingest(
+        self,
+        source: str,
+        prefix: str = "",
+        message: str | None = None,
+        *,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        settle: int = 0,
+        removals: bool = True,
+        on_conflict: Literal["rebase", "abort", "overwrite"] = "rebase",
+        metadata: Mapping[str, str] | None = None,
+        dry_run: bool = False,
+        allow_empty_source: bool = False,
+        progress: Callable[[IngestReport], None] | None = None,
+        on_change: Callable[[Change], None] | None = None,
+    ) -> IngestReport:
+        """Make the folder `prefix` show the objects of a folder elsewhere (`s3://bucket/folder/`), without a copy.
+
+        One commit of what was added, changed and removed since; none when nothing was. The server must allow the
+        source (`ingest.allow`). `include` and `exclude` are globs as in a .gitignore file; what they leave out is left
+        alone. Objects written less than `settle` seconds ago wait. Without `removals` nothing is removed, and an
+        empty source only with `allow_empty_source`. `on_conflict` as of a workspace: a commit of somebody else below
+        `prefix` meanwhile is a conflict. `dry_run` changes nothing, and tells `on_change` each difference.
+
+        Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`), PermissionDeniedError.
+        """
+        wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
+        job = Ingest(self._transport, self.repository.id, self.id, wanted, progress)
+        if dry_run:
+            return job.diff(on_change)
+        text = _checks.check_text(f"Ingest {source}" if message is None else message, "commit message")
+        return job.commit(text, metadata, on_conflict, allow_empty_source=allow_empty_source)

@@ -23,7 +23,8 @@ _STRATEGIES = {
 }
 
 
-def _marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
+def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
+    """Commit metadata with the mark by which a commit whose answer was lost is found."""
     checked = _checks.check_metadata(dict(metadata or {}), "commit")
     if OPERATION_KEY in checked:
         raise InvalidRequestError(f"the metadata key {OPERATION_KEY} is the SDK's own")
@@ -46,7 +47,7 @@ def commit(
         repository,
         branch,
         _checks.check_text(message, "commit message"),
-        _marked(metadata, operation_id),
+        marked(metadata, operation_id),
         date=date,
         allow_empty=allow_empty,
     )
@@ -83,7 +84,7 @@ def merge(
         source,
         destination,
         message=_checks.check_text(message, "merge message"),
-        metadata=_marked(metadata, operation_id),
+        metadata=marked(metadata, operation_id),
         strategy=_STRATEGIES[strategy],
         squash=squash,
         allow_empty=allow_empty,

@@ -4,18 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, Self
 
 from lakebed import _checks, _graph
 from lakebed._compat.sync import gather
-from lakebed._gateway import commits, refs, repositories
+from lakebed._gateway import commits, refs, repositories, workspaces
+from lakebed._sync.advance import RETRY_FOR
 from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
 from lakebed._sync.tag import Tag
+from lakebed._sync.workspace import Workspace, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
-from lakebed.model import Commit, RefInfo, RepositoryInfo
+from lakebed.model import Commit, CommitAttempt, RefInfo, RepositoryInfo, WorkspaceInfo
 
 if TYPE_CHECKING:
     from lakebed._sync.lake import Lake
@@ -131,6 +133,34 @@ class Repository:
     def ref(self, expression: str) -> Ref:
         """A handle to what a ref expression means: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
         return Ref(self, expression)
+
+    def workspace(
+        self,
+        id: str,
+        on_conflict: Literal["rebase", "abort", "overwrite"] = "rebase",
+        *,
+        data_path: Literal["direct", "presigned", "proxied"] | None = None,
+        retry_for: float = RETRY_FOR,
+        on_attempt: Callable[[CommitAttempt], None] | None = None,
+    ) -> Workspace:
+        """Go on with a workspace, by its id or its name `main+<id>`. The options are those of `branch.workspace`.
+
+        Raises NotFoundError. A closed one is given as well: its `info()` says what became of it.
+        """
+        info = self._transport.call(workspaces.get(self.id, _checks.check_name(id, "workspace id")))
+        options = WorkspaceOptions(info.message, on_conflict, None, info.claims, data_path, retry_for)
+        return Workspace(self, info.name, options, info=info, on_attempt=on_attempt)
+
+    def workspaces(self, state: str = "open", branch: str = "", limit: int | None = None) -> Listing[WorkspaceInfo]:
+        """Workspaces in the order of their ids: open ones, or in another state, or `all`; of a branch or of any."""
+        _checks.check_text(state + branch, "state or branch")
+        return Listing(
+            self._transport,
+            lambda after, amount: workspaces.list_page(self.id, state=state, branch=branch, after=after, amount=amount),
+            WorkspaceInfo.COLUMNS,
+            f"workspaces of {self.id}",
+            limit=limit,
+        )
 
     def commit(self, id: str) -> Commit:
         """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""

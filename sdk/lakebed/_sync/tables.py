@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed import _checks
 from lakebed._compat.sync import blocking, run_in_thread
 from lakebed._files import RangeRaw
-from lakebed._sync.transfer import download, upload_many
+from lakebed._sync.transfer import download
 from lakebed.errors import (
     AlreadyExistsError,
     InvalidRequestError,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lakebed._sync.branch import Branch
     from lakebed._sync.ref import Ref
+    from lakebed._sync.writable import Writable
 
 PARQUET = "application/vnd.apache.parquet"
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zip": "zip", ".xz": "xz", ".zst": "zstd"}
@@ -84,7 +84,7 @@ def _parquet_objects(ref: Ref, path: str) -> list[tuple[str, ObjectInfo]]:
 
 
 def write_parquet(
-    branch: Branch,
+    branch: Writable,
     path: str,
     data: object,
     *,
@@ -110,10 +110,10 @@ def write_parquet(
     with TemporaryDirectory(prefix="lakebed-") as local:
         files = run_in_thread(_parquet.write_files, data, Path(local), partition_by, max_rows_per_file, compression)
         items = [(folder + place, file, PARQUET) for place, file in files]
-        return upload_many(branch._transport, branch.repository.id, branch.id, items, old)
+        return branch._write_many(items, old)
 
 
-def _write_one(branch: Branch, path: str, data: object, mode: str | None, compression: str) -> ObjectInfo:
+def _write_one(branch: Writable, path: str, data: object, mode: str | None, compression: str) -> ObjectInfo:
     from lakebed import _parquet
 
     with TemporaryDirectory(prefix="lakebed-") as local:
@@ -122,7 +122,7 @@ def _write_one(branch: Branch, path: str, data: object, mode: str | None, compre
         return branch.put(path, file, content_type=PARQUET, if_absent=mode == "error")
 
 
-def _in_the_way(branch: Branch, folder: str, mode: str | None) -> list[str]:
+def _in_the_way(branch: Writable, folder: str, mode: str | None) -> list[str]:
     """What an overwrite deletes; what an `error` refuses to write beside."""
     if mode == "overwrite":
         return [row.path for row in branch.list(folder)]
@@ -153,7 +153,7 @@ def read_csv(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
         return run_in_thread(parse)
 
 
-def write_csv(branch: Branch, path: str, data: pd.DataFrame, options: Mapping[str, Any]) -> ObjectInfo:
+def write_csv(branch: Writable, path: str, data: pd.DataFrame, options: Mapping[str, Any]) -> ObjectInfo:
     """Write a DataFrame as CSV."""
     with SpooledTemporaryFile(_SPOOLED) as file:
         given = {"index": False, "compression": _compression(path), **options}

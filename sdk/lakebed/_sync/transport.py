@@ -14,12 +14,13 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
 
 import httpx
 from tenacity import Retrying, retry_if_exception
 
-from lakebed import _retry
+from lakebed import _config, _retry
 from lakebed._compat.sync import Owner, dispose, owner, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
@@ -36,6 +37,17 @@ _ABANDONED: list[httpx.Client] = []
 """Clients of another process or loop: closing them here would disturb their owner, so they are only kept quiet."""
 
 
+def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
+    """The connection for a handle that came from elsewhere without its secret: the one in use here, or a new one.
+
+    Raises ConfigurationError when this machine has no credentials.
+    """
+    known = _IN_USE.get((endpoint, access_key_id))
+    if known is not None and not known._closed:
+        return known
+    return Transport(_config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
+
+
 class Transport:
     """One pool of connections to one server."""
 
@@ -47,6 +59,11 @@ class Transport:
         self._http: httpx.Client | None = None
         self._closed = False
 
+    def shared(self) -> Self:
+        """This transport, to be found by `recall` while it is in use."""
+        _IN_USE[self.settings.endpoint, self.settings.access_key_id] = self
+        return self
+
     def __getstate__(self) -> dict[str, Any]:
         return {"settings": self.settings, "policy": self.policy}
 
@@ -57,6 +74,10 @@ class Transport:
     def call(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
         return answers.read(call, self._answer(call, body))
+
+    def once(self, call: Call[T]) -> T:
+        """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
+        return answers.read(call, self._once(call, None))
 
     def probe(self, call: Call[Any]) -> bool:
         """Send one call once. Whether it succeeded; never raises."""
@@ -193,3 +214,6 @@ class Transport:
 
 def _headers(response: httpx.Response) -> Mapping[str, str]:
     return {name.lower(): value for name, value in response.headers.items()}
+
+
+_IN_USE: WeakValueDictionary[tuple[str, str], Transport] = WeakValueDictionary()

@@ -30,6 +30,7 @@ _VERBS = {
     "show": "history",
     "diff": "changes",
     "merge": "commits",
+    "ingest": "ingest",
     "doctor": "doctor",
 }
 

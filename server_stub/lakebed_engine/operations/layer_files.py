@@ -20,10 +20,10 @@ from lakebed_engine.operations.names import MAX_PATH_BYTES
 from lakebed_engine.operations.scanning import ledger_notes
 from lakebed_engine.operations.staging import Row, stage
 from lakebed_engine.operations.workspaces import find_open, record_of
-from lakebed_engine.operations.written import entry_of, prove
+from lakebed_engine.operations.written import checksum_of, entry_of, own_address, prove
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, InvalidRequestError
-from lakebed_engine.vocabulary.records import Layer, Workspace, Written
+from lakebed_engine.vocabulary.records import Entry, Layer, Workspace, Written
 
 LARGEST_FILE = 1 << 30
 """Bytes of a file."""
@@ -79,7 +79,7 @@ async def _note(ctx: Context, repo: Repo, record: Workspace, source: _Source) ->
         for group in range(source.groups):
             batches = source.batches(group)
             while (batch := await ctx.runtime.cpu(next, batches, None)) is not None:
-                rows, _ = await ctx.runtime.cpu(_rows, ctx, repo, record, batch, "")
+                rows = await ctx.runtime.cpu(_named, repo, record, batch)
                 await stage(ctx, repo, record.name, (), ledger_notes(record, rows))
     except EngineError:
         return
@@ -187,6 +187,17 @@ def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: st
         )
         rows.append((path, entry_of(ctx, repo, record, written)))
     return rows, last
+
+
+def _named(repo: Repo, record: Workspace, table: pa.Table) -> list[Row]:
+    """What checked rows name, as far as a note about it tells."""
+    gone = table.column("deleted").to_pylist() if "deleted" in table.column_names else [None] * table.num_rows
+    columns = zip(gone, *(table.column(name).to_pylist() for name in _NEEDED), strict=True)
+    return [
+        (path, Entry(own_address(repo, record, address), checksum_of(checksum)[0], 0, size, 0, "", {}, b""))
+        for deleted, path, address, checksum, size in columns
+        if not deleted
+    ]
 
 
 def _metadata(path: str, pairs: list[tuple[str, str | None]] | None) -> dict[str, str]:

@@ -78,11 +78,16 @@ def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> E
     mtime = ctx.now() if written.mtime is None else written.mtime
     if not (0 <= mtime <= LATEST and 0 <= written.size < 2**63):
         raise InvalidRequestError(f"size or mtime of {written.path[:200]!r}: out of bounds")
-    found = _TAG.fullmatch(written.checksum)
-    checksum, parts = (found[1], int(found[2] or 0)) if found else (written.checksum, 0)
+    checksum, parts = checksum_of(written.checksum)
     address = own_address(repo, record, written.physical_address)
     entry = new_entry(address, checksum, written.size, mtime, written.content_type, written.metadata)
     return msgspec.structs.replace(entry, parts=parts) if parts else entry
+
+
+def checksum_of(told: str) -> tuple[str, int]:
+    """An MD5 or an ETag as a checksum and the count of parts that it was made from, 0 for a whole."""
+    found = _TAG.fullmatch(told)
+    return (found[1], int(found[2] or 0)) if found else (told, 0)
 
 
 def own_address(repo: Repo, record: Workspace, address: str) -> str:

@@ -16,7 +16,7 @@ from lakebed_format.split import total_size
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.lookup import changes_of
 from lakebed_engine.tree.outline import Limits, Tree
-from lakebed_engine.tree.patches import as_delta, stacked, taken_in, too_much
+from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much
 from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
 from lakebed_engine.tree.rows import path_at
 from lakebed_engine.tree.staged import overlaid
@@ -57,8 +57,10 @@ async def fold(
     patched = await _patch(trees, store, runtime, base, changes, limits, later)
     if patched is not None:
         return patched
-    work = _chain([as_delta(changes)], None)
-    found = await _onto_ranges(trees, store, runtime, base, work, limits, later)
+    found = await _thin_out(trees, store, runtime, base, changes, limits, later)
+    if found is None:
+        work = _chain([as_delta(changes)], None)
+        found = await _onto_ranges(trees, store, runtime, base, work, limits, later)
     return found._replace(changed=changes.num_rows)
 
 
@@ -132,6 +134,35 @@ async def _through(
 
     found = await _onto_ranges(trees, store, runtime, base, real(), limits, later)
     return found._replace(changed=changed) if changed else Folded(base, 0, found.written)
+
+
+async def _thin_out(
+    trees: Trees,
+    store: ObjectStore,
+    runtime: Runtime,
+    base: Tree,
+    changes: pa.Table,
+    limits: Limits,
+    later: list[Write] | None,
+) -> Folded | None:
+    """Fold a part of the patches and of the changes into the ranges, the rest stays one patch; None: fold all."""
+    if not base.patches:
+        return None
+    rows = stacked([changes, *[await trees.rows(store, info) for info in base.patches]], whole=True)
+    part = await runtime.cpu(part_to_fold, base, rows, limits) if rows.num_rows else None
+    if part is None:
+        return None
+    rest = compact(rows.filter(pa.array(~part)))
+    info, put = await trees.encode(store, rest, total_size(rest))
+    writes = [put]
+    try:
+        work = _chain([as_delta(compact(rows.filter(pa.array(part))))], None)
+        found = await rewrite(trees, store, runtime, base, work, limits, writes, over=(info,))
+        await written(runtime, writes, later)
+    except BaseException:
+        put.drop()
+        raise
+    return found
 
 
 async def _patch(

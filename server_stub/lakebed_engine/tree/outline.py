@@ -27,7 +27,8 @@ class Limits:
     A small change becomes a patch over the ranges instead of rewriting some: `patch_rows` is the most rows of all
     patches of a tree, `small` the rows up to which a patch is written anew by the next commit, `patches` how many
     there may be, and `share` how many rows of the ranges must lie between a patch's first and last path for each of
-    its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011).
+    its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and lie over
+    more than `at_once` ranges are folded in portions, one row in `portion` or more at a time.
     """
 
     min_bytes: int = MIN_BYTES
@@ -36,6 +37,8 @@ class Limits:
     small: int = 256
     patches: int = 6
     share: int = 8
+    portion: int = 16
+    at_once: int = 64
 
 
 LIMITS = Limits()

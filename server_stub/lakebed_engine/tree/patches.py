@@ -90,6 +90,23 @@ def too_much(base: Tree, first: str, last: str, rows: int, size_bytes: int, limi
     return not any(total > enough for total in accumulate(info.rows for info in here))
 
 
+def part_to_fold(base: Tree, rows: pa.Table, limits: Limits) -> Any | None:
+    """Which rows of patches that have grown too large are folded now: those of the ranges that have most of them.
+
+    A mask with about one row in `limits.portion`, so that no single commit has to rewrite a whole lake; None when all
+    of them lie in few ranges.
+    """
+    at = np.array([min(base.seek(path), len(base.ranges) - 1) for path in rows.column("path").to_pylist()])
+    counts = np.bincount(at, minlength=len(base.ranges))
+    fullest = np.argsort(-counts, kind="stable")
+    needed = int(np.searchsorted(np.cumsum(counts[fullest]), rows.num_rows // limits.portion + 1)) + 1
+    if np.count_nonzero(counts) <= max(needed, limits.at_once):
+        return None
+    chosen = np.zeros(len(base.ranges), dtype=bool)
+    chosen[fullest[: max(needed, limits.at_once)]] = True
+    return chosen[at]
+
+
 def as_delta(rows: pa.Table) -> pa.Table:
     """Patch rows with DELTA_SCHEMA."""
     return rows.drop_columns(list(BEFORE))

@@ -195,10 +195,11 @@ async def rewrite(
     delta: AsyncIterator[pa.Table],
     limits: Limits,
     later: list[Write] | None = None,
+    over: tuple[RangeInfo, ...] = (),
 ) -> Folded:
     """Apply `delta` to the ranges of `base`, whatever patches it has, and write those that change.
 
-    With `later` the last files are not written but handed over there.
+    With `later` the last files are not written but handed over there. The new tree has the patches `over`.
     """
     writer = TreeWriter(trees, store, runtime, min_bytes=limits.min_bytes, max_bytes=limits.max_bytes)
     work = _Fold(trees, store, runtime, base, writer)
@@ -208,7 +209,7 @@ async def rewrite(
     ranges, puts = await writer.finish()
     if not work.changed:
         return Folded(base, 0, writer.written)
-    tree, save = trees.named(store, ranges)
+    tree, save = trees.named(store, ranges, over)
     await written(runtime, [save, *puts], later)
     return Folded(tree, work.changed, writer.written)
 

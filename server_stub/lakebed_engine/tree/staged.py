@@ -27,13 +27,15 @@ def _table(rows: Sequence[Row]) -> pa.Table:
 async def token_delta(kv: KVStore, runtime: Runtime, partition: str, page: int = PAGE) -> AsyncIterator[pa.Table]:
     """The rows of a sealed token, as tables of DELTA_SCHEMA."""
     start = b"\0"  # behind the marker row, whose key is empty
+    size = min(page, SMALL)  # most tokens are small, and drivers read a few rows without another thread
     while True:
-        rows = await kv.scan(partition, start, None, page)
+        rows = await kv.scan(partition, start, None, size)
         if rows:
             yield await runtime.cpu(_table, rows, small=len(rows) <= SMALL)
-        if len(rows) < page:
+        if len(rows) < size:
             return
         start = rows[-1].key + b"\0"
+        size = page
 
 
 class _Source:

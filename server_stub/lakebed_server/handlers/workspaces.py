@@ -98,18 +98,7 @@ async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: mo
         size=body.size_bytes or 0,
         content_type=views.text(body.content_type),
     )
-    results = [
-        models.UploadUrl(
-            path=one.path,
-            physical_address=one.physical_address,
-            method="PUT",
-            url=one.url,
-            headers=one.headers,
-            expires=one.expires,
-        )
-        for one in signed
-    ]
-    return json(200, models.UploadUrlList(results=results))
+    return json(200, models.UploadUrlList(results=[views.upload_url(one) for one in signed]))
 
 
 async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: models.WorkspaceCommit) -> Reply:

@@ -1,0 +1,152 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="IngestRequest")
+
+
+@_attrs_define
+class IngestRequest:
+    """Objects that lie elsewhere, and where they are to appear.
+
+    Attributes:
+        source (str): The folder that they lie in: `s3://bucket/folder/`.
+        prefix (str | Unset): The folder that is to show them; when absent or empty the root.
+        include (list[str] | Unset): Globs as in a .gitignore file, over what follows `source`. When absent or empty all
+            objects count.
+        exclude (list[str] | Unset): Globs of objects, and of paths below `prefix`, that are left alone; stronger than
+            `include`.
+        settle (int | Unset): Seconds: objects written more recently are left alone for now.
+        keep_removed (bool | Unset): Leave paths alone that `source` does not have. Default: False.
+        after (str | Unset): The `next_offset` of the page before.
+        amount (int | Unset): Paths to look at, at most; 100000 when absent.
+        changes_amount (int | Unset): Changes to list; with so many the page ends. None when absent.
+        force (bool | Unset): Act on a read-only repository as well. Default: False.
+    """
+
+    source: str
+    prefix: str | Unset = UNSET
+    include: list[str] | Unset = UNSET
+    exclude: list[str] | Unset = UNSET
+    settle: int | Unset = UNSET
+    keep_removed: bool | Unset = False
+    after: str | Unset = UNSET
+    amount: int | Unset = UNSET
+    changes_amount: int | Unset = UNSET
+    force: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        source = self.source
+
+        prefix = self.prefix
+
+        include: list[str] | Unset = UNSET
+        if not isinstance(self.include, Unset):
+            include = self.include
+
+        exclude: list[str] | Unset = UNSET
+        if not isinstance(self.exclude, Unset):
+            exclude = self.exclude
+
+        settle = self.settle
+
+        keep_removed = self.keep_removed
+
+        after = self.after
+
+        amount = self.amount
+
+        changes_amount = self.changes_amount
+
+        force = self.force
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "source": source,
+            }
+        )
+        if prefix is not UNSET:
+            field_dict["prefix"] = prefix
+        if include is not UNSET:
+            field_dict["include"] = include
+        if exclude is not UNSET:
+            field_dict["exclude"] = exclude
+        if settle is not UNSET:
+            field_dict["settle"] = settle
+        if keep_removed is not UNSET:
+            field_dict["keep_removed"] = keep_removed
+        if after is not UNSET:
+            field_dict["after"] = after
+        if amount is not UNSET:
+            field_dict["amount"] = amount
+        if changes_amount is not UNSET:
+            field_dict["changes_amount"] = changes_amount
+        if force is not UNSET:
+            field_dict["force"] = force
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        source = d.pop("source")
+
+        prefix = d.pop("prefix", UNSET)
+
+        include = cast(list[str], d.pop("include", UNSET))
+
+        exclude = cast(list[str], d.pop("exclude", UNSET))
+
+        settle = d.pop("settle", UNSET)
+
+        keep_removed = d.pop("keep_removed", UNSET)
+
+        after = d.pop("after", UNSET)
+
+        amount = d.pop("amount", UNSET)
+
+        changes_amount = d.pop("changes_amount", UNSET)
+
+        force = d.pop("force", UNSET)
+
+        ingest_request = cls(
+            source=source,
+            prefix=prefix,
+            include=include,
+            exclude=exclude,
+            settle=settle,
+            keep_removed=keep_removed,
+            after=after,
+            amount=amount,
+            changes_amount=changes_amount,
+            force=force,
+        )
+
+        ingest_request.additional_properties = d
+        return ingest_request
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,145 @@
+"""What can be written to: a branch or a workspace. Verbs that are the same on both, over the few that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from lakebed import _checks, _files
+from lakebed._async import tables
+from lakebed._async.ref import Ref
+from lakebed._compat.aio import Data, blocking
+from lakebed._compat.aio_files import OpenFile, open_file
+from lakebed._gateway import objects
+from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+_DELETED_AT_ONCE = 1000
+
+
+class Writable(Ref):
+    """A ref that can be written to."""
+
+    __module__ = "lakebed.aio"
+
+    async def put(
+        self,
+        path: str,
+        data: Data,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        content_type: str | None = None,
+        if_absent: bool = False,
+        if_match: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ObjectInfo:
+        """Write an object."""
+        raise NotImplementedError
+
+    async def _write_many(
+        self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
+    ) -> list[ObjectInfo]:
+        """Write and delete objects: paths, data and content types."""
+        raise NotImplementedError
+
+    def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
+        """Open an object as a file, to read (`rb`, `r`) or to write (`wb`, `w`; `xb`, `x` refuse to replace).
+
+        What is written appears when the file is closed cleanly: an exception in the `with` block discards it.
+
+        Raises ObjectNotFoundError and ObjectExistsError.
+        """
+        plain = _files.check_mode(mode, writable=True)
+        if plain.startswith("r"):
+            return self._open_to_read(path, plain, encoding, newline)
+        _checks.check_path(path)
+
+        async def store_file(file: IO[bytes]) -> ObjectInfo:
+            return await self.put(path, file, if_absent="x" in plain)
+
+        def refuse() -> ObjectExistsError:
+            where = f"lakebed://{self.repository.id}/{self.id}/{path}"
+            return ObjectExistsError(
+                f"{where} exists already", operation="open", repository=self.repository.id, ref=self.id, path=path
+            )
+
+        store, exists = blocking(store_file), blocking(partial(self.exists, path))
+        return open_file(lambda: _files.open_writer(plain, path, store, exists, refuse, encoding, newline))
+
+    async def delete(self, path: str, *, if_match: str | None = None) -> None:
+        """Delete an object. One that is not there is no error.
+
+        `if_match` is a checksum: delete only what has it. Raises PreconditionFailedError when something else is
+        there, or nothing; OutcomeUnknownError when the answer to a conditional delete was lost.
+        """
+        await self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
+
+    async def delete_many(self, paths: Iterable[str]) -> int:
+        """Delete objects, in groups of 1,000; missing ones are no error. Returns how many were asked for.
+
+        Raises PartialFailureError, after trying all, when some could not be deleted.
+        """
+        wanted = [_checks.check_path(path) for path in paths]
+        failures: list[ObjectFailure] = []
+        for begin in range(0, len(wanted), _DELETED_AT_ONCE):
+            group = wanted[begin : begin + _DELETED_AT_ONCE]
+            failed = await self._transport.call(objects.delete_many(self.repository.id, self.id, group))
+            failures += failed
+        if failures:
+            first = failures[0]
+            error = PartialFailureError(
+                f"{len(failures)} of {len(wanted)} objects of lakebed://{self.repository.id}/{self.id} could not be "
+                f"deleted, the first {first.path!r}: {first.message}",
+                operation="deleteObjects",
+                repository=self.repository.id,
+                ref=self.id,
+            )
+            error.failures = tuple(failures)
+            raise error
+        return len(wanted)
+
+    async def copy(self, src: str, dst: str, src_ref: str | Ref | None = None) -> ObjectInfo:
+        """Copy an object, from here or from another ref, inside the server. Raises ObjectNotFoundError."""
+        origin = src_ref.id if isinstance(src_ref, Ref) else src_ref or self.id
+        source, target = _checks.check_path(src), _checks.check_path(dst)
+        call = objects.copy(self.repository.id, self.id, target, _checks.check_name(origin, "ref"), source)
+        return await self._transport.call(call)
+
+    # tables
+
+    async def write_parquet(
+        self,
+        path: str,
+        data: pd.DataFrame | pa.Table | pa.RecordBatchReader,
+        *,
+        partition_by: list[str] | None = None,
+        mode: Literal["append", "overwrite", "error"] | None = None,
+        max_rows_per_file: int | None = None,
+        compression: str = "zstd",
+    ) -> list[ObjectInfo]:
+        """Write a table as Parquet: one file when the path ends in `.parquet`, else a directory of new files.
+
+        All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
+        everything under it, `error` refuses when there is something. `partition_by` makes Hive-style directories,
+        which `read_parquet` restores. A single file is replaced, unless `mode` is `error`.
+
+        Raises AlreadyExistsError and InvalidRequestError.
+        """
+        return await tables.write_parquet(
+            self,
+            path,
+            data,
+            partition_by=partition_by or [],
+            mode=mode,
+            max_rows_per_file=max_rows_per_file,
+            compression=compression,
+        )
+
+    async def write_csv(self, path: str, data: pd.DataFrame, **options: Any) -> ObjectInfo:
+        """Write a DataFrame as CSV, without its index; `options` go to `DataFrame.to_csv`."""
+        return await tables.write_csv(self, path, data, options)

@@ -1,0 +1,135 @@
+# Generated from sdk/lakebed/_async/advance.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The commit of a workspace as a flow: tried again while that can help, and settled when its answer was lost.
+
+Over the transport, under the workspace handle. Each commit carries a random key. The server remembers it together with
+the commit that it made, so the same request is sent again without risk: it either makes the commit, once, or answers
+with the one that was made. What was staged is never written again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from tenacity import RetryCallState, Retrying, retry_if_exception
+
+from lakebed import _retry
+from lakebed._compat.sync import sleep
+from lakebed._gateway import workspaces
+from lakebed._sync import settle
+from lakebed._sync.transport import Transport
+from lakebed._wire import Call
+from lakebed.errors import (
+    CommitStateUnknownError,
+    ConcurrentCommitError,
+    LakebedError,
+    OutcomeUnknownError,
+    ServerUnavailableError,
+    ThrottledError,
+)
+from lakebed.model import Commit, CommitAttempt
+
+RETRY_FOR = 60.0
+"""For how many seconds a commit is tried again."""
+
+log = logging.getLogger("lakebed.workspace")
+
+
+class Advance:
+    """One commit of one workspace."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        call: Call[Commit],
+        key: str,
+        *,
+        policy: str,
+        retry_for: float,
+        on_attempt: Callable[[CommitAttempt], None] | None,
+    ) -> None:
+        self._transport = transport
+        self._call = call
+        self._key = key
+        self._policy = policy
+        self._retry_for = retry_for
+        self._on_attempt = on_attempt
+        self._lost: OutcomeUnknownError | None = None
+
+    def run(self) -> Commit:
+        """Commit. Raises what the server refuses with, and CommitStateUnknownError when nobody can tell."""
+        attempts = Retrying(
+            sleep=self._sleep,
+            stop=lambda state: (state.seconds_since_start or 0.0) >= self._retry_for,
+            wait=lambda state: _retry.pause(self._transport.policy, state),
+            retry=retry_if_exception(self._again),
+            before_sleep=self._tell,
+            reraise=True,
+        )
+        try:
+            commit: Commit = attempts(self._once)
+        except _retry.Failed as failure:
+            return self._settled(failure.error)
+        return commit
+
+    def _once(self) -> Commit:
+        return self._transport.once(self._call)
+
+    def _sleep(self, seconds: float) -> None:
+        sleep(seconds)
+
+    def _again(self, error: BaseException) -> bool:
+        """Whether another attempt may end differently. One whose answer was lost is asked for with the same key."""
+        if not isinstance(error, _retry.Failed):
+            return False
+        if isinstance(error.error, OutcomeUnknownError):
+            self._lost = error.error
+            return True
+        if isinstance(error.error, ConcurrentCommitError):
+            return self._policy != "abort" and not error.error.conflicts  # without paths it only lost a race
+        return error.again
+
+    def _tell(self, state: RetryCallState) -> None:
+        failure = state.outcome.exception() if state.outcome else None
+        error = failure.error if isinstance(failure, _retry.Failed) else LakebedError(str(failure))
+        pause = state.next_action.sleep if state.next_action else 0.0
+        attempt = CommitAttempt(state.attempt_number, error, state.seconds_since_start or 0.0, pause)
+        where = self._call.subject
+        log.info("attempt %d to commit %s failed, next in %.2f s: %s", attempt.number, where, attempt.pause, error)
+        if self._on_attempt is not None:
+            self._on_attempt(attempt)
+
+    def _settled(self, error: LakebedError) -> Commit:
+        """After the last attempt. Only where an answer was lost is there anything to find out."""
+        if self._lost is None:
+            raise error
+        found, trouble = self._find()
+        if found is not None:
+            return found
+        silent = isinstance(error, OutcomeUnknownError | ServerUnavailableError | ThrottledError)
+        if not silent and not trouble:
+            raise error  # the server, which knows the key, has refused since: the lost attempt did nothing
+        subject = self._call.subject
+        failure = CommitStateUnknownError(
+            f"the commit of {subject} may or may not have happened: an answer was lost, and for {self._retry_for:g} s "
+            f"the server could not tell{trouble}. Nothing staged is lost. Ask again with the same key: "
+            f'workspace.commit(..., idempotency_key="{self._key}") commits once at most',
+            status=error.status,
+            request_id=error.request_id,
+            operation=self._call.operation,
+            repository=subject.repository,
+            ref=subject.ref,
+        )
+        failure.operation_id = self._key
+        raise failure from error
+
+    def _find(self) -> tuple[Commit | None, str]:
+        """Look for the mark in the history of the branch. The second one says why that failed."""
+        repository, workspace = self._call.subject.repository or "", self._call.subject.ref or ""
+        try:
+            info = self._transport.call(workspaces.get(repository, workspace))
+            commit = settle.find(self._transport, repository, info.branch, self._key, settle.SEARCHED)
+        except LakebedError as error:
+            return None, f"; the last look failed: {error.message}"
+        return commit, ""

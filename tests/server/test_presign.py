@@ -1,0 +1,175 @@
+"""Signed uploads and registration over a real S3 server: bytes go to the store once, and never through Lakebed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from uuid import uuid4
+
+import boto3  # type: ignore[import-untyped]
+import httpx
+import pytest
+
+from tests.server.test_s3_store import settings_of
+from tests.server.workspacing import Api, layer_file, registration
+from tests.support.s3 import S3Server, shared
+from tests.support.server import RunningServer, running_server
+
+pytestmark = pytest.mark.slow
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def bucket() -> S3Server:
+    return shared("seaweedfs")
+
+
+@pytest.fixture(scope="module")
+def s3_server(tmp_path_factory: pytest.TempPathFactory, bucket: S3Server) -> Iterator[RunningServer]:
+    with running_server(tmp_path_factory, environment=settings_of(bucket)) as server:
+        yield server
+
+
+def open_s3(server: RunningServer, bucket: S3Server) -> Api:
+    """A new repository in the bucket."""
+    api = Api(server, f"r-{uuid4().hex[:8]}")
+    body = {"name": api.repo.rpartition("/")[2], "storage_namespace": bucket.namespace()}
+    api.http.post("/repositories", json=body).raise_for_status()
+    return api
+
+
+@pytest.fixture
+def api(s3_server: RunningServer, bucket: S3Server) -> Iterator[Api]:
+    with open_s3(s3_server, bucket) as api:
+        yield api
+
+
+def test_a_workspace_on_s3_offers_all_ways(api: Api) -> None:
+    made = api.workspace()
+    namespace = api("GET", "")["storage_namespace"]
+    assert made["storage_prefix"] == f"{namespace}/workspaces/{made['id']}/"
+    assert made["data_paths"] == ["direct", "presigned", "proxied"]
+    assert "local_path" not in made
+    config = api.http.get("/config").json()["capabilities_config"]
+    assert config == {"workspaces": True, "presigned_uploads": True}
+
+
+def test_signed_addresses_take_any_path_once_and_bytes_do_not_come_here(
+    api: Api, s3_server: RunningServer, bucket: S3Server
+) -> None:
+    made = api.workspace()
+    at = f"/workspaces/{made['id']}"
+    contents = {"plain/b.csv": b"x" * MIB, "ü 😀/+%&?#.csv": b"odd", "a//b": b"slashes", "x/": b"slash", "empty": b""}
+    signed = api("POST", f"{at}/upload_urls", {"paths": list(contents), "content_type": "text/csv"})["results"]
+    assert [one["path"] for one in signed] == list(contents)
+    rows = []
+    for one in signed:
+        assert one["method"] == "PUT"
+        assert one["url"].startswith(f"{bucket.endpoint}/{bucket.bucket}/")
+        assert s3_server.endpoint not in one["url"]
+        assert one["headers"] == {"Content-Type": "text/csv"}
+        data = contents[one["path"]]
+        answer = httpx.put(one["url"], content=data, headers=one["headers"], trust_env=False)
+        assert answer.status_code == 200, answer.text
+        etag = answer.headers["etag"].strip('"')
+        assert etag == hashlib.md5(data, usedforsecurity=False).hexdigest()
+        rows.append(registration(made, one["path"], data, content_type="text/csv"))
+        assert rows[-1]["physical_address"] == one["physical_address"]
+    api("POST", f"{at}/objects", {"objects": rows}, 204)
+    assert api.paths(made["name"]) == sorted(contents, key=str.encode)
+    api("POST", f"{at}/commit", {"message": "signed"}, 201)
+    for path, data in contents.items():
+        assert api.text("main", path) == data.decode()
+    other = httpx.put(signed[0]["url"].replace("plain", "another"), content=b"x", trust_env=False)
+    assert other.status_code == 403
+
+
+def test_the_store_is_asked_what_was_written(api: Api, bucket: S3Server) -> None:
+    made = api.workspace()
+    target = f"/workspaces/{made['id']}/objects"
+    _, _, rest = made["storage_prefix"].partition("://")
+    key = rest.partition("/")[2]
+    s3 = bucket.boto()
+    s3.put_object(Bucket=bucket.bucket, Key=key + "b", Body=b"bytes")
+    good = registration(made, "b", b"bytes")
+    wrong = registration(made, "b", b"BYTES")
+    api.fails("POST", target, {"objects": [wrong]}, 400, "checksum_mismatch")
+    api.fails("POST", target, {"objects": [{**good, "size_bytes": 6}]}, 400, "checksum_mismatch")
+    api.fails("POST", target, {"objects": [{**good, "checksum": good["checksum"] + "-2"}]}, 400, "checksum_mismatch")
+    api.fails("POST", target, {"objects": [registration(made, "c", b"bytes")]}, 400, "invalid_address")
+    error = api.fails("POST", f"/workspaces/{made['id']}/layers", layer_file([wrong]), 400, "checksum_mismatch")
+    assert "'b'" in error["message"]
+    api("POST", f"/workspaces/{made['id']}/layers", layer_file([good]), 201)
+    # many at once are seen through a listing, which knows the checksums as well
+    for number in range(40):
+        s3.put_object(Bucket=bucket.bucket, Key=f"{key}many/{number:02}", Body=b"%d" % number)
+    rows = [registration(made, f"many/{number:02}", b"%d" % number) for number in range(40)]
+    bad = {**rows[20], "checksum": rows[21]["checksum"]}
+    error = api.fails("POST", target, {"objects": [*rows[:20], bad, *rows[21:]]}, 400, "checksum_mismatch")
+    assert "many/20" in error["message"]
+    api("POST", target, {"objects": rows}, 204)
+    assert len(api.paths(made["name"])) == 41
+
+
+def test_an_object_written_in_parts_keeps_its_etag(api: Api, bucket: S3Server) -> None:
+    made = api.workspace()
+    key = made["storage_prefix"].partition("://")[2].partition("/")[2] + "large"
+    data = b"0123456789abcdef" * (6 * MIB // 16)
+    config = boto3.s3.transfer.TransferConfig(multipart_threshold=5 * MIB, multipart_chunksize=5 * MIB)
+    import io
+
+    bucket.boto().upload_fileobj(io.BytesIO(data), bucket.bucket, key, Config=config)
+    etag = bucket.boto().head_object(Bucket=bucket.bucket, Key=key)["ETag"].strip('"')
+    assert etag.endswith("-2")
+    at = f"/workspaces/{made['id']}/objects"
+    row = registration(made, "large", data)
+    api("POST", at, {"objects": [row]}, 204)  # an MD5 says more than such an ETag
+    api.fails("POST", at, {"objects": [{**row, "checksum": "0" * 32 + "-2"}]}, 400, "checksum_mismatch")
+    api("POST", at, {"objects": [{**row, "checksum": etag}]}, 204)
+    assert api("POST", f"/workspaces/{made['id']}/scan")["registered"] == 0
+    assert api.send("GET", "/refs/" + made["name"].replace("+", "%2B") + "/objects?path=large").content == data
+
+
+def test_what_cannot_be_signed(api: Api, s3_server: RunningServer) -> None:
+    made = api.workspace()
+    target = f"/workspaces/{made['id']}/upload_urls"
+    error = api.fails("POST", target, {"paths": ["a"], "size_bytes": (5 << 30) + 1}, 501, "not_implemented")
+    assert str(5 << 30) in error["message"]
+    assert len(api("POST", target, {"paths": ["a"], "size_bytes": 5 << 30})["results"]) == 1
+    api.fails("POST", target, {"paths": []}, 400, "invalid_request")
+    api.fails("POST", target, {"paths": ["a", ""]}, 400, "invalid_path")
+    api.fails("POST", target, {"paths": ["x" * 1000]}, 400, "invalid_path")  # no room for the prefix
+    api.fails("POST", target, {"paths": ["a"] * 1001}, 400, "invalid_request")
+    name = f"r-{uuid4().hex[:8]}"
+    with Api(s3_server, name) as local:
+        local.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
+        on_disk = local.workspace()
+        local.fails("POST", f"/workspaces/{on_disk['id']}/upload_urls", {"paths": ["a"]}, 501, "not_implemented")
+
+
+def test_an_operator_can_withhold_signed_addresses_and_directories(
+    tmp_path_factory: pytest.TempPathFactory, bucket: S3Server
+) -> None:
+    settings = {**settings_of(bucket), "LAKEBED_OBJECTS_PRESIGN": "false", "LAKEBED_OBJECTS_LOCAL_SHARE": "never"}
+    with running_server(tmp_path_factory, environment=settings) as server, open_s3(server, bucket) as api:
+        made = api.workspace()
+        assert made["data_paths"] == ["direct", "proxied"]
+        api.fails("POST", f"/workspaces/{made['id']}/upload_urls", {"paths": ["a"]}, 501, "not_implemented")
+        assert api.http.get("/config").json()["capabilities_config"]["presigned_uploads"] is False
+        api.http.post("/repositories", json={"name": "disk", "storage_namespace": "local://disk"}).raise_for_status()
+        api.repo = "/repositories/disk"
+        on_disk = api.workspace()
+        assert on_disk["data_paths"] == ["proxied"]
+        assert "local_path" not in on_disk
+
+
+def test_a_client_behind_a_proxy_is_told_no_directory(s3_server: RunningServer) -> None:
+    name = f"r-{uuid4().hex[:8]}"
+    with Api(s3_server, name) as api:
+        api.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
+        made = api.workspace()
+        assert "local_path" in made
+        behind = api("GET", f"/workspaces/{made['id']}", None, 200, **{"X-Forwarded-For": "203.0.113.9"})
+        assert "local_path" not in behind
+        assert behind["data_paths"] == ["proxied"]
