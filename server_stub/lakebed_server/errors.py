@@ -69,9 +69,8 @@ def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
     body = models.Error(
         message=error.message,
         kind=error.kind,
-        reference=""
-        if error.kind == "merge_conflict"
-        else UNSET,  # clients of lakeFS read a 409 of a merge as a MergeResult
+        # clients of lakeFS read a 409 of a merge as a MergeResult
+        reference="" if error.kind == "merge_conflict" else UNSET,
         conflicts=conflicts,
         conflicts_has_more=error.has_more,
         request_id=call.request_id,

@@ -588,6 +588,25 @@ def test_a_closed_workspace_takes_no_page() -> None:
     run(job())
 
 
+def test_a_page_is_not_answered_from_a_workspace_that_changed_meanwhile() -> None:
+    async def job() -> None:
+        world = await make_world()
+        await world.write("a", "1")
+        await world.ingest()
+        made = await workspace(world.engine)
+        listed = world.source.list
+
+        async def list_and_drop(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+            async for blob in listed(prefix, start_after):
+                await world.engine.delete_workspace(REPO, made.uid)
+                yield blob
+
+        world.source.list = list_and_drop  # type: ignore[method-assign]
+        await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
+
+    run(job())
+
+
 def test_sweep_and_fsck_leave_the_source_alone() -> None:
     async def job() -> None:
         clock = FakeClock()

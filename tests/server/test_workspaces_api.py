@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -18,6 +19,7 @@ from tests.server.workspacing import Api, Json, layer_file, registration, write_
 from tests.support.server import RunningServer, running_server
 
 NOBODY = "0" * 32
+MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
@@ -278,9 +280,12 @@ def test_what_is_not_so_is_not_registered(api: Api) -> None:
     error = api.fails("POST", target, {"objects": [good, absent]}, 400, "invalid_address")
     assert "absent" in error["message"]
     assert "good" not in error["message"]
-    api.fails("POST", target, {"objects": [{**good, "size_bytes": 5}]}, 400, "checksum_mismatch")
-    for wrong in ({"path": ""}, {"path": "x" * 1025}):
-        api.fails("POST", target, {"objects": [{**good, **wrong}]}, 400, "invalid_path")
+    wrong = {**good, "size_bytes": 5}
+    api.fails("POST", target, {"objects": [wrong]}, 400, "checksum_mismatch")
+    for pair in ([wrong, {**good, "path": "same"}], [{**good, "path": "same"}, wrong]):  # both of one address
+        api.fails("POST", target, {"objects": pair}, 400, "checksum_mismatch")
+    for path in ("", "x" * 1025):
+        api.fails("POST", target, {"objects": [{**good, "path": path}]}, 400, "invalid_path")
     for name, value in (("checksum", ""), ("checksum", 'a"b'), ("size_bytes", -1), ("mtime", -1), ("mtime", "now")):
         api.fails("POST", target, {"objects": [{**good, name: value}]}, 400, "invalid_request")
     api.fails("POST", target, {"objects": [good, good]}, 400, "invalid_request")
@@ -363,16 +368,24 @@ def _bad_layers(made: Json) -> dict[str, tuple[bytes, str]]:
         "foreign": (one(physical_address="s3://elsewhere/b"), "invalid_address"),
         "absent": (layer_file([good, registration(made, "missing", b"")], LAYER), "invalid_address"),
         "another size": (one(size_bytes=2), "checksum_mismatch"),
+        "a long text often": (layer_file([{**good, "checksum": "x" * MIB}] * 5_000, LAYER), "invalid_request"),
+        "long metadata often": (
+            layer_file([{**good, "metadata": [("k", "x" * MIB)]}] * 5_000, LAYER),
+            "invalid_request",
+        ),
+        "metadata of numbers": (layer_file([{**good, "metadata": [1]}]), "invalid_request"),
     }
 
 
-def test_bad_layer_files_are_refused_and_change_nothing(api: Api) -> None:
+def test_bad_layer_files_are_refused_and_change_nothing(api: Api, module_server: RunningServer) -> None:
     made = api.workspace()
     write_below(made, "b", b"b")
     write_below(made, "c", b"b")
     for what, (content, kind) in _bad_layers(made).items():
         answer = api.send("POST", f"/workspaces/{made['id']}/layers", content)
         assert (answer.status_code, answer.json().get("kind")) == (400, kind), f"{what}: {answer.text}"
+    memory = Path(f"/proc/{module_server.process.pid}/status").read_text()
+    assert int(memory.partition("VmHWM:")[2].split()[0]) < 1 << 20  # KiB; 5,000 times a MiB would be five times that
     assert api.paths(made["name"]) == ["a", "z"]
 
 

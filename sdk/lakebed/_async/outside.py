@@ -56,6 +56,14 @@ class Outside:
             weakref.finalize(self, dispose, self._http, me[0])
         return self._http
 
+    async def close(self) -> None:
+        """Close the connections."""
+        http, self._http = self._http, None
+        if http is not None and self._owner == owner():
+            await http.aclose()
+        elif http is not None:
+            _ABANDONED.append(http)
+
     async def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
         """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
 

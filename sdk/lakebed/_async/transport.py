@@ -20,6 +20,7 @@ from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed import _config, _retry
 from lakebed._async.bodies import Body
+from lakebed._async.outside import Outside
 from lakebed._compat.aio import Owner, dispose, owner, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
@@ -52,6 +53,9 @@ class Transport:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.policy = _retry.Policy(attempts=settings.retries + 1)
+        self.outside = Outside(self.policy, settings.timeout)
+        """Connections to object stores, for signed addresses."""
+
         self._lock = threading.Lock()
         self._owner: Owner | None = None
         self._http: httpx.AsyncClient | None = None
@@ -97,6 +101,7 @@ class Transport:
 
     async def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
+        await self.outside.close()
         with self._lock:
             http, self._http, self._closed = self._http, None, True
             mine = http is not None and self._owner == owner()

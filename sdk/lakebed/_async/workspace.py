@@ -18,7 +18,6 @@ from lakebed import _checks, _notes
 from lakebed._async import datapaths, merging, transfer
 from lakebed._async.advance import RETRY_FOR, Advance
 from lakebed._async.listing import Listing
-from lakebed._async.outside import Outside
 from lakebed._async.ref import Ref
 from lakebed._async.settle import new_operation_id
 from lakebed._async.transport import Transport, recall
@@ -145,7 +144,7 @@ class Workspace(Writable):
         self._plain: Transport = repository._transport
         if not self._made:
             self._transport = Opening(self._plain, self._open)
-        self._outside = Outside(self._plain.policy, self._plain.settings.timeout)
+        self._outside = self._plain.outside
         self._sink: datapaths.Sink | None = None
         self._way: str | None = None
         self._given_out = False  # whether other tools were told where to write

@@ -48,6 +48,7 @@ class Advance:
         policy: str,
         retry_for: float,
         on_attempt: Callable[[CommitAttempt], None] | None,
+        asked_before: bool = False,
     ) -> None:
         self._transport = transport
         self._call = call
@@ -55,7 +56,7 @@ class Advance:
         self._policy = policy
         self._retry_for = retry_for
         self._on_attempt = on_attempt
-        self._lost: OutcomeUnknownError | None = None
+        self._lost = asked_before  # whether an answer was lost, now or under the same key before
 
     def run(self) -> Commit:
         """Commit. Raises what the server refuses with, and CommitStateUnknownError when nobody can tell."""
@@ -84,7 +85,7 @@ class Advance:
         if not isinstance(error, _retry.Failed):
             return False
         if isinstance(error.error, OutcomeUnknownError):
-            self._lost = error.error
+            self._lost = True
             return True
         if isinstance(error.error, ConcurrentCommitError):
             return self._policy != "abort" and not error.error.conflicts  # without paths it only lost a race
@@ -102,7 +103,7 @@ class Advance:
 
     def _settled(self, error: LakebedError) -> Commit:
         """After the last attempt. Only where an answer was lost is there anything to find out."""
-        if self._lost is None:
+        if not self._lost:
             raise error
         found, trouble = self._find()
         if found is not None:

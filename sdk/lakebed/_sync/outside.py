@@ -58,6 +58,14 @@ class Outside:
             weakref.finalize(self, dispose, self._http, me[0])
         return self._http
 
+    def close(self) -> None:
+        """Close the connections."""
+        http, self._http = self._http, None
+        if http is not None and self._owner == owner():
+            http.close()
+        elif http is not None:
+            _ABANDONED.append(http)
+
     def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
         """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
 

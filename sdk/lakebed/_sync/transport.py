@@ -25,6 +25,7 @@ from lakebed._compat.sync import Owner, dispose, owner, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
 from lakebed._sync.bodies import Body
+from lakebed._sync.outside import Outside
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
 from lakebed.errors import ConfigurationError, LakebedError
@@ -54,6 +55,9 @@ class Transport:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.policy = _retry.Policy(attempts=settings.retries + 1)
+        self.outside = Outside(self.policy, settings.timeout)
+        """Connections to object stores, for signed addresses."""
+
         self._lock = threading.Lock()
         self._owner: Owner | None = None
         self._http: httpx.Client | None = None
@@ -99,6 +103,7 @@ class Transport:
 
     def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
+        self.outside.close()
         with self._lock:
             http, self._http, self._closed = self._http, None, True
             mine = http is not None and self._owner == owner()

@@ -23,7 +23,6 @@ from lakebed._gateway import commits, workspaces
 from lakebed._sync import datapaths, merging, transfer
 from lakebed._sync.advance import RETRY_FOR, Advance
 from lakebed._sync.listing import Listing
-from lakebed._sync.outside import Outside
 from lakebed._sync.ref import Ref
 from lakebed._sync.settle import new_operation_id
 from lakebed._sync.transport import Transport, recall
@@ -147,7 +146,7 @@ class Workspace(Writable):
         self._plain: Transport = repository._transport
         if not self._made:
             self._transport = Opening(self._plain, self._open)
-        self._outside = Outside(self._plain.policy, self._plain.settings.timeout)
+        self._outside = self._plain.outside
         self._sink: datapaths.Sink | None = None
         self._way: str | None = None
         self._given_out = False  # whether other tools were told where to write
@@ -387,7 +386,15 @@ class Workspace(Writable):
         if (self._given_out if scan is None else scan) and idempotency_key is None:
             self.scan()
         retry_for = self.options.retry_for
-        flow = Advance(self._plain, call, key, policy=policy, retry_for=retry_for, on_attempt=self._on_attempt)
+        flow = Advance(
+            self._plain,
+            call,
+            key,
+            policy=policy,
+            retry_for=retry_for,
+            on_attempt=self._on_attempt,
+            asked_before=idempotency_key is not None,
+        )
         commit = flow.run()
         if globs:
             self._info = self._sink = None  # it goes on under another prefix

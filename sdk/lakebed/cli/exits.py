@@ -53,12 +53,12 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
         ExitCode.CONFLICT,
         "Nothing was changed. --strategy source-wins, or dest-wins, takes one side for all of these.",
     ),
-    (errors.ConflictError, ExitCode.CONFLICT, "Nothing was changed."),
     (
         errors.DirtyBranchError,
         ExitCode.CONFLICT,
         "Commit them with `lakebed commit`, or drop them with `lakebed branch reset`.",
     ),
+    (errors.ConflictError, ExitCode.CONFLICT, "Nothing was changed."),
     (errors.PreconditionFailedError, ExitCode.CONFLICT, ""),
     (errors.NothingToCommitError, ExitCode.NOTHING, "--allow-empty makes a commit anyway."),
     (errors.AuthenticationError, ExitCode.DENIED, "`lakebed doctor` shows where the credentials came from."),

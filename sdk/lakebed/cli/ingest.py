@@ -42,7 +42,7 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             "--settle",
             type=click.IntRange(0),
             metavar="SECONDS",
-            help="Leave alone what is younger [0; with --watch 5].",
+            help="Leave alone what is younger [0, or 5 when watching].",
         ),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Not these; may be repeated."),
         click.option("--include", multiple=True, metavar="GLOB", help="Only these; may be repeated."),
@@ -128,7 +128,14 @@ def diff(
 @click.option("--allow-empty-source", is_flag=True, help="Remove everything when the source holds nothing.")
 @click.option("--dry-run", is_flag=True, help="Only count.")
 @click.option("--watch", is_flag=True, help="Go on until Ctrl-C, pass after pass.")
-@click.option("--interval", type=click.FloatRange(0.1), default=30.0, show_default=True, help="Seconds between passes.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(0.1),
+    metavar="SECONDS",
+    default=30.0,
+    show_default=True,
+    help="Pause between passes.",
+)
 @pass_app
 def commit(
     app: App,

@@ -43,6 +43,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
     "deleted": pa.bool_(),
 }
 _NEEDED: Final = (*_TEXTS, "size_bytes")
+_DICTIONARIES: Final = [*_LONGEST, "metadata.key_value.key", "metadata.key_value.value"]
 
 
 async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, force: bool) -> Layer:
@@ -90,7 +91,7 @@ class _Source:
 
     def __init__(self, path: str) -> None:
         with _refusing():
-            self._file = pq.ParquetFile(path, memory_map=False)
+            self._file = pq.ParquetFile(path, memory_map=False, read_dictionary=_DICTIONARIES)
             self._columns = _columns(self._file.schema_arrow)
             meta = self._file.metadata
             sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
@@ -138,27 +139,60 @@ def _columns(schema: pa.Schema) -> list[str]:
 
 
 def _typed(table: pa.Table) -> pa.Table:
-    """The columns with their types, texts checked. Raises InvalidRequestError."""
+    """The columns with their types, texts checked. Raises InvalidRequestError.
+
+    Texts come as dictionaries, and are measured before they are written out: a small file may name a long text often.
+    """
     table.validate(full=True)
-    for name in table.column_names:
+    for at, name in enumerate(table.column_names):
+        if name == "metadata":
+            _check_metadata(table.column(at))
+            continue
+        if name in _LONGEST:
+            _check_lengths(name, table.column(at))
         try:
-            column = table.column(name).cast(_TYPES[name])
+            table = table.set_column(at, name, table.column(at).cast(_TYPES[name]))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            raise InvalidRequestError(
-                f"layer file: column {name!r} is {table.schema.field(name).type}, expected {_TYPES[name]}"
-            ) from None
-        longest = pc.max(pc.binary_length(column)).as_py() if name in _LONGEST else None
-        if longest is not None and longest > _LONGEST[name]:
-            kind = InvalidPathError if name == "path" else InvalidRequestError
-            raise kind(f"layer file: a {name} has {longest:,} bytes, at most {_LONGEST[name]:,}")
-        table = table.set_column(table.schema.get_field_index(name), name, column)
+            raise _wrong_type(name, table.column(at).type) from None
     table.validate(full=True)
     return table
 
 
+def _wrong_type(name: str, found: pa.DataType) -> InvalidRequestError:
+    return InvalidRequestError(f"layer file: column {name!r} is {str(found)[:200]}, expected {_TYPES[name]}")
+
+
+def _is_text(found: pa.DataType) -> bool:
+    return pa.types.is_dictionary(found) and (
+        pa.types.is_string(found.value_type) or pa.types.is_large_string(found.value_type)
+    )
+
+
+def _check_lengths(name: str, column: pa.ChunkedArray) -> None:
+    if not _is_text(column.type):
+        raise _wrong_type(name, column.type)
+    for chunk in column.chunks:
+        longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
+        if longest > _LONGEST[name]:
+            kind = InvalidPathError if name == "path" else InvalidRequestError
+            raise kind(f"layer file: a {name} has {longest:,} bytes, at most {_LONGEST[name]:,}")
+
+
+def _check_metadata(column: pa.ChunkedArray) -> None:
+    found = column.type
+    if not (pa.types.is_map(found) and _is_text(found.key_type) and _is_text(found.item_type)):
+        raise _wrong_type("metadata", found)
+    size = 0
+    for texts in (side for chunk in column.chunks for side in (chunk.keys, chunk.items)):
+        size += 8 * len(texts) + (pc.sum(pc.binary_length(texts.dictionary).take(texts.indices)).as_py() or 0)
+    if size > LARGEST_GROUP:
+        raise InvalidRequestError(f"layer file: the metadata of {_BATCH} rows has {size:,} bytes, too many to read")
+
+
 def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: str) -> tuple[list[Row], str]:
     """The rows and the last path. `last` is the one before. Raises InvalidRequestError and what `entry_of` does."""
-    values = {name: table.column(name).to_pylist() for name in table.column_names}
+    with _refusing():
+        values = {name: table.column(name).to_pylist() for name in table.column_names}
     nothing: list[Any] = [None] * table.num_rows
     gone = values.get("deleted", nothing)
     types, times, metas = (values.get(name, nothing) for name in ("content_type", "mtime", "metadata"))

@@ -8,7 +8,7 @@ the store keeps one.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
@@ -86,7 +86,7 @@ def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> E
 
 def checksum_of(told: str) -> tuple[str, int]:
     """An MD5 or an ETag as a checksum and the count of parts that it was made from, 0 for a whole."""
-    found = _TAG.fullmatch(told)
+    found = _TAG.fullmatch(told.lower())
     return (found[1], int(found[2] or 0)) if found else (told, 0)
 
 
@@ -102,18 +102,19 @@ def own_address(repo: Repo, record: Workspace, address: str) -> str:
     )
 
 
-async def prove(ctx: Context, repo: Repo, rows: Iterable[Row]) -> None:
+async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
     """Make sure that the data of all entries is in the store, as they say.
 
     Raises InvalidAddressError and ChecksumMismatchError, naming the first.
     """
-    entries = {entry.physical_address: (path, entry) for path, entry in rows if entry is not None}
-    found = await _look(ctx, repo, sorted(entries))
-    for address, (path, entry) in entries.items():
-        blob = found.get(address)
+    found = await _look(ctx, repo, sorted({entry.physical_address for _, entry in rows if entry is not None}))
+    for path, entry in rows:
+        if entry is None:
+            continue
+        blob = found.get(entry.physical_address)
         if blob is None:
             raise InvalidAddressError(
-                f"object {path[:200]!r}: nothing is at {repo.store.uri}/{address}: write it first, nothing was done"
+                f"object {path[:200]!r}: nothing is at {repo.store.uri}/{entry.physical_address}: write it first, nothing was done"
             )
         _compare(path, entry, blob)
 

@@ -109,7 +109,7 @@ class Lister:
         """
         if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express keeps no order
             self._sorted = False
-        if False and top not in self._looked and _is_of_unknown_make(self._client):
+        if self._sorted is None and start_after and top not in self._looked and _is_of_unknown_make(self._client):
             last = ""
             async for page in self._pages(self._place.prefix + top, ""):
                 for meta in page:
