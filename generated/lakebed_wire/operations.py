@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "d1ef5ca5cb85598ff8459ca88c41a016cd3f6c9fa4d4f0b758f0cb7b656e006f"
+SPEC_DIGEST: Final = "d41641af87116db26eddc5eedc66b4d26c2fc741af6bba4eed951f53b6d4d619"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

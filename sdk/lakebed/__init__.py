@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from lakebed._sync.listing import Listing
     from lakebed._sync.ref import Ref
     from lakebed._sync.repository import Repository
+    from lakebed._sync.selection import Selection
     from lakebed._sync.tag import Tag
-    from lakebed._sync.workspace import Selection, Workspace
+    from lakebed._sync.workspace import Workspace
     from lakebed._uri import Location, parse_uri
     from lakebed.errors import (
         AlreadyExistsError,
@@ -141,7 +142,7 @@ _HOMES = {
     "Ref": "_sync.ref",
     "Repository": "_sync.repository",
     "Settings": "_config",
-    "Selection": "_sync.workspace",
+    "Selection": "_sync.selection",
     "Tag": "_sync.tag",
     "Workspace": "_sync.workspace",
     "connect": "_sync.lake",

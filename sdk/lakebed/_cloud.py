@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import uuid4
 
+from lakebed._bulk.directory import is_plain
 from lakebed.errors import ConfigurationError, CorruptTransferError, ServerUnavailableError
 
 WHOLE = 8 << 20
@@ -21,6 +22,7 @@ WHOLE = 8 << 20
 _PARTS_AT_ONCE = 4
 _MOST_PARTS = 9_000
 _ASIDE = "~"
+_CHANGED = re.compile(r"[\\\ufffe\uffff]")
 _MD5 = re.compile(r"[0-9a-f]{32}")
 
 Seen = Callable[[int], None]
@@ -53,7 +55,7 @@ class Bucket:
         from obstore.exceptions import AlreadyExistsError
 
         digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
-        key = path
+        key = path if _is_plain(path) else _aside()
         try:
             tag = self._put(key, data, attributes=attributes, mode="create", use_multipart=False)
         except AlreadyExistsError:
@@ -78,7 +80,7 @@ class Bucket:
                 seen(len(chunk))
                 yield chunk
 
-        key = _aside() if self._taken(path) else path
+        key = path if _is_plain(path) and not self._taken(path) else _aside()
         options = {"chunk_size": part, "max_concurrency": _PARTS_AT_ONCE, "use_multipart": True}
         self._put(key, metered(), attributes=attributes, **options)
         found = self._head(key)["size"]
@@ -136,6 +138,11 @@ def _open(prefix: str) -> Any:
     # A store inside a private network speaks plain HTTP only when its own address says so.
     plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
     return from_url(prefix.rstrip("/"), client_options={"allow_http": True} if plain else None)
+
+
+def _is_plain(path: str) -> bool:
+    """Whether the path can be a key as it stands: the server would look for others under another name."""
+    return is_plain(path) and _CHANGED.search(path) is None
 
 
 def _aside() -> str:

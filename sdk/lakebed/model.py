@@ -276,6 +276,42 @@ class CommitAttempt:
     pause: float
 
 
+@dataclass(frozen=True, slots=True)
+class TransferResult:
+    """What a bulk transfer did. `skipped` files of `files` were done before, by a run that ended too soon."""
+
+    files: int
+    bytes: int
+    skipped: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TransferProgress:
+    """A moment of a transfer. The totals are what is known so far: they grow until `complete` is true."""
+
+    files: int
+    files_total: int
+    bytes: int
+    bytes_total: int
+    seconds: float
+    complete: bool = False
+    skipped: int = 0
+    """Files of `files` that were done before: by an earlier run that ended too soon."""
+
+    @property
+    def rate(self) -> float:
+        """Bytes in a second, on average."""
+        return self.bytes / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds that are left at this rate; None while the total is unknown."""
+        if not self.complete or not self.rate:
+            return None
+        return (self.bytes_total - self.bytes) / self.rate
+
+
 __all__ = [
     "Change",
     "Commit",
@@ -287,6 +323,8 @@ __all__ = [
     "RefInfo",
     "RepositoryInfo",
     "ScanResult",
+    "TransferProgress",
+    "TransferResult",
     "User",
     "WorkspaceInfo",
 ]

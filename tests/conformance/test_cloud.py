@@ -34,6 +34,7 @@ from lakebed_engine.vocabulary.errors import (
     InvalidNamespaceError,
     InvalidPathError,
     OutcomeUnknownError,
+    StoreDeniedError,
     StoreFullError,
     StoreUnavailableError,
 )
@@ -490,7 +491,7 @@ def test_a_busy_store_is_asked_again(opened: Callable[..., CloudObjects], method
         (refusal("500 Internal Server Error", "InternalError"), StoreUnavailableError, "500 InternalError"),
         (refusal("507 Insufficient Storage", "XMinioStorageFull"), StoreFullError, "no room"),
         (refusal("403 Forbidden", "QuotaExceeded"), StoreFullError, "no room"),
-        (refusal("403 Forbidden", "AccessDenied"), StoreUnavailableError, "denied it (403 AccessDenied)"),
+        (refusal("403 Forbidden", "AccessDenied"), StoreDeniedError, "denied it (403 AccessDenied)"),
         ("drop-request", StoreUnavailableError, "did not answer"),
     ],
 )

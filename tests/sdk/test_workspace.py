@@ -489,8 +489,9 @@ def test_abort_claims_dirty_branches_and_replaced_prefixes(live: Any) -> None:
             await ws.put("other/" + ws.workspace_id, b"x")
         await replacing.put("t/new", b"new")
         await main.put("t/2", b"2")
-        with pytest.raises(errors.DirtyBranchError):
+        with pytest.raises(errors.DirtyBranchError) as dirty:
             await replacing.commit(replace_prefix=["t/"])
+        assert dirty.value.paths == ("t/2",)
         await main.commit("append")
         for ws in (strict, claimed):
             with pytest.raises(errors.ConcurrentCommitError):

@@ -140,7 +140,7 @@ def test_what_cannot_change_is_not_tried_again(door: Door, wire: respx.MockRoute
         with pytest.raises(error) as caught:
             await ws.commit("m")
         assert len(server.sent) == 1
-        if isinstance(caught.value, errors.ConcurrentCommitError | errors.DirtyBranchError):
+        if isinstance(caught.value, errors.ConflictError):
             assert caught.value.paths == ("a",)
 
     door.run(scenario)
@@ -185,6 +185,17 @@ def test_unknown_only_when_nobody_can_tell(door: Door, wire: respx.MockRouter, l
         server.sent.clear()
         commit = await ws.commit("m", idempotency_key=key)
         assert commit.operation_id == key
+
+    door.run(scenario)
+
+
+def test_a_success_that_cannot_be_read_is_as_good_as_lost(door: Door, wire: respx.MockRouter) -> None:
+    server = Server(wire, httpx.Response(201, text="<html>"), "done")
+
+    async def scenario(lake: Any) -> None:
+        ws = await lake.repository("repo").workspace(ID)
+        commit = await ws.commit("m")
+        assert [sent["idempotency_key"] for sent in server.sent] == [commit.operation_id] * 2
 
     door.run(scenario)
 

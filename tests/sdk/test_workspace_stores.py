@@ -97,6 +97,8 @@ def test_no_object_byte_passes_through_the_server(
             await ws.put("once", iter([b"a" * 10, b"b" * 10]))
             await ws.put("empty", b"")
             await ws.put("odd//path ?#%.txt", b"odd")
+            await ws.put("\u00fc b ?#%25+&=*.txt", b"odd too")
+            await ws.put("back\\slash", b"odd as well")
             await ws.put_many({f"n/{number}": b"%d" % number for number in range(60)})
         assert sum(moved) == len(content)
         assert stored.checksum == hashlib.md5(content).hexdigest()
@@ -107,6 +109,8 @@ def test_no_object_byte_passes_through_the_server(
         assert await main.get("once") == b"a" * 10 + b"b" * 10
         assert await main.get("empty") == b""
         assert await main.get("odd//path ?#%.txt") == b"odd"
+        assert await main.get("\u00fc b ?#%25+&=*.txt") == b"odd too"
+        assert await main.get("back\\slash") == b"odd as well"
         assert (await main.stat("small")).content_type == "text/plain"
         assert (await main.stat("small")).metadata == {"k": "v"}
         assert await main.get("n/59") == b"59"

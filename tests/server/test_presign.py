@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ import pytest
 
 from tests.server.test_s3_store import settings_of
 from tests.server.workspacing import Api, layer_file, registration
+from tests.support.azurite import CONTAINER, shared_azurite
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
 
@@ -118,8 +120,6 @@ def test_an_object_written_in_parts_keeps_its_etag(api: Api, bucket: S3Server) -
     key = made["storage_prefix"].partition("://")[2].partition("/")[2] + "large"
     data = b"0123456789abcdef" * (6 * MIB // 16)
     config = boto3.s3.transfer.TransferConfig(multipart_threshold=5 * MIB, multipart_chunksize=5 * MIB)
-    import io
-
     bucket.boto().upload_fileobj(io.BytesIO(data), bucket.bucket, key, Config=config)
     etag = bucket.boto().head_object(Bucket=bucket.bucket, Key=key)["ETag"].strip('"')
     assert etag.endswith("-2")
@@ -147,6 +147,23 @@ def test_what_cannot_be_signed(api: Api, s3_server: RunningServer) -> None:
         local.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
         on_disk = local.workspace()
         local.fails("POST", f"/workspaces/{on_disk['id']}/upload_urls", {"paths": ["a"]}, 501, "not_implemented")
+
+
+def test_azure_signs_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with running_server(tmp_path_factory, environment=shared_azurite().variables) as server:
+        name = f"r-{uuid4().hex[:8]}"
+        with Api(server, name) as api:
+            body = {"name": name, "storage_namespace": f"az://{CONTAINER}/{name}"}
+            api.http.post("/repositories", json=body).raise_for_status()
+            made = api.workspace()
+            assert made["data_paths"] == ["direct", "presigned", "proxied"]
+            signed = api("POST", f"/workspaces/{made['id']}/upload_urls", {"paths": ["d/a"]})["results"][0]
+            answer = httpx.put(signed["url"], content=b"azure", headers=signed["headers"], trust_env=False)
+            assert answer.status_code == 201, answer.text
+            rows = [registration(made, "d/a", b"azure")]
+            api("POST", f"/workspaces/{made['id']}/objects", {"objects": rows}, 204)
+            api("POST", f"/workspaces/{made['id']}/commit", {}, 201)
+            assert api.text("main", "d/a") == "azure"
 
 
 def test_an_operator_can_withhold_signed_addresses_and_directories(

@@ -186,4 +186,4 @@ def test_config_show(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_verbs() -> None:
-    assert [command.name for command in commands] == ["serve", "config", "fsck", "rebuild"]
+    assert [command.name for command in commands] == ["serve", "config", "fsck", "rebuild", "sweep"]

@@ -23,13 +23,11 @@ from lakebed.errors import (
     ConcurrentCommitError,
     LakebedError,
     OutcomeUnknownError,
+    ProtocolError,
     ServerUnavailableError,
     ThrottledError,
 )
 from lakebed.model import Commit, CommitAttempt
-
-RETRY_FOR = 60.0
-"""For how many seconds a commit is tried again."""
 
 log = logging.getLogger("lakebed.workspace")
 
@@ -73,7 +71,11 @@ class Advance:
         return commit
 
     async def _once(self) -> Commit:
-        return await self._transport.once(self._call)
+        try:
+            return await self._transport.once(self._call)
+        except ProtocolError as error:  # answered with success that cannot be read: as good as lost
+            unknown = OutcomeUnknownError(error.message, status=error.status, **_retry.about(self._call))
+            raise _retry.Failed(unknown, again=True) from error
 
     async def _sleep(self, seconds: float) -> None:
         await sleep(seconds)

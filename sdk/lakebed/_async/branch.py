@@ -8,15 +8,15 @@ from typing import Any, Literal, Self
 
 from lakebed import _checks
 from lakebed._async import merging, settle, transfer
-from lakebed._async.advance import RETRY_FOR
 from lakebed._async.ingest import Ingest
 from lakebed._async.listing import Listing
 from lakebed._async.ref import Ref
-from lakebed._async.workspace import Workspace, WorkspaceOptions, new_id, seconds_of
+from lakebed._async.workspace import Workspace
 from lakebed._async.writable import Writable
 from lakebed._compat.aio import Data
 from lakebed._gateway import commits, refs, workspaces
 from lakebed._ingest import Source
+from lakebed._workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
 from lakebed.errors import AlreadyExistsError, InvalidRequestError
 from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed._async.bulk_ways import Way, way_of
-from lakebed._bulk.jobs import BATCH_FILES, Batch, BulkResult, Item, Journal, batches, of_tree, refuse_unreadable
+from lakebed._bulk.jobs import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.memory import Known, Memory, journal_for
 from lakebed._bulk.tally import Report, Tally
 from lakebed._bulk.trees import Stamp, folder, inside, refuse_no_directory, walk
 from lakebed._compat.aio import gather, run_in_thread
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure, PartialFailureError
-from lakebed.model import ObjectInfo
+from lakebed.model import ObjectInfo, TransferResult
 
 if TYPE_CHECKING:
     from lakebed._async.ref import Ref
@@ -121,7 +121,7 @@ async def put_items(
     memory: Memory | None = None,
     progress: Report = None,
     jobs: int = JOBS,
-) -> BulkResult:
+) -> TransferResult:
     """Upload items into a workspace. Raises PartialFailureError, after trying all, when files could not be read."""
     tally = Tally(progress)
     way = await way_of(workspace, jobs)
@@ -136,7 +136,7 @@ async def put_items(
     if work.failures:
         where = f"to lakebed://{workspace.repository.id}/{workspace.id}"
         raise partial_failure(f"could not be uploaded {where}", work.failures, moment.files_total)
-    return BulkResult(work.files, work.bytes, moment.skipped, moment.seconds)
+    return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)
 
 
 async def upload_tree(
@@ -147,7 +147,7 @@ async def upload_tree(
     progress: Report = None,
     jobs: int = JOBS,
     journal: str | os.PathLike[str] | None = None,
-) -> BulkResult:
+) -> TransferResult:
     """Upload what is in a directory, below a prefix that is taken as a folder.
 
     What is done is noted in a journal, in `~/.cache/lakebed` or where `journal` says, until all of it is: when the
@@ -268,7 +268,7 @@ async def download_tree(
     progress: Report = None,
     jobs: int = JOBS,
     journal: str | os.PathLike[str] | None = None,
-) -> BulkResult:
+) -> TransferResult:
     """Download everything under a prefix, taken as a folder, to a directory. Each file appears when it is complete.
 
     When the process is killed, the same call goes on where it stopped; files that were there before are replaced.
@@ -289,4 +289,4 @@ async def download_tree(
         if work.failures:
             raise partial_failure(f"of {ref.id} could not be downloaded", work.failures, moment.files_total)
         await run_in_thread(memory.destroy)
-    return BulkResult(work.files, work.bytes, moment.skipped, moment.seconds)
+    return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)

@@ -93,7 +93,7 @@ class Sink(Protocol):
     """A way into the store."""
 
     async def store(self, batch: Sequence[Outgoing]) -> list[ObjectInfo]:
-        """Write objects, durably. Gives them in the same order. An error leaves nothing that anybody can see."""
+        """Write objects, durably. Gives them in the same order. After an error nothing of it is registered."""
         ...
 
 

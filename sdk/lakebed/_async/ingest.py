@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from lakebed._async.advance import RETRY_FOR, Advance
+from lakebed._async.advance import Advance
 from lakebed._async.merging import marked
 from lakebed._async.settle import new_operation_id
 from lakebed._async.transport import Transport
 from lakebed._gateway import ingest, workspaces
 from lakebed._ingest import IngestPage, Source, plus, refuse_empty
+from lakebed._workspaces import RETRY_FOR
 from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError
 from lakebed.model import Change, Commit, IngestReport
 

@@ -13,13 +13,13 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks, _files
-from lakebed._async import merging, tables, transfer
+from lakebed._async import bulk, merging, tables, transfer
 from lakebed._async.listing import Listing
 from lakebed._compat.aio import blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway import commits, objects
 from lakebed.errors import ObjectNotFoundError
-from lakebed.model import Change, Commit, CommonPrefix, MergeResult, ObjectInfo
+from lakebed.model import Change, Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +72,23 @@ class Ref:
         `metadata` and `physical_address` are empty in it. Raises ObjectNotFoundError and CorruptTransferError.
         """
         return await transfer.download(self._download(path, 0, None), target, progress)
+
+    async def download_tree(
+        self,
+        prefix: str,
+        target: str | os.PathLike[str],
+        *,
+        progress: Callable[[TransferProgress], None] | None = None,
+        jobs: int = bulk.JOBS,
+        journal: str | os.PathLike[str] | None = None,
+    ) -> TransferResult:
+        """Download everything under a prefix, taken as a folder, to a directory. Files of the same names are replaced.
+
+        Each file appears when it is complete. When the process is killed, the same call goes on where it stopped, by a
+        journal in `~/.cache/lakebed` or where `journal` says. Raises PartialFailureError, after trying all, when some
+        could not be downloaded, or have paths that cannot be files.
+        """
+        return await bulk.download_tree(self, prefix, target, progress=progress, jobs=jobs, journal=journal)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.

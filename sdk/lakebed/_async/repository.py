@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, Self
 
 from lakebed import _checks, _graph
-from lakebed._async.advance import RETRY_FOR
 from lakebed._async.branch import Branch
 from lakebed._async.listing import Listing
 from lakebed._async.ref import Ref
 from lakebed._async.tag import Tag
-from lakebed._async.workspace import Workspace, WorkspaceOptions
+from lakebed._async.workspace import Workspace
 from lakebed._compat.aio import gather
 from lakebed._gateway import commits, refs, repositories, workspaces
+from lakebed._workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, CommitAttempt, RefInfo, RepositoryInfo, WorkspaceInfo
 

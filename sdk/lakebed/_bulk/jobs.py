@@ -44,16 +44,6 @@ class Item:
     content_type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BulkResult:
-    """What a bulk transfer did. `skipped` files of `files` were done before, by a run that ended too soon."""
-
-    files: int
-    bytes: int
-    skipped: int
-    seconds: float
-
-
 @dataclass(slots=True)
 class Batch:
     """Items that are stored and registered together. `done` needs to be registered only."""

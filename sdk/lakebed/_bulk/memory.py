@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,6 +63,8 @@ class Memory:
     """
 
     def __init__(self, file: Path) -> None:
+        import sqlite3  # ten milliseconds that most programs need not wait for
+
         file.parent.mkdir(parents=True, exist_ok=True)
         self.file = file
         self._lock = threading.Lock()
@@ -127,6 +128,10 @@ class Memory:
         values = [(name,) for name in names]
         self._write(lambda: self._db.executemany("DELETE FROM files WHERE name = ?", values))
 
+    def forget_all(self) -> None:
+        """Drop all rows; remarks stay."""
+        self._write(lambda: self._db.execute("DELETE FROM files"))
+
     def fact(self, key: str) -> str:
         """A remark about the whole; empty when there is none."""
         rows = self._read("SELECT value FROM facts WHERE key = ?", (key,))
@@ -165,9 +170,14 @@ def journal_for(key: Sequence[str], top: Path, file: str | os.PathLike[str] | No
     """
     if file is not None:
         return Memory(Path(file))
-    home = os.environ.get("XDG_CACHE_HOME", "") or os.path.join("~", ".cache")
     name = hashlib.sha256("\0".join([*key, str(top.absolute())]).encode(errors="surrogateescape")).hexdigest()[:32]
-    return Memory(Path(home).expanduser() / "lakebed" / "transfers" / f"{name}.db")
+    return Memory(cache_home() / "transfers" / f"{name}.db")
+
+
+def cache_home() -> Path:
+    """Where this user's programs keep what they can do without."""
+    home = os.environ.get("XDG_CACHE_HOME", "") or os.path.join("~", ".cache")
+    return Path(home).expanduser() / "lakebed"
 
 
 def _known(row: tuple[Any, ...]) -> Known:

@@ -5,36 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from lakebed.model import TransferProgress
 
 INTERVAL = 0.1
 """Seconds between two reports."""
-
-
-@dataclass(frozen=True, slots=True)
-class TransferProgress:
-    """A moment of a transfer. The totals are what is known so far: they grow until `complete` is true."""
-
-    files: int
-    files_total: int
-    bytes: int
-    bytes_total: int
-    seconds: float
-    complete: bool = False
-    skipped: int = 0
-    """Files of `files` that were done before: by an earlier run that ended too soon."""
-
-    @property
-    def rate(self) -> float:
-        """Bytes in a second, on average."""
-        return self.bytes / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def eta(self) -> float | None:
-        """Seconds that are left at this rate; None while the total is unknown."""
-        if not self.complete or not self.rate:
-            return None
-        return (self.bytes_total - self.bytes) / self.rate
 
 
 Report = Callable[[TransferProgress], None] | None
@@ -52,6 +27,7 @@ class Tally:
         self._start = clock()
         self._told = self._start
         self._lock = threading.Lock()
+        self._telling = threading.Lock()
         self._files = self._files_total = self._bytes = self._bytes_total = self._skipped = 0
         self._complete = False
 
@@ -101,7 +77,8 @@ class Tally:
     def end(self) -> None:
         """Tell the last state."""
         if self._report is not None:
-            self._report(self.now())
+            with self._telling:
+                self._call()
 
     def _tell(self) -> None:
         if self._report is None:
@@ -111,5 +88,14 @@ class Tally:
             due = moment - self._told >= INTERVAL
             if due:
                 self._told = moment
-        if due:
-            self._report(self.now())
+        if due and self._telling.acquire(blocking=False):  # one at a time: callbacks need not think of threads
+            try:
+                self._call()
+            finally:
+                self._telling.release()
+
+    def _call(self) -> None:
+        report, self._report = self._report, None  # one that raises is not called again
+        if report is not None:
+            report(self.now())
+            self._report = report

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from lakebed._bulk.hashing import md5_of
 from lakebed._bulk.memory import Known, Memory
 from lakebed._bulk.trees import OURS, LocalFile, Stamp, walk
-from lakebed.errors import ConfigurationError, LakebedError
+from lakebed.errors import InvalidRequestError, LakebedError
 from lakebed.model import Columns
 
 _REFRESHED_AT_ONCE = 1000
@@ -129,18 +129,24 @@ class Checkout:
 
 
 def find_top(start: Path) -> Path:
-    """The working directory that `start` lies in. Raises ConfigurationError when it lies in none."""
+    """The working directory that `start` lies in. Raises InvalidRequestError when it lies in none."""
     for folder in (start.absolute(), *start.absolute().parents):
         if (folder / OURS / "index.db").is_file():
             return folder
-    raise ConfigurationError(f"{start} is no working directory: `lakebed local clone` makes one")
+    raise _no_checkout(start)
+
+
+def _no_checkout(top: Path) -> InvalidRequestError:
+    return InvalidRequestError(
+        f"{top} is no working directory: `lakebed local clone` makes one", kind="no_working_directory"
+    )
 
 
 @contextmanager
 def opened(top: Path) -> Iterator[Checkout]:
-    """The checkout at `top`. Raises LakebedError when another process works in it, ConfigurationError for none."""
+    """The checkout at `top`. Raises LakebedError when another process works in it, InvalidRequestError for none."""
     if not (top / OURS / "index.db").is_file():
-        raise ConfigurationError(f"{top} is no working directory: `lakebed local clone` makes one")
+        raise _no_checkout(top)
     with _locked(top / OURS / "lock", top), Memory(top / OURS / "index.db") as index:
         checkout = Checkout(top, index)
         shutil.rmtree(checkout.parts, ignore_errors=True)
@@ -149,11 +155,14 @@ def opened(top: Path) -> Iterator[Checkout]:
 
 
 def prepare(top: Path, origin: Origin) -> None:
-    """Make an empty checkout, or accept one of the same origin whose clone was not finished. Raises LakebedError."""
+    """Make an empty checkout, or accept one of the same origin whose clone was not finished.
+
+    Raises InvalidRequestError.
+    """
     index = top / OURS / "index.db"
     if not index.is_file():
         if top.exists() and any(entry.name != OURS for entry in top.iterdir()):
-            raise LakebedError(f"{top} is not empty: clone into a new or an empty directory", kind="not_empty")
+            raise InvalidRequestError(f"{top} is not empty: clone into a new or an empty directory", kind="not_empty")
         with Memory(index) as made:
             made.note(
                 endpoint=origin.endpoint, repository=origin.repository, branch=origin.branch, prefix=origin.prefix
@@ -161,7 +170,7 @@ def prepare(top: Path, origin: Origin) -> None:
         return
     with opened(top) as checkout:
         if checkout.origin != origin or checkout.base:
-            raise LakebedError(
+            raise InvalidRequestError(
                 f"{top} is a clone of {checkout.origin} already; `lakebed local pull` brings it up to date",
                 kind="already_cloned",
             )

@@ -13,12 +13,12 @@ from lakebed._compat.sync import Data
 from lakebed._gateway import commits, refs, workspaces
 from lakebed._ingest import Source
 from lakebed._sync import merging, settle, transfer
-from lakebed._sync.advance import RETRY_FOR
 from lakebed._sync.ingest import Ingest
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
-from lakebed._sync.workspace import Workspace, WorkspaceOptions, new_id, seconds_of
+from lakebed._sync.workspace import Workspace
 from lakebed._sync.writable import Writable
+from lakebed._workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
 from lakebed.errors import AlreadyExistsError, InvalidRequestError
 from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo
 

@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from lakebed._gateway import ingest, workspaces
 from lakebed._ingest import IngestPage, Source, plus, refuse_empty
-from lakebed._sync.advance import RETRY_FOR, Advance
+from lakebed._sync.advance import Advance
 from lakebed._sync.merging import marked
 from lakebed._sync.settle import new_operation_id
 from lakebed._sync.transport import Transport
+from lakebed._workspaces import RETRY_FOR
 from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError
 from lakebed.model import Change, Commit, IngestReport
 

@@ -30,6 +30,7 @@ from lakebed.errors import (
     ConfigurationError,
     Conflict,
     ConflictError,
+    InvalidRequestError,
     LakebedError,
     NothingToCommitError,
 )
@@ -87,7 +88,7 @@ class _Plan:
 def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, progress: Report = None) -> Updated:
     """Check a branch out, as its head is now, into a new or empty directory. Broken off, it goes on when called again.
 
-    Raises LakebedError (kind `not_empty` or `already_cloned`) and PartialFailureError.
+    Raises InvalidRequestError (kind `not_empty` or `already_cloned`) and PartialFailureError.
     """
     origin = Origin(lake.settings.endpoint, repository, branch, prefix)
     repo = lake.repository(repository)
@@ -221,7 +222,7 @@ def _repository(lake: Lake, here: Checkout) -> Repository:
 
 def _refuse_unfinished(here: Checkout) -> None:
     if not here.base:
-        raise LakebedError(
+        raise InvalidRequestError(
             f"the clone into {here.top} was not finished: run `lakebed local clone {here.origin} {here.top}` again",
             kind="clone_unfinished",
         )

@@ -18,10 +18,10 @@ from lakebed import _checks, _files
 from lakebed._compat.sync import blocking, collect
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway import commits, objects
-from lakebed._sync import merging, tables, transfer
+from lakebed._sync import bulk, merging, tables, transfer
 from lakebed._sync.listing import Listing
 from lakebed.errors import ObjectNotFoundError
-from lakebed.model import Change, Commit, CommonPrefix, MergeResult, ObjectInfo
+from lakebed.model import Change, Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +74,23 @@ class Ref:
         `metadata` and `physical_address` are empty in it. Raises ObjectNotFoundError and CorruptTransferError.
         """
         return transfer.download(self._download(path, 0, None), target, progress)
+
+    def download_tree(
+        self,
+        prefix: str,
+        target: str | os.PathLike[str],
+        *,
+        progress: Callable[[TransferProgress], None] | None = None,
+        jobs: int = bulk.JOBS,
+        journal: str | os.PathLike[str] | None = None,
+    ) -> TransferResult:
+        """Download everything under a prefix, taken as a folder, to a directory. Files of the same names are replaced.
+
+        Each file appears when it is complete. When the process is killed, the same call goes on where it stopped, by a
+        journal in `~/.cache/lakebed` or where `journal` says. Raises PartialFailureError, after trying all, when some
+        could not be downloaded, or have paths that cannot be files.
+        """
+        return bulk.download_tree(self, prefix, target, progress=progress, jobs=jobs, journal=journal)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.

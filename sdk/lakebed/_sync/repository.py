@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal, Self
 from lakebed import _checks, _graph
 from lakebed._compat.sync import gather
 from lakebed._gateway import commits, refs, repositories, workspaces
-from lakebed._sync.advance import RETRY_FOR
 from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
 from lakebed._sync.tag import Tag
-from lakebed._sync.workspace import Workspace, WorkspaceOptions
+from lakebed._sync.workspace import Workspace
+from lakebed._workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, CommitAttempt, RefInfo, RepositoryInfo, WorkspaceInfo
 

@@ -30,6 +30,10 @@ _VERBS = {
     "show": "history",
     "diff": "changes",
     "merge": "commits",
+    "workspace": "workspace",
+    "upload": "transfer",
+    "download": "transfer",
+    "local": "local",
     "ingest": "ingest",
     "doctor": "doctor",
 }

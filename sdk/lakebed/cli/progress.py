@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from lakebed.model import TransferProgress
+
 PATIENCE = 1.0
 """Seconds before a bar appears."""
 
@@ -67,6 +69,14 @@ class Meter:
         """One file is done."""
         with self._lock:
             self.files += 1
+            self._update()
+
+    def follow(self, now: TransferProgress) -> None:
+        """Everything at once, as the SDK's bulk transfers tell it."""
+        with self._lock:
+            self.bytes, self.bytes_expected = now.bytes, now.bytes_total
+            self.files, self.files_expected = now.files, now.files_total
+            self._all_known = now.complete
             self._update()
 
     def _update(self) -> None:

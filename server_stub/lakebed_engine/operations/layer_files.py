@@ -43,7 +43,6 @@ _TYPES: Final[dict[str, pa.DataType]] = {
     "deleted": pa.bool_(),
 }
 _NEEDED: Final = (*_TEXTS, "size_bytes")
-_DICTIONARIES: Final = [*_LONGEST, "metadata.key_value.key", "metadata.key_value.value"]
 
 
 async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, force: bool) -> Layer:
@@ -91,7 +90,10 @@ class _Source:
 
     def __init__(self, path: str) -> None:
         with _refusing():
-            self._file = pq.ParquetFile(path, memory_map=False, read_dictionary=_DICTIONARIES)
+            with pq.ParquetFile(path, memory_map=False) as file:
+                leaves = [file.schema.column(at) for at in range(len(file.schema))]
+            texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+            self._file = pq.ParquetFile(path, memory_map=False, read_dictionary=texts)
             self._columns = _columns(self._file.schema_arrow)
             meta = self._file.metadata
             sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
@@ -163,8 +165,9 @@ def _wrong_type(name: str, found: pa.DataType) -> InvalidRequestError:
 
 
 def _is_text(found: pa.DataType) -> bool:
-    return pa.types.is_dictionary(found) and (
-        pa.types.is_string(found.value_type) or pa.types.is_large_string(found.value_type)
+    return bool(
+        pa.types.is_dictionary(found)
+        and (pa.types.is_string(found.value_type) or pa.types.is_large_string(found.value_type))
     )
 
 

@@ -114,7 +114,8 @@ async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
         blob = found.get(entry.physical_address)
         if blob is None:
             raise InvalidAddressError(
-                f"object {path[:200]!r}: nothing is at {repo.store.uri}/{entry.physical_address}: write it first, nothing was done"
+                f"object {path[:200]!r}: nothing is at {repo.store.uri}/{entry.physical_address}: write it first; "
+                "nothing was registered"
             )
         _compare(path, entry, blob)
 

@@ -119,8 +119,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, each path once. Each object must lie below the prefix of the
-    workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
+    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
     count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
     `checksum_mismatch`).
 
@@ -162,8 +162,8 @@ def sync(
 ) -> Any | Error | None:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, each path once. Each object must lie below the prefix of the
-    workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
+    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
     count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
     `checksum_mismatch`).
 
@@ -200,8 +200,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, each path once. Each object must lie below the prefix of the
-    workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
+    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
     count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
     `checksum_mismatch`).
 
@@ -241,8 +241,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, each path once. Each object must lie below the prefix of the
-    workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
+    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
     count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
     `checksum_mismatch`).
 

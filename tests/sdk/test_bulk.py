@@ -1,0 +1,321 @@
+"""Trees up and down on a real server: every way, resumed, refused, and killed in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import lakebed
+import lakebed.aio
+import pytest
+from lakebed._bulk import trees
+from lakebed._bulk.memory import Memory
+from lakebed._bulk.tally import Tally
+from lakebed._bulk.trees import Stamp
+from lakebed._sync import bulk
+from lakebed.errors import InvalidRequestError, PartialFailureError
+from lakebed.model import TransferProgress
+
+from tests.support.server import RunningServer, clean_environment
+
+
+def plant(top: Path, count: int, size: int = 100) -> dict[str, bytes]:
+    """Files in folders of twenty; the content of each is its own. Old enough for a journal to trust their times."""
+    made = {}
+    past = time.time() - 60
+    for number in range(count):
+        name = f"d{number // 20:03d}/f{number:05d}.bin"
+        file = top / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        made[name] = f"{number}".encode().ljust(size, b".")
+        file.write_bytes(made[name])
+        os.utime(file, (past, past))
+    return made
+
+
+def shown(ref: Any, prefix: str = "") -> dict[str, bytes]:
+    return {row.path.removeprefix(prefix): ref.get(row.path) for row in ref.list(prefix)}
+
+
+def contents(top: Path) -> dict[str, bytes]:
+    return {file.relative_to(top).as_posix(): file.read_bytes() for file in top.rglob("*") if file.is_file()}
+
+
+class Requests:
+    """Counts the calls that a handle sends."""
+
+    def __init__(self, transport: Any) -> None:
+        self.operations: list[str] = []
+        self._call = transport.call
+        transport.call = self
+
+    def __call__(self, call: Any, body: Any = None) -> Any:
+        self.operations.append(call.operation)
+        return self._call(call, body)
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("way", ["direct", "proxied"])
+def test_a_tree_goes_up_and_comes_down_as_it_was(repo: lakebed.Repository, tmp_path: Path, way: Any) -> None:
+    files = plant(tmp_path / "in", 130)
+    (tmp_path / "in" / "big.bin").write_bytes(os.urandom(3 << 20))
+    files["big.bin"] = (tmp_path / "in" / "big.bin").read_bytes()
+    (tmp_path / "in" / "empty").touch()
+    files["empty"] = b""
+    seen: list[TransferProgress] = []
+    main = repo.branch("main")
+    with main.workspace("a tree", data_path=way) as workspace:
+        done = workspace.upload_tree(tmp_path / "in", "tree", progress=seen.append)
+    assert (done.files, done.bytes, done.skipped) == (132, sum(map(len, files.values())), 0)
+    last = seen[-1]
+    assert (last.files, last.files_total, last.bytes, last.complete) == (132, 132, done.bytes, True)
+    assert last.eta == 0
+    assert shown(main, "tree/") == files
+
+    got = main.download_tree("tree", tmp_path / "out")
+    assert got.files == 132
+    assert contents(tmp_path / "out") == files
+    assert list((tmp_path / "cache").rglob("*.db")) == []  # what is done needs no journal
+
+
+def test_ten_thousand_files_take_few_requests_and_no_byte_passes_the_server(
+    repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    plant(tmp_path / "in", 2_500, 10)
+    workspace = repo.branch("main").workspace("many").create()
+    requests = Requests(workspace._plain)
+    workspace.upload_tree(tmp_path / "in")
+    assert requests.operations == ["registerObjects"] * 3  # so 10 for ten thousand
+    assert sum(1 for _ in workspace.changes()) == 2_500
+
+
+def test_the_async_door_does_the_same(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+    files = plant(tmp_path / "in", 60)
+
+    async def go() -> None:
+        keys = (server.endpoint, server.access_key_id, server.secret_access_key)
+        async with lakebed.aio.connect(*keys) as lake:
+            main = lake.repository(repo.id).branch("main")
+            async with main.workspace("async") as workspace:
+                assert (await workspace.upload_tree(tmp_path / "in", "t")).files == 60
+            assert (await main.download_tree("t", tmp_path / "out")).files == 60
+
+    asyncio.run(go())
+    assert shown(repo.branch("main"), "t/") == files
+    assert contents(tmp_path / "out") == files
+
+
+@pytest.mark.parametrize("way", ["direct", "proxied"])
+def test_a_broken_upload_goes_on_where_it_stopped(
+    repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Any
+) -> None:
+    monkeypatch.setattr("lakebed._bulk.jobs.BATCH_FILES", 20)
+    files = plant(tmp_path / "in", 100)
+    workspace = repo.branch("main").workspace("broken", data_path=way).create()
+
+    def stop(now: TransferProgress) -> None:
+        if now.files >= 40:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        workspace.upload_tree(tmp_path / "in", "t", progress=stop)
+    changed = tmp_path / "in" / "d000" / "f00003.bin"
+    changed.write_bytes(b"written meanwhile")
+    files["d000/f00003.bin"] = b"written meanwhile"
+
+    again = repo.workspace(workspace.workspace_id, data_path=way)
+    done = again.upload_tree(tmp_path / "in", "t")
+    assert done.files == 100
+    assert 39 <= done.skipped <= 60  # all that was done before, but for the file that changed
+    assert done.bytes <= 61 * 100 + 17
+    again.commit("whole")
+    assert shown(repo.branch("main"), "t/") == files
+
+
+def test_what_was_reverted_after_a_crash_is_uploaded_again(
+    repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakebed._bulk.jobs.BATCH_FILES", 20)
+    monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
+    files = plant(tmp_path / "in", 60)
+    for way in ("direct", "proxied"):
+        workspace = repo.branch("main").workspace(way, data_path=way).create()  # type: ignore[arg-type]
+
+        def stop(now: TransferProgress) -> None:
+            if now.files >= 40:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            workspace.upload_tree(tmp_path / "in", way, progress=stop)
+        workspace.revert()
+        workspace.upload_tree(tmp_path / "in", way)
+        assert shown(workspace, f"{way}/") == files
+
+
+def test_kill_9_in_mid_upload_and_resume(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+    files = plant(tmp_path / "in", 3_000, 4096)
+    workspace = repo.branch("main").workspace("killed").create()
+    code = (
+        "import sys, lakebed, lakebed._bulk.jobs as jobs, lakebed._bulk.tally as tally\n"
+        "jobs.BATCH_FILES, tally.INTERVAL = 100, 0.0\n"
+        f"ws = lakebed.connect().repository({repo.id!r}).workspace({workspace.workspace_id!r})\n"
+        f"ws.upload_tree({str(tmp_path / 'in')!r}, 't', progress=lambda now: print(now.files, flush=True))\n"
+    )
+    environment = clean_environment(**server.environment, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if int(line) >= 500:
+                process.send_signal(signal.SIGKILL)
+                break
+        process.stdout.read()
+    assert process.returncode == -signal.SIGKILL
+    before = sum(1 for _ in workspace.changes())
+    assert 500 <= before < 3_000
+    done = workspace.upload_tree(tmp_path / "in", "t")
+    assert done.files == 3_000
+    assert done.skipped >= before  # what was registered was in the journal before
+    workspace.commit("in spite of all")
+    main = repo.branch("main")
+    listed = {row.path.removeprefix("t/"): (row.size, row.checksum) for row in main.list("t/")}
+    assert len(listed) == 3_000
+    assert main.download_tree("t", tmp_path / "out").files == 3_000  # every checksum is compared
+    assert contents(tmp_path / "out") == files
+
+
+def test_a_broken_download_goes_on_where_it_stopped(
+    repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "BATCH_FILES", 20)
+    monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
+    files = plant(tmp_path / "in", 100)
+    main = repo.branch("main")
+    main.put_many(files)
+
+    def stop(now: TransferProgress) -> None:
+        if now.files >= 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        main.download_tree("", tmp_path / "out", progress=stop)
+    here = sorted((tmp_path / "out").rglob("*.bin"))
+    here[0].write_bytes(b"damaged by somebody")
+    main.put("d000/f00001.bin", b"newer")
+    files["d000/f00001.bin"] = b"newer"
+    done = main.download_tree("", tmp_path / "out")
+    assert done.files == 100
+    assert not list((tmp_path / "out").rglob(".*part"))
+    assert 40 <= done.skipped < 100
+    assert {
+        f.relative_to(tmp_path / "out").as_posix(): f.read_bytes() for f in (tmp_path / "out").rglob("*.bin")
+    } == files
+
+
+def test_a_file_that_cannot_be_read_is_told_and_the_others_are_done(
+    repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(tmp_path / "in", 30)
+    workspace = repo.branch("main").workspace("some").create()
+
+    moody = tmp_path / "in" / "d000" / "f00007.bin"
+    walk = trees.walk
+
+    def walk_then_change(top: Path) -> Any:
+        for file in walk(top):
+            yield file
+            if file.file == moody:
+                moody.write_bytes(b"changed since it was looked at")
+
+    monkeypatch.setattr(bulk, "walk", walk_then_change)
+    with pytest.raises(PartialFailureError) as caught:
+        workspace.upload_tree(tmp_path / "in")
+    assert [one.path for one in caught.value.failures] == ["d000/f00007.bin"]
+    assert "changes while it is read" in caught.value.failures[0].message
+    assert sum(1 for _ in workspace.changes()) == 29
+    monkeypatch.setattr(bulk, "walk", walk)
+    assert workspace.upload_tree(tmp_path / "in").files == 30
+
+
+def test_paths_that_cannot_be_files_fail_alone(repo: lakebed.Repository, tmp_path: Path) -> None:
+    main = repo.branch("main")
+    main.put_many({"t/good": b"1", "t/../../evil": b"2", "t//double": b"3", "t/a": b"4", "t/a/b": b"5"})
+    with pytest.raises(PartialFailureError) as caught:
+        main.download_tree("t", tmp_path / "out", jobs=1)
+    assert {one.path for one in caught.value.failures} == {"t/../../evil", "t//double", "t/a/b"}
+    assert (tmp_path / "out" / "good").read_bytes() == b"1"
+    assert not (tmp_path / "evil").exists()
+
+
+def test_odd_paths_go_direct_too(repo: lakebed.Repository) -> None:
+    odd = {"a//b": b"1", "../x": b"2", "tab\there": b"3", "dir": b"4", "dir/file": b"5", "x" * 1000: b"6"}
+    with repo.branch("main").workspace("odd", data_path="direct") as workspace:
+        workspace.put_many(odd)
+        workspace.put_many({"dir": b"again"})
+    assert shown(repo.branch("main")) == {**odd, "dir": b"again"}
+
+
+def test_bad_input_is_refused(repo: lakebed.Repository, tmp_path: Path) -> None:
+    workspace = repo.branch("main").workspace("bad").create()
+    with pytest.raises(InvalidRequestError, match="not a directory"):
+        workspace.upload_tree(tmp_path / "nowhere")
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InvalidRequestError, match="jobs must be at least 1"):
+        workspace.upload_tree(tmp_path / "in", jobs=0)
+    (tmp_path / "in" / os.fsdecode(b"\xff.bin")).touch()
+    with pytest.raises(InvalidRequestError, match="not UTF-8"):
+        workspace.upload_tree(tmp_path / "in")
+
+
+def test_a_memory_trusts_no_file_that_changed_just_before_it_was_seen(tmp_path: Path) -> None:
+    from lakebed._bulk.memory import Known
+
+    file = tmp_path / "f"
+    file.write_bytes(b"1")
+    stamp = Stamp.of(file.stat())
+    with Memory(tmp_path / "memory.db") as memory:
+        memory.remember([Known("f", stamp, "md5", seen_ns=stamp.mtime_ns + 1_000_000)])
+        known = memory.get("f")
+        assert known is not None
+        assert not known.vouches_for(stamp)  # the file may have changed again within the tick
+        memory.remember([Known("f", stamp, "md5", seen_ns=stamp.mtime_ns + 5_000_000_000)])
+        known = memory.get("f")
+        assert known is not None
+        assert known.vouches_for(stamp)
+        assert not known.vouches_for(Stamp(stamp.size, stamp.mtime_ns, stamp.inode + 1))
+
+
+def test_a_journal_that_is_damaged_is_named(tmp_path: Path) -> None:
+    (tmp_path / "memory.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(lakebed.LakebedError, match=r"memory\.db cannot be used"):
+        Memory(tmp_path / "memory.db")
+
+
+def test_the_time_left_is_told_once_the_total_is_known() -> None:
+    now = [0.0]
+    told: list[TransferProgress] = []
+    tally = Tally(told.append, lambda: now[0])
+    tally.expect(1000)
+    now[0] = 2.0
+    tally.moved(400)
+    assert (told[-1].rate, told[-1].eta) == (200, None)
+    tally.no_more()
+    now[0] = 4.0
+    tally.moved(400)
+    assert told[-1].eta == 1.0
+    tally.moved(100)
+    assert len(told) == 2  # not more often than the interval
+    tally.moved(-900)  # an attempt begins again
+    now[0] = 5.0
+    tally.moved(1000)
+    assert told[-1].bytes == 1000
