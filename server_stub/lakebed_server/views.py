@@ -83,7 +83,7 @@ def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata
         path=path,
         path_type="object",
         physical_address=address,
-        checksum=entry.checksum,
+        checksum=entry.etag,
         size_bytes=entry.size,
         mtime=entry.mtime,
         metadata=entry.metadata if user_metadata else {},
@@ -121,7 +121,7 @@ def diff(record: records.DiffEntry, *, right_stats: bool = False) -> models.Diff
         right=UNSET
         if right is None or not right_stats
         else models.DiffObjectStat(
-            checksum=right.checksum, mtime=right.mtime, content_type=right.content_type, metadata=right.metadata
+            checksum=right.etag, mtime=right.mtime, content_type=right.content_type, metadata=right.metadata
         ),
     )
 

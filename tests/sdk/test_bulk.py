@@ -150,7 +150,7 @@ def test_what_was_reverted_after_a_crash_is_uploaded_again(
     monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
     files = plant(tmp_path / "in", 60)
     for way in ("direct", "proxied"):
-        workspace = repo.branch("main").workspace(way, data_path=way).create()  # type: ignore[arg-type]
+        workspace = repo.branch("main").workspace(way, data_path=way).create()
 
         def stop(now: TransferProgress) -> None:
             if now.files >= 40:
@@ -188,8 +188,7 @@ def test_kill_9_in_mid_upload_and_resume(server: RunningServer, repo: lakebed.Re
     assert done.skipped >= before  # what was registered was in the journal before
     workspace.commit("in spite of all")
     main = repo.branch("main")
-    listed = {row.path.removeprefix("t/"): (row.size, row.checksum) for row in main.list("t/")}
-    assert len(listed) == 3_000
+    assert sum(1 for _ in main.list("t/")) == 3_000
     assert main.download_tree("t", tmp_path / "out").files == 3_000  # every checksum is compared
     assert contents(tmp_path / "out") == files
 

@@ -269,6 +269,8 @@ async def _planned(repo: Repository, here: Checkout, ref: Ref, conflicts: Side) 
             await gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], _AT_ONCE)
             batch = []
     await gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], _AT_ONCE)
+    plan.conflicts.sort(key=lambda conflict: conflict.path)
+    plan.kept.sort()
     return plan
 
 

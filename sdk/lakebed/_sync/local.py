@@ -271,6 +271,8 @@ def _planned(repo: Repository, here: Checkout, ref: Ref, conflicts: Side) -> _Pl
             gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], _AT_ONCE)
             batch = []
     gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], _AT_ONCE)
+    plan.conflicts.sort(key=lambda conflict: conflict.path)
+    plan.kept.sort()
     return plan
 
 

@@ -60,6 +60,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     ),
     (errors.ConflictError, ExitCode.CONFLICT, "Nothing was changed."),
     (errors.PreconditionFailedError, ExitCode.CONFLICT, ""),
+    (errors.WorkspaceClosedError, ExitCode.CONFLICT, "`lakebed workspace show` says what became of it."),
     (errors.NothingToCommitError, ExitCode.NOTHING, "--allow-empty makes a commit anyway."),
     (errors.AuthenticationError, ExitCode.DENIED, "`lakebed doctor` shows where the credentials came from."),
     (errors.PermissionDeniedError, ExitCode.DENIED, ""),

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lakebed import ConcurrentCommitError, Location
+from lakebed import ConcurrentCommitError, ConflictError, Location
 from lakebed._bulk.trees import folder
 from lakebed._bulk.working import LocalChange, find_top
 from lakebed._sync import local as working
@@ -110,7 +110,11 @@ def pull(app: App, directory: str, conflicts: Any) -> None:
     Example: lakebed local pull
     """
     with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
-        done = working.pull(lake, find_top(Path(directory)), conflicts=conflicts, progress=meter.follow)
+        try:
+            done = working.pull(lake, find_top(Path(directory)), conflicts=conflicts, progress=meter.follow)
+        except ConflictError:
+            output.note(app, "--conflicts mine keeps the files as they are here, --conflicts theirs overwrites them.")
+            raise
     _warn_skipped(app, done.skipped)
     kept = f", {len(done.kept):,} kept as they are here" if done.kept else ""
     line = f"At {done.base[:12]}: {output.count_text(done.fetched, 'file')} fetched, {done.removed:,} removed{kept}."

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from lakebed._uri import SCHEMES
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.targets import Target
@@ -36,7 +37,8 @@ def rules(app: App, prefix: str, abort_days: int, expire_days: int | None, path:
     """
     if path and expire_days is None:
         raise click.UsageError("--path chooses what expires: give --expire-days as well.")
-    address = prefix if prefix.startswith("s3://") else _asked(app, prefix)
+    foreign = "://" in prefix and not prefix.startswith(SCHEMES)
+    address = prefix if foreign else _asked(app, prefix)
     bucket, key = _split(address)
     if expire_days is not None:
         output.note(app, "Objects of committed workspaces are deleted by this rule, too, and reading them will fail.")

@@ -20,6 +20,7 @@ from lakebed_engine.operations.views import View, sources_of
 from lakebed_engine.operations.workspaces import find_open, record_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.foreign import version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
@@ -34,7 +35,7 @@ CONTENT_TYPE = "application/octet-stream"
 
 class Known(msgspec.Struct, frozen=True, array_like=True):
     """What the ledger says of an object: what a scan saw (`scanned`; `mtime` in Unix seconds, `tag` its ETag), or else
-    what a client registered: then `tag` is the checksum.
+    what a client registered: then `tag` is its checksum.
     """
 
     size: int
@@ -80,7 +81,7 @@ async def register_proven(ctx: Context, repo: Repo, record: Workspace, rows: Seq
 def ledger_notes(record: Workspace, rows: Sequence[Row]) -> list[Put]:
     """What keeps a scan from registering what a client has registered."""
     return [
-        _note(record, entry.physical_address, Known(entry.size, 0, entry.checksum, False))
+        _note(record, entry.physical_address, Known(entry.size, 0, entry.etag, False))
         for _, entry in rows
         if entry is not None and "://" not in entry.physical_address
     ]
@@ -179,7 +180,8 @@ def _version(blob: BlobStat) -> tuple[int, float, str]:
 
 def _is_same(known: Known | None, entry: Entry) -> bool:
     """Whether what a client registered is what a look at the object itself found."""
-    return known is not None and not known.scanned and (known.size, known.tag) == (entry.size, entry.checksum)
+    tags = (entry.checksum, entry.checksum.removeprefix("etag:"))
+    return known is not None and not known.scanned and known.size == entry.size and known.tag in tags
 
 
 async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[tuple[BlobStat, Entry]]:
@@ -195,7 +197,8 @@ async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[
 
 async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, Entry] | None:
     """A store that tells no ETag has its object read: the checksum says what is the same content."""
-    checksum, _, parts = blob.etag.strip('"').partition("-")
+    # as with foreign objects: what looks like an MD5 in a listing may be none (parts, keys of one's own)
+    checksum = version_of(blob) if blob.etag else ""
     if not checksum:
         digest = hashlib.md5(usedforsecurity=False)
         try:
@@ -205,5 +208,4 @@ async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, En
         except BlobNotFound:
             return None
         checksum = digest.hexdigest()
-    entry = new_entry(blob.key, checksum, blob.size, int(blob.mtime), CONTENT_TYPE, {})
-    return blob, msgspec.structs.replace(entry, parts=int(parts)) if parts.isdigit() else entry
+    return blob, new_entry(blob.key, checksum, blob.size, int(blob.mtime), CONTENT_TYPE, {})

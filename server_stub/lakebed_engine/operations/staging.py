@@ -179,16 +179,11 @@ def _condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
 
 def require_etag(path: str, now: Entry | None, wanted: str) -> None:
     """Raises PreconditionFailedError when a path does not hold the content of this ETag."""
-    if now is None or etag(now) != wanted:
-        found = "holds nothing" if now is None else f"has ETag {etag(now)!r}"
+    if now is None or now.etag != wanted:
+        found = "holds nothing" if now is None else f"has ETag {now.etag!r}"
         raise PreconditionFailedError(
             f"{path!r} {found}, not {wanted!r} (If-Match): nothing was changed, read it again"
         )
-
-
-def etag(entry: Entry) -> str:
-    """The checksum, with the part count behind it for a multipart upload."""
-    return f"{entry.checksum}-{entry.parts}" if entry.parts else entry.checksum
 
 
 def new_address(ctx: Context) -> str:

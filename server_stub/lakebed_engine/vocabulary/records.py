@@ -31,6 +31,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     metadata: dict[str, str]
     identity: bytes
 
+    @property
+    def etag(self) -> str:
+        """The checksum, with the part count behind it for a multipart upload."""
+        return f"{self.checksum}-{self.parts}" if self.parts else self.checksum
+
 
 class Listed(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One row of a listing: an object, or a common prefix when `entry` is None."""

@@ -24,7 +24,7 @@ def content(
     engine: Engine, repo: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType
 ) -> Reply:
     """The answer of getObject: 200, 206 or 304. Raises InvalidRangeError (416)."""
-    if if_none_match is not UNSET and if_none_match == f'"{entry.checksum}"':
+    if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
         return Reply(304, headers=_validators(entry))
     status, part, headers = _part(entry, byte_range)
     if part.length == 0:
@@ -55,7 +55,7 @@ def _part(entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[
 
 def _validators(entry: Entry) -> tuple[Header, ...]:
     return (
-        (b"etag", f'"{entry.checksum}"'.encode("ascii", "replace")),
+        (b"etag", f'"{entry.etag}"'.encode("ascii", "replace")),
         (b"last-modified", formatdate(entry.mtime, usegmt=True).encode()),
     )
 
