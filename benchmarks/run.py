@@ -1,6 +1,6 @@
 """`make bench`: every figure that the project promises, measured in one run; a table, JSON, and a failure on a miss.
 
-    python -m benchmarks.run [--only http,transfer,scale,start] [--entries 1000000]
+    python -m benchmarks.run [--only http,transfer,scale,start,bulk] [--entries 1000000]
 
 Writes benchmarks/results.json, and the table into docs/benchmarks.md between its markers.
 """
@@ -159,12 +159,33 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(name, found["list_grown_mib"], "MiB", "at most", 128, note)
 
 
+def bulk(folder: Path, entries: int) -> Iterator[Figure]:
+    count = min(10_000, entries // 100)
+    found = measured("bulk", "files", folder, count)
+    size = f"{count:,} files of 4 KiB"
+    if "git_files_s" in found:
+        yield Figure(
+            f"git add and commit of {size}", found["git_files_s"], "files/s", note="for comparison; not durable"
+        )
+    note = "a workspace on a local store, fsync on, until the commit is answered"
+    yield Figure(f"upload and commit of {size}, direct", found["direct_files_s"], "files/s", "at least", 3000, note)
+    yield Figure("requests to the server for 10,000 files, direct", found["requests_per_10000"], "", "at most", 20)
+    yield Figure(f"upload and commit of {size}, through the server", found["proxied_files_s"], "files/s")
+    yield Figure(f"download of {size}", found["download_files_s"], "files/s", note="a request for each")
+    found = measured("bulk", "large", folder, 5 if entries >= 1_000_000 else 0.5)
+    note = f"{found['mib_s']:,.0f} MiB/s, durable, MD5"
+    yield Figure(
+        f"memory of a client that uploads {found['gib']:g} GiB", found["peak_mib"], "MiB", "at most", 200, note
+    )
+
+
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": starting,
     "http": http,
     "transfer": transfers,
     "scale": scale,
     "protocol": protocol,
+    "bulk": bulk,
 }
 
 

@@ -83,7 +83,7 @@ def test_both_sides_changed_a_file(run: Run, main: lakebed.Branch, top: Path) ->
     before = files(top)
     assert run("local", "commit", str(top), "-m", "x", code=4).err.startswith("The branch has changed the same files")
     assert "--conflicts mine" in run("local", "pull", str(top), code=4).err
-    refused = run("local", "pull", str(top), "--json", "-q", code=4)
+    refused = run("local", "pull", str(top), "--json", code=4)
     assert refused.error["kind"] == "local_conflict"
     assert refused.error["paths"] == ["data/a.txt", "data/sub/b.txt"]  # not c.txt: both made it the same
     assert files(top) == before
@@ -126,7 +126,7 @@ def test_a_file_that_changes_during_a_pull_is_left_alone(
     assert "was left alone" in run("local", "pull", str(top), code=4).err
     assert files(top)["a.txt"] == b"typed just now"
     monkeypatch.setattr(working, "_place", place)
-    assert run("local", "pull", str(top), "--json", "-q", code=4).error["paths"] == ["data/a.txt"]
+    assert run("local", "pull", str(top), "--json", code=4).error["paths"] == ["data/a.txt"]
     run("local", "pull", str(top), "--conflicts", "mine")
     assert files(top) == {"a.txt": b"typed just now", "c.txt": b"theirs too", "sub/b.txt": b"b"}
     assert status(run, top) == {"a.txt": "changed"}

@@ -81,7 +81,7 @@ async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[C
         await put(engine, f"p/{number}", str(number))
         tasks.append(asyncio.ensure_future(commit(engine, f"m{number}")))
         before = len((await engine.get_branch(REPO, "main")).layers)
-        await until(lambda n=number: store.waiting if n == 0 else len(line(engine)) == n)  # type: ignore[misc]
+        await until(lambda n=number: store.waiting if n == 0 else len(line(engine)) == n)
         assert len((await engine.get_branch(REPO, "main")).layers) >= before
     return tasks
 
@@ -112,7 +112,7 @@ def test_each_has_its_own_commit_and_all_are_made_in_one_swap() -> None:
                 if name == "apply":
                     swaps.append([put.key for put in what.puts if put.key.startswith(b"commit/")])
 
-            kv.before = look  # type: ignore[assignment]
+            kv.before = look
             store.opened.set()
             made = await asyncio.gather(*tasks)
             kv.before = None

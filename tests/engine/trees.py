@@ -69,7 +69,9 @@ class Lake:
         self.runtime = AsyncioRuntime(threads=1)
         self.store = MemoryObjects("mem://trees")
         self.low = low
-        self.limits = Limits(low, high, patch_rows=20 if patches else 0, small=2, patches=3, share=0, portion=4, at_once=2)
+        self.limits = Limits(
+            low, high, patch_rows=20 if patches else 0, small=2, patches=3, share=0, portion=4, at_once=2
+        )
         self.trees = Trees(self.runtime, ByteCache(1 << 22), self.limits)
 
     def close(self) -> None:

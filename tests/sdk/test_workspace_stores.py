@@ -92,8 +92,9 @@ def test_no_object_byte_passes_through_the_server(
         async with main.workspace("straight", data_path=data_path) as ws:
             stored = await ws.put("big", local, progress=moved.append)
             await ws.put("small", b"small", content_type="text/plain", metadata={"k": "v"})
-            await ws.put("again", b"first")
-            await ws.put("again", b"second")
+            first = await ws.put("again", b"first")
+            second = await ws.put("again", b"second")
+            assert first.physical_address != second.physical_address
             await ws.put("once", iter([b"a" * 10, b"b" * 10]))
             await ws.put("empty", b"")
             await ws.put("odd//path ?#%.txt", b"odd")

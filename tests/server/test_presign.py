@@ -191,3 +191,35 @@ def test_a_client_behind_a_proxy_is_told_no_directory(s3_server: RunningServer) 
         behind = api("GET", f"/workspaces/{made['id']}", None, 200, **{"X-Forwarded-For": "203.0.113.9"})
         assert "local_path" not in behind
         assert behind["data_paths"] == ["proxied"]
+
+
+def test_what_another_tool_wrote_in_parts_is_scanned_and_read(
+    api: Api, bucket: S3Server, s3_server: RunningServer
+) -> None:
+    """Its ETag is no MD5: a client that checked it against the bytes would take them for damaged."""
+    import lakebed
+
+    made = api.workspace()
+    key = made["storage_prefix"].partition("://")[2].partition("/")[2]
+    s3 = bucket.boto()
+    data = bytes(range(256)) * (4 * 6 * MIB // 1024)
+    upload = s3.create_multipart_upload(Bucket=bucket.bucket, Key=key + "big")["UploadId"]
+    parts = []
+    for number, part in enumerate((data[: 5 * MIB], data[5 * MIB :]), 1):
+        answer = s3.upload_part(Bucket=bucket.bucket, Key=key + "big", UploadId=upload, PartNumber=number, Body=part)
+        parts.append({"ETag": answer["ETag"], "PartNumber": number})
+    s3.complete_multipart_upload(
+        Bucket=bucket.bucket, Key=key + "big", UploadId=upload, MultipartUpload={"Parts": parts}
+    )
+    s3.put_object(Bucket=bucket.bucket, Key=key + "small", Body=b"small")
+    assert api("POST", f"/workspaces/{made['id']}/scan")["registered"] == 2
+    assert api("POST", f"/workspaces/{made['id']}/scan") == {"registered": 0, "vanished": 0, "unchanged": 2}
+    api("POST", f"/workspaces/{made['id']}/commit", {"message": "scanned"}, 201)
+    with lakebed.connect(
+        endpoint=s3_server.endpoint,
+        access_key_id=s3_server.access_key_id,
+        secret_access_key=s3_server.secret_access_key,
+    ) as lake:
+        main = lake.repository(api.repo.rpartition("/")[2]).branch("main")
+        assert main.get("big") == data
+        assert main.get("small") == b"small"

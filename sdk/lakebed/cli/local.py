@@ -88,7 +88,7 @@ def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> 
         try:
             made, changes = working.commit(lake, top, message, metadata=metadata, progress=meter.follow)
         except ConcurrentCommitError:
-            output.note(app, "The branch has changed the same files: `lakebed local pull` shows the ways out.")
+            output.advise(app, "The branch has changed the same files: `lakebed local pull` shows the ways out.")
             raise
     say_commit(app, top.name, made, changes=len(changes))
 
@@ -113,7 +113,7 @@ def pull(app: App, directory: str, conflicts: Any) -> None:
         try:
             done = working.pull(lake, find_top(Path(directory)), conflicts=conflicts, progress=meter.follow)
         except ConflictError:
-            output.note(app, "--conflicts mine keeps the files as they are here, --conflicts theirs overwrites them.")
+            output.advise(app, "--conflicts mine keeps the files as they are here, --conflicts theirs overwrites them.")
             raise
     _warn_skipped(app, done.skipped)
     kept = f", {len(done.kept):,} kept as they are here" if done.kept else ""

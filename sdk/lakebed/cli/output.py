@@ -82,6 +82,12 @@ def note(app: App, text: str) -> None:
         sys.stderr.write(text + "\n")
 
 
+def advise(app: App, text: str) -> None:
+    """A remark beside an error, on standard error; not with `--json`, where the error is the whole document."""
+    if not app.as_json:
+        note(app, text)
+
+
 def table(pairs: Iterable[tuple[str, str]]) -> str:
     """Keys and values in two columns."""
     found = [(key, value) for key, value in pairs if value]

@@ -141,7 +141,7 @@ def _advice(app: App, handle: Workspace, memory: Memory, target: Location) -> It
     except LakebedError as error:
         if error.kind in ("concurrent_commit", "dirty_overlap"):
             name = whole(target, handle.id)
-            output.note(
+            output.advise(
                 app,
                 f"The upload is kept in {name}. The same command with --on-conflict overwrite lets it win; "
                 f"`lakebed workspace drop {name}` gives it up.",
