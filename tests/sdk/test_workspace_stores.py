@@ -20,6 +20,7 @@ from lakebed._cloud import WHOLE, Bucket
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
+from tests.support.azurite import shared_azurite
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
 
@@ -222,3 +223,19 @@ def test_wrong_credentials_say_what_to_do(live: Any, own_credentials: None, monk
             await main.workspace(data_path="direct").put("a", b"1")
 
     live(body)
+
+
+def test_signed_writes_to_azure(door: Door, tmp_path_factory: pytest.TempPathFactory) -> None:
+    azure = shared_azurite()
+    with running_server(tmp_path_factory, environment=azure.variables) as server:
+
+        async def body(lake: Any) -> None:
+            repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(azure.namespace())
+            main = repo.branch("main")
+            async with main.workspace("azure") as ws:
+                first = await ws.put("a b/\u00fc.txt", b"first", content_type="text/plain")
+                await ws.put("a b/\u00fc.txt", b"second", content_type="text/plain")
+                assert first.physical_address == (await ws.info()).storage_prefix + "a b/\u00fc.txt"
+            assert await main.get("a b/\u00fc.txt") == b"second"
+
+        door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)

@@ -32,8 +32,8 @@ def part_fields(part: LayerPart) -> tuple[str, str, str, int, int]:
 
 async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIterator[pa.Table]:
     """All rows of a layer, in order, as tables of DELTA_SCHEMA."""
-    for info, following in zip(tree.ranges, (*tree.ranges[1:], None), strict=True):
-        if following is not None:
+    for index, info in enumerate(tree.ranges):
+        for following in tree.ranges[index + 1 : index + 2]:
             trees.ahead(store, following)
         yield await trees.rows(store, info)
 
