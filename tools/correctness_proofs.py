@@ -132,6 +132,7 @@ PROOFS: Sequence[Job] = (
             "SQLite file; two servers and several workers over one store.",
         ),
         "tests/engine/test_*races.py",
+        "tests/engine/test_advance.py",
         "tests/conformance/test_kv.py",
         "tests/server/test_postgres_servers.py",
         "tests/server/test_workers.py",
