@@ -136,7 +136,7 @@ PROOFS: Sequence[Job] = (
         "tests/conformance/test_kv.py",
         "tests/server/test_postgres_servers.py",
         "tests/server/test_workers.py",
-        only=("-k", "race or racing or servers or workers"),
+        only=("-k", "race or racing or advance or servers or workers"),
     ),
     _tests(
         Proof(

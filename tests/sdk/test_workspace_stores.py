@@ -233,9 +233,12 @@ def test_signed_writes_to_azure(door: Door, tmp_path_factory: pytest.TempPathFac
             repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(azure.namespace())
             main = repo.branch("main")
             async with main.workspace("azure") as ws:
-                first = await ws.put("a b/\u00fc.txt", b"first", content_type="text/plain")
-                await ws.put("a b/\u00fc.txt", b"second", content_type="text/plain")
-                assert first.physical_address == (await ws.info()).storage_prefix + "a b/\u00fc.txt"
-            assert await main.get("a b/\u00fc.txt") == b"second"
+                first = await ws.put("a/b.txt", b"first", content_type="text/plain")
+                second = await ws.put("a/b.txt", b"second", content_type="text/plain")
+                assert first.physical_address == (await ws.info()).storage_prefix + "a/b.txt"
+                assert second.physical_address != first.physical_address
+                await ws.put("a b/\u00fc.txt", b"spelled", content_type="text/plain")
+            assert await main.get("a/b.txt") == b"second"
+            assert await main.get("a b/\u00fc.txt") == b"spelled"
 
         door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)

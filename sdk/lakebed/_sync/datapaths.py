@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
 from uuid import uuid4
 
 from lakebed import _checks
@@ -159,7 +160,7 @@ def open_sink(name: str, info: WorkspaceInfo, transport: Transport, repository: 
     """The sink of a data path; None for `proxied`."""
     if name == DIRECT:
         return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info)
-    return SignedSink(transport, repository, info.id, outside) if name == PRESIGNED else None
+    return SignedSink(transport, repository, info, outside) if name == PRESIGNED else None
 
 
 class LocalSink:
@@ -250,9 +251,10 @@ def _plain_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
 class SignedSink:
     """Through addresses that the server signs, just before they are used."""
 
-    def __init__(self, transport: Transport, repository: str, workspace: str, outside: Outside) -> None:
+    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, outside: Outside) -> None:
         self._transport = transport
-        self._target = (repository, workspace)
+        self._target = (repository, info.id)
+        self._spelled = info.storage_prefix.startswith("az://")
         self._outside = outside
 
     def store(self, batch: Sequence[Outgoing]) -> list[ObjectInfo]:
@@ -265,17 +267,18 @@ class SignedSink:
             for start in range(0, len(indexes), 500):
                 window = indexes[start : start + 500]
                 items = [batch[index] for index in window]
-                urls = self._sign([item.path for item in items], max(item.source.size or 0 for item in items), kind)
+                largest = max(item.source.size or 0 for item in items)
+                urls = self._sign([self._key(item.path) for item in items], largest, kind)
                 jobs = [partial(self._one, item, url) for item, url in zip(items, urls, strict=True)]
                 stored |= dict(zip(window, gather(jobs, AT_ONCE), strict=True))
         return [stored[index] for index in range(len(batch))]
 
+    def _key(self, path: str) -> str:
+        """Azure refuses what is signed for a name that a URL spells in another way: such an object lies aside."""
+        return _aside() if self._spelled and quote(path) != path else path
+
     def _sign(self, paths: list[str], size: int, content_type: str) -> tuple[UploadUrl, ...]:
-        if size > LARGEST_SIGNED:
-            raise InvalidRequestError(
-                f"an object of {size} bytes is too large for one signed address (at most 5 GiB): use "
-                "data_path='direct' with credentials of your own, or data_path='proxied'"
-            )
+        _refuse_huge(size)
         return self._transport.call(workspaces.upload_urls(*self._target, paths, size=size, content_type=content_type))
 
     def _one(self, item: Outgoing, url: UploadUrl) -> ObjectInfo:
@@ -286,6 +289,7 @@ class SignedSink:
             meter = Meter()
             for _ in stream(source.chunks(), meter):
                 pass
+            _refuse_huge(meter.size)
             signed = _Signed(url, lambda path: self._sign([path], meter.size, item.content_type))
             subject = Call(
                 "upload", "PUT", "", answers.nothing, repeat="safe", subject=Subject(*self._target, item.path)
@@ -302,6 +306,19 @@ class SignedSink:
                     body.meter.undo()
                     signed.step_aside()
         return item.stored(signed.address, meter.checksum, meter.size)
+
+
+def _refuse_huge(size: int) -> None:
+    if size > LARGEST_SIGNED:
+        raise InvalidRequestError(
+            f"an object of {size} bytes is too large for one signed address (at most 5 GiB): use "
+            "data_path='direct' with credentials of your own, or data_path='proxied'"
+        )
+
+
+def _aside() -> str:
+    """A key below the prefix that nobody has."""
+    return f"~/{uuid4().hex}"
 
 
 class _Signed:
@@ -329,7 +346,7 @@ class _Signed:
 
     def step_aside(self) -> None:
         """Something is there: take a key that nobody has."""
-        self._url, self._path = None, f"~/{uuid4().hex}"
+        self._url, self._path = None, _aside()
 
 
 def _readable(source: Source, file: Any) -> Source:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lakebed import ConcurrentCommitError, ConflictError, Location
 from lakebed._bulk.trees import folder
 from lakebed._bulk.working import LocalChange, find_top
-from lakebed._sync import local as working
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, metadata_option, pass_app
 from lakebed.cli.progress import Meter
 from lakebed.cli.targets import BRANCH_OR_OBJECT
 from lakebed.cli.workspace import say_commit
+
+if TYPE_CHECKING:
+    from lakebed._sync.local import LocalStatus
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
@@ -39,6 +41,8 @@ def clone(app: App, source: Location, directory: str) -> None:
     \b
     Example: lakebed local clone sales/main/orders ./orders
     """
+    from lakebed._sync import local as working
+
     top = Path(directory or source.path.rstrip("/").rsplit("/", 1)[-1] or source.repository)
     with app.lake() as lake, Meter("checking out", enabled=app.shows_progress) as meter:
         done = working.clone(lake, source.repository, source.ref, folder(source.path), top, progress=meter.follow)
@@ -57,6 +61,8 @@ def status(app: App, directory: str, offline: bool) -> None:
     \b
     Example: lakebed local status
     """
+    from lakebed._sync import local as working
+
     with app.lake() as lake:
         found = working.status(lake, find_top(Path(directory)), ask=not offline)
     if app.as_json:
@@ -83,6 +89,8 @@ def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> 
     \b
     Example: lakebed local commit -m "corrected prices"
     """
+    from lakebed._sync import local as working
+
     top = find_top(Path(directory))
     with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
         try:
@@ -109,6 +117,8 @@ def pull(app: App, directory: str, conflicts: Any) -> None:
     \b
     Example: lakebed local pull
     """
+    from lakebed._sync import local as working
+
     with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
         try:
             done = working.pull(lake, find_top(Path(directory)), conflicts=conflicts, progress=meter.follow)
@@ -125,7 +135,7 @@ def _line(change: LocalChange) -> str:
     return f"{_SIGNS[change.type]} {output.shown(change.path)}"
 
 
-def _record(found: working.LocalStatus) -> dict[str, Any]:
+def _record(found: LocalStatus) -> dict[str, Any]:
     return {
         "origin": str(found.origin),
         "base": found.base,

@@ -17,7 +17,6 @@ from lakebed import LakebedError, Location, NothingToCommitError, ObjectNotFound
 from lakebed._bulk.jobs import Item, of_tree
 from lakebed._bulk.memory import Memory, journal_for
 from lakebed._bulk.trees import folder, walk
-from lakebed._sync import bulk
 from lakebed.cli import localfiles, output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.progress import Meter
@@ -56,14 +55,17 @@ def upload(
     data_path: Any,
     jobs: int,
 ) -> None:
-    """Upload a directory or a file through a workspace, and commit it as one. BRANCH can be a workspace, BRANCH+ID.
+    """Upload a directory or a file as one commit.
 
+    It goes through a workspace. BRANCH can be the name of one, BRANCH+ID.
     What is in DIR gets its path below PATH. Killed or broken off, the same command goes on where it stopped. Into a
     workspace that is named it only uploads; `lakebed workspace commit` commits that.
 
     \b
     Example: lakebed upload ./2026 sales/main/orders/2026 -m "orders of 2026"
     """
+    from lakebed._sync import bulk
+
     named = "+" in target.ref
     _check_upload(named, message, no_commit, mirror, target)
     local = Path(source)
@@ -155,7 +157,7 @@ def _advice(app: App, handle: Workspace, memory: Memory, target: Location) -> It
 @_jobs
 @pass_app
 def download(app: App, source: Location, target: str, jobs: int) -> None:
-    """Download an object, or everything under PATH as a folder, into a directory.
+    """Download an object or a folder into a directory.
 
     A file appears only when it is complete, and replaces one of its name. Killed or broken off, the same command goes
     on where it stopped.
@@ -163,6 +165,8 @@ def download(app: App, source: Location, target: str, jobs: int) -> None:
     \b
     Example: lakebed download sales/v1/orders ./orders
     """
+    from lakebed._sync import bulk
+
     local = Path(target)
     with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
         ref = lake.repository(source.repository).ref(source.ref)

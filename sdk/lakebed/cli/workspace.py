@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed import Change, Commit, InvalidRequestError, Lake, Location
+from lakebed import Change, Commit, InvalidRequestError, Location
 from lakebed.cli import output, selections
 from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
 from lakebed.cli.changes import change_line
@@ -20,7 +20,7 @@ from lakebed.cli.targets import BRANCH, REPOSITORY, Target, same_repository
 from lakebed.cli.workspace_rules import rules
 
 if TYPE_CHECKING:
-    from lakebed import Workspace
+    from lakebed import Lake, Workspace
     from lakebed.model import WorkspaceInfo
 
 WORKSPACE = Target("REPO/WORKSPACE")
@@ -64,7 +64,7 @@ _expires = click.option("--expires-in", type=Duration(), metavar="TIME", help="C
 
 @click.group(cls=Noun)
 def workspace() -> None:
-    """Prepare changes apart from everybody else, and commit them as one."""
+    """Prepare changes apart, and commit them as one."""
 
 
 @workspace.command()

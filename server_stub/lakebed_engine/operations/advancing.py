@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
 
 from lakebed_engine.operations.collisions import Work, refuse_concurrent, refuse_dirty
-from lakebed_engine.operations.commits import check_commit_texts, commit_row, write_commit
+from lakebed_engine.operations.commits import check_commit_texts, commit_row, new_commit
 from lakebed_engine.operations.context import (
     ATTEMPTS,
     Context,
@@ -46,7 +47,7 @@ from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.tree.staged import overlaid
-from lakebed_engine.tree.trees import EMPTY_TREE, Tree
+from lakebed_engine.tree.trees import EMPTY_TREE, Tree, Write, write_all
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
@@ -98,6 +99,8 @@ async def advance(ctx: Context, repo_name: str, found_id: str, request: AdvanceR
     _check(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     seen = await find(ctx, repo, found_id)
+    with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see below
+        await find_sealed(ctx, repo, found_id)  # not while others wait
     async with turn(ctx, repo, record_of(seen).branch):
         for _ in range(ATTEMPTS):
             done = await _remembered(ctx, repo, record_of(seen), request)
@@ -193,25 +196,38 @@ async def _try_advance(attempt: _Try) -> Commit | None:
     if head_id != record.commit_id and request.policy != "overwrite":
         await refuse_concurrent(work, always=request.policy == "abort")
     head = await tree_of(ctx, repo, head_id)
-    folded = await fold(ctx.trees, repo.store, ctx.runtime, head, _delta(attempt, head))
-    if not folded.changed and not request.allow_empty:
-        raise NoChangesError(
-            f"workspace {record.uid} of {repo.name!r}: no changes to commit: what it has equals the head of the branch"
-        )
-    new = await write_commit(
+    writes: list[Write] = []
+    try:
+        folded = await fold(ctx.trees, repo.store, ctx.runtime, head, _delta(attempt, head), later=writes)
+        if not folded.changed and not request.allow_empty:
+            raise NoChangesError(
+                f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
+            )
+        new = await _made(attempt, folded.tree, head_id, writes)
+    finally:
+        for write in writes:
+            write.drop()
+    rest = None
+    if request.globs:
+        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
+    return new if await _swing(attempt, new, rest, rows) else None
+
+
+async def _made(attempt: _Try, tree: Tree, head_id: str, writes: list[Write]) -> Commit:
+    """The commit of a tree: its file and the tree's are written at the same time."""
+    ctx, repo, request, record = attempt.ctx, attempt.repo, attempt.request, record_of(attempt.workspace)
+    new, write = new_commit(
         ctx,
         repo,
         [await load_commit(ctx, repo, head_id)],
-        folded.tree.id,
+        tree.id,
         committer=request.committer,
         message=request.message or record.message or f"Workspace {record.uid}",
         metadata=request.metadata,
         date=request.date,
     )
-    rest = None
-    if request.globs:
-        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
-    return new if await _swing(attempt, new, rest, rows) else None
+    await write_all(ctx.runtime, [*writes, write])
+    return new
 
 
 def _delta(attempt: _Try, head: Tree) -> AsyncIterator[pa.Table]:
