@@ -153,6 +153,13 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(f"merge, 1 % of {size} changed on each side", found["merge_together_s"], "s", "at most", 1, note)
     yield Figure("the same, changes spread over every range", found["merge_spread_s"], "s", "at most", 1)
     yield Figure(f"push of a layer of {entries:,} rows", found["push_s"], "s", "at most", 3)
+    with servers.lakebed(folder / "workspaces") as server:
+        import lakebed
+
+        lakebed.connect(*server.credentials).repository("bench").create("local://bench")
+        found = server.run("workspaces", 8, SECONDS)
+    note = f"8 committers: create, one object of 1 KiB, commit; p99 {found['p99_ms']:.0f} ms"
+    yield Figure("workspace commits on one branch over HTTP", found["commits_s"], "commits/s", "at least", 150, note)
     found = measured("protocol", "listing", entries, folder)
     note = f"a cache of 64 MiB, and as much again for all else; {found['list_entries_s']:,.0f} entries/s"
     name = f"memory that a listing of {5 * entries:,} entries takes"

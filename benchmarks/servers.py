@@ -56,14 +56,18 @@ class Server:
         endpoint, key, secret = (self.env[name] for name in names)
         return endpoint, key, secret
 
-    def load(self, kind: str, connections: int, seconds: float, count: int = 10_000) -> dict[str, float]:
-        """One load run in a process of its own."""
-        words = ["-m", "benchmarks.load", self.port, connections, seconds, kind, count]
-        command = [sys.executable, *map(str, words)]
+    def run(self, module: str, *words: object) -> dict[str, float]:
+        """What a module of this package prints about this server, run in a process of its own."""
+        command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, (self.port, *words))]
         done = subprocess.run(command, env={**os.environ, **self.env}, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise SystemExit(f"load {kind} failed: {done.stderr[-2000:]}")
+            raise SystemExit(f"{module} {words} failed: {done.stderr[-2000:]}")
         found: dict[str, float] = json.loads(done.stdout)
+        return found
+
+    def load(self, kind: str, connections: int, seconds: float, count: int = 10_000) -> dict[str, float]:
+        """One load run in a process of its own."""
+        found = self.run("load", connections, seconds, kind, count)
         if found["failed"]:
             raise SystemExit(f"load {kind}: {found['failed']} of {found['count']} answers were not 2xx")
         return found

@@ -1,6 +1,6 @@
 """Committers of small workspaces on one branch, through HTTP: create, one object, commit. Prints JSON.
 
-    python -m benchmarks.workspaces PORT COMMITTERS SECONDS
+python -m benchmarks.workspaces PORT COMMITTERS SECONDS
 """
 
 from __future__ import annotations

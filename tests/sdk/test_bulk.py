@@ -264,6 +264,20 @@ def test_odd_paths_go_direct_too(repo: lakebed.Repository) -> None:
     assert shown(repo.branch("main")) == {**odd, "dir": b"again"}
 
 
+def test_nothing_in_the_store_is_replaced(repo: lakebed.Repository, tmp_path: Path) -> None:
+    workspace = repo.branch("main").workspace("twice", data_path="direct").create()
+    info, at, kept = workspace.info(), [], []
+    for content in (b"first", b"second"):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / "a").write_bytes(content)
+        workspace.upload_tree(tmp_path / "in")
+        at.append(workspace.stat("a").physical_address)
+        kept.append(Path(info.local_path, at[-1].removeprefix(info.storage_prefix)))
+    assert at[0] != at[1]
+    assert [file.read_bytes() for file in kept] == [b"first", b"second"]  # a commit may have named the first
+    assert workspace.get("a") == b"second"
+
+
 def test_bad_input_is_refused(repo: lakebed.Repository, tmp_path: Path) -> None:
     workspace = repo.branch("main").workspace("bad").create()
     with pytest.raises(InvalidRequestError, match="not a directory"):
