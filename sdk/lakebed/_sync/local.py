@@ -22,10 +22,10 @@ from uuid import uuid4
 from lakebed._bulk.jobs import BATCH_FILES, Item
 from lakebed._bulk.memory import Known
 from lakebed._bulk.tally import Report, Tally
-from lakebed._bulk.trees import OURS, Stamp, is_local
 from lakebed._bulk.working import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.sync import gather, run_in_thread
 from lakebed._sync import bulk
+from lakebed._sync.local_plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
 from lakebed.errors import (
     ConfigurationError,
     Conflict,
@@ -34,17 +34,14 @@ from lakebed.errors import (
     LakebedError,
     NothingToCommitError,
 )
-from lakebed.model import Change, Commit, ObjectInfo
+from lakebed.model import Change, Commit
 
 if TYPE_CHECKING:
     from lakebed._sync.lake import Lake
     from lakebed._sync.ref import Ref
     from lakebed._sync.repository import Repository
 
-Side = Literal["stop", "mine", "theirs"]
 DataPath = Literal["direct", "presigned", "proxied"] | None
-
-_AT_ONCE = 8
 
 
 @dataclass(slots=True)
@@ -71,20 +68,6 @@ class LocalStatus:
     changes: list[LocalChange]
 
 
-@dataclass(slots=True)
-class _Plan:
-    """What an update will do: `expected` is how each file must still look when its turn comes."""
-
-    fetch: list[Change] = field(default_factory=list)
-    remove: list[str] = field(default_factory=list)
-    adopt: list[Known] = field(default_factory=list)
-    forget: list[str] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    expected: dict[str, Stamp | None] = field(default_factory=dict)
-
-
 def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, progress: Report = None) -> Updated:
     """Check a branch out, as its head is now, into a new or empty directory. Broken off, it goes on when called again.
 
@@ -99,7 +82,7 @@ def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, prog
         run_in_thread(partial(here.index.note, target=commit))
         result = Updated(commit)
         tally = Tally(progress)
-        work = bulk.Fetch(repo.ref(commit), here.index, tally, _AT_ONCE)
+        work = bulk.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
         try:
             work.run(_representable(repo.ref(commit), prefix, result), prefix, top)
         finally:
@@ -113,14 +96,10 @@ def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, prog
 
 def _representable(ref: Ref, prefix: str, result: Updated) -> Iterator[Any]:
     for row in ref.list(prefix):
-        if _fits(row.path.removeprefix(prefix)):
+        if fits(row.path.removeprefix(prefix)):
             yield row
         else:
             result.skipped.append(row.path)
-
-
-def _fits(name: str) -> bool:
-    return is_local(name) and name.split("/", 1)[0] != OURS
 
 
 def status(lake: Lake, top: Path, *, ask: bool = True) -> LocalStatus:
@@ -237,7 +216,7 @@ def _finish_update(repo: Repository, here: Checkout, conflicts: Side, progress: 
 
 def _update(repo: Repository, here: Checkout, commit_id: str, conflicts: Side, progress: Report) -> Updated:
     ref = repo.ref(commit_id)
-    plan = _planned(repo, here, ref, conflicts)
+    plan = planned(repo, here, ref, conflicts)
     if plan.conflicts:
         raise ConflictError(
             f"both {here.top} and {here.origin} changed {len(plan.conflicts)} of the same files; nothing was touched",
@@ -258,81 +237,15 @@ def _update(repo: Repository, here: Checkout, commit_id: str, conflicts: Side, p
     return Updated(commit_id, len(plan.fetch), len(plan.remove), plan.kept, plan.skipped)
 
 
-def _planned(repo: Repository, here: Checkout, ref: Ref, conflicts: Side) -> _Plan:
-    plan, prefix = _Plan(), here.origin.prefix
-    batch: list[Change] = []
-    found: Any = repo.ref(here.base).diff(ref, two_dot=True, prefix=prefix)
-    for change in found:
-        if not _fits(change.path.removeprefix(prefix)):
-            plan.skipped.append(change.path)
-            continue
-        batch.append(change)
-        if len(batch) == BATCH_FILES:
-            gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], _AT_ONCE)
-            batch = []
-    gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], _AT_ONCE)
-    plan.conflicts.sort(key=lambda conflict: conflict.path)
-    plan.kept.sort()
-    return plan
-
-
-def _plan_one(here: Checkout, ref: Ref, change: Change, conflicts: Side, plan: _Plan) -> None:
-    name = change.path.removeprefix(here.origin.prefix)
-    mine = run_in_thread(here.look, name)
-    known = run_in_thread(here.index.get, name)
-    theirs, removed = None, change.type == "removed"
-    if not removed and (mine is not None or (known is not None and here.target)):
-        theirs = ref.stat(change.path)
-    if mine is None and known is not None and theirs is not None and known.checksum == theirs.checksum:
-        return  # an update that was broken off, or our own commit, has done it
-    if mine is not None and (mine.md5 or None) == (theirs.checksum if theirs else None):
-        _adopt(plan, name, mine, theirs)  # both sides did the same
-        return
-    if mine is not None and conflicts != "theirs":
-        _clash(plan, change.path, name, mine, theirs, conflicts)
-        return
-    plan.expected[name] = run_in_thread(_stamp, here.top / name)
-    if removed:
-        plan.remove.append(name)
-    else:
-        plan.fetch.append(change)
-
-
-def _adopt(plan: _Plan, name: str, mine: LocalChange, theirs: ObjectInfo | None) -> None:
-    if theirs is None or mine.local is None:
-        plan.forget.append(name)
-    else:
-        plan.adopt.append(Known(name, mine.local.stamp, mine.md5, theirs.checksum, seen_ns=mine.local.stamp.mtime_ns))
-
-
-def _clash(plan: _Plan, path: str, name: str, mine: LocalChange, theirs: ObjectInfo | None, conflicts: Side) -> None:
-    base = mine.known.checksum if mine.known else None
-    if conflicts == "stop":
-        plan.conflicts.append(Conflict(path, base, mine.md5 or None, theirs.checksum if theirs else None))
-        return
-    plan.kept.append(path)
-    if theirs is None:
-        plan.forget.append(name)  # what is there counts as added
-    else:  # what is there counts as a change of theirs: nothing on disk looks like this row
-        plan.adopt.append(Known(name, Stamp(-1, 0, 0), theirs.checksum, theirs.checksum))
-
-
-def _stamp(file: Path) -> Stamp | None:
-    try:
-        return Stamp.of(os.stat(file))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _refuse_touched(here: Checkout, plan: _Plan, name: str) -> None:
-    if _stamp(here.top / name) != plan.expected[name]:
+def _refuse_touched(here: Checkout, plan: Plan, name: str) -> None:
+    if stamp_of(here.top / name) != plan.expected[name]:
         raise ConflictError(
             f"{here.top / name} was changed while the directory was being updated, and was left alone; pull again",
             kind="local_conflict",
         ).with_conflicts([Conflict(here.origin.prefix + name)])
 
 
-def _remove(here: Checkout, plan: _Plan) -> None:
+def _remove(here: Checkout, plan: Plan) -> None:
     """First what is removed: a file may have to make room for a directory."""
     here.index.remember(plan.adopt)
     here.index.forget(plan.forget)
@@ -342,7 +255,7 @@ def _remove(here: Checkout, plan: _Plan) -> None:
         here.index.forget([name])
 
 
-def _fetch(ref: Ref, here: Checkout, plan: _Plan, changes: Sequence[Change], tally: Tally) -> None:
+def _fetch(ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tally: Tally) -> None:
     done: list[Known] = []
 
     def one(change: Change) -> None:
@@ -355,12 +268,12 @@ def _fetch(ref: Ref, here: Checkout, plan: _Plan, changes: Sequence[Change], tal
 
     jobs: list[Callable[[], Any]] = [partial(one, change) for change in changes]
     try:
-        gather(jobs, _AT_ONCE)
+        gather(jobs, AT_ONCE)
     finally:
         run_in_thread(here.index.remember, done)
 
 
-def _place(here: Checkout, plan: _Plan, name: str, part: Path, checksum: str, started: int) -> Known:
+def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:
     known = bulk.describe(name, part, checksum, started)
     local = here.top / name
     local.parent.mkdir(parents=True, exist_ok=True)
