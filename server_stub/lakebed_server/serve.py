@@ -97,9 +97,14 @@ async def _serve(
         timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
     )
     server = _Server(config, lambda: on_ready(parts.first_admin))
-    # uvicorn raises the signal again once it has stopped, which would make a clean stop look like a death
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # until uvicorn listens to signals itself; and it raises them again once it has stopped, which would make a clean
+    # stop look like a death
     for one in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(one, lambda *_: None)
+        signal.signal(one, stop)
     await server.serve(sockets=[listener])
 
 

@@ -19,6 +19,8 @@ from lakebed_server.vocabulary import StartError
 _RESTARTS = 5
 """Workers that may die within a minute before the server gives up."""
 
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
 Say = Callable[[str], None]
 Work = Callable[[Callable[[], None]], None]
 """One worker's whole life; it calls what it is given when it is ready."""
@@ -42,7 +44,7 @@ class _Pool:
         self._deaths: list[float] = []
 
     def run(self) -> None:
-        for one in (signal.SIGTERM, signal.SIGINT):
+        for one in _SIGNALS:
             signal.signal(one, self._stop)
         try:
             pipes = [self._start() for _ in range(self._count)]
@@ -57,16 +59,22 @@ class _Pool:
     def _start(self) -> int:
         """Fork a worker; the end of a pipe that says a byte when it is ready."""
         reader, writer = os.pipe()
+        # a signal that comes while a worker is made must reach it too: it waits until the worker is known
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         pid = os.fork()
         if pid:
             os.close(writer)
             self._workers.add(pid)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            if self._stopping:
+                self._signal(signal.SIGTERM)
             return reader
         os.close(reader)
         code = 1
         try:
-            for one in (signal.SIGTERM, signal.SIGINT):
+            for one in _SIGNALS:
                 signal.signal(one, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             self._work(lambda: _say_ready(writer))
             code = 0
         except StartError as error:

@@ -68,6 +68,15 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
         assert len(connect(server).list().all()) == 20
 
 
+@pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.2])
+def test_a_signal_reaches_a_worker_that_is_just_starting(tmp_path: Path, moment: float) -> None:
+    with running_server(tmp_path / "data", flags=["--workers", "2"]) as server:
+        os.kill(min(workers_of(server)), signal.SIGKILL)
+        time.sleep(moment)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(15) == 0
+
+
 def test_the_admin_key_is_shown_once(tmp_path: Path) -> None:
     with running_server(tmp_path / "data", flags=["--workers", "2"], environment={"LAKEBED_ADMIN_ACCESS_KEY_ID": "",
                         "LAKEBED_ADMIN_SECRET_ACCESS_KEY": ""}) as server:  # fmt: skip
