@@ -176,22 +176,54 @@ class MergedCursor:
         return self._top.entry()
 
 
-class _LiveCursor(MergedCursor):
-    """Shows no tombstones."""
+class _PatchedCursor:
+    """Over the entries of a tree with patches, newest first; between their rows as fast as over the ranges alone."""
+
+    def __init__(self, patches: Sequence[TreeCursor], ranges: TreeCursor) -> None:
+        self._patches = patches
+        self._ranges = ranges
+        self._edge: str | None = None  # where the next row of any patch stands
+        self._top = ranges
+        self.path: str | None = None
 
     async def seek(self, path: str) -> None:
         """Go to the first entry at or after `path`."""
-        await super().seek(path)
-        await self._live()
+        for cursor in (*self._patches, self._ranges):
+            await cursor.seek(path)
+        self._find_edge()
+        await self._stand()
 
     async def next(self) -> None:
         """Go to the next entry."""
-        await super().next()
-        await self._live()
+        if self._top is self._ranges:
+            await self._ranges.next()
+        else:
+            await self._pass_edge()
+        await self._stand()
 
-    async def _live(self) -> None:
-        while self.path is not None and self.entry() is None:
-            await super().next()
+    def entry(self) -> Entry | None:
+        """The entry; never None."""
+        return self._top.entry()
+
+    async def _stand(self) -> None:
+        below = self._ranges.path
+        while self._edge is not None and (below is None or self._edge <= below):
+            self._top = next(cursor for cursor in self._patches if cursor.path == self._edge)
+            if self._top.entry() is not None:
+                self.path = self._edge
+                return
+            await self._pass_edge()
+            below = self._ranges.path
+        self._top, self.path = self._ranges, below
+
+    async def _pass_edge(self) -> None:
+        for cursor in (*self._patches, self._ranges):
+            if cursor.path == self._edge:
+                await cursor.next()
+        self._find_edge()
+
+    def _find_edge(self) -> None:
+        self._edge = min((cursor.path for cursor in self._patches if cursor.path is not None), default=None)
 
 
 def tree_cursor(trees: Trees, store: ObjectStore, tree: Tree) -> Cursor:
@@ -199,4 +231,5 @@ def tree_cursor(trees: Trees, store: ObjectStore, tree: Tree) -> Cursor:
     if not tree.patches:
         return TreeCursor(trees, store, tree)
     ranges = Tree(tree.id, tree.ranges, tree.max_paths)
-    return _LiveCursor([TreeCursor(trees, store, one) for one in (*map(single, tree.patches), ranges)])
+    patches = [TreeCursor(trees, store, single(info)) for info in tree.patches]
+    return _PatchedCursor(patches, TreeCursor(trees, store, ranges))
