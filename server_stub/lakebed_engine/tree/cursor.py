@@ -67,6 +67,12 @@ class TreeCursor:
         self._after: str | None = None
         self.path: str | None = None
 
+    def ahead(self, path: str) -> None:
+        """Begin to fetch what `seek` will need."""
+        at = self._tree.seek(path)
+        if at < len(self._tree.ranges):
+            self._trees.ahead(self._store, self._tree.ranges[at])
+
     async def seek(self, path: str) -> None:
         """Go to the first row at or after `path`."""
         self._range = self._tree.seek(path)
@@ -188,6 +194,8 @@ class _PatchedCursor:
 
     async def seek(self, path: str) -> None:
         """Go to the first entry at or after `path`."""
+        for cursor in (*self._patches, self._ranges):
+            cursor.ahead(path)  # the files that are not in memory are fetched at the same time
         for cursor in (*self._patches, self._ranges):
             await cursor.seek(path)
         self._find_edge()
