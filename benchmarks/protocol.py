@@ -16,6 +16,7 @@ from pathlib import Path
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations import staging
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import NoChangesError, TooManyAttemptsError
@@ -111,7 +112,18 @@ async def small(entries: int, root: Path) -> dict[str, float]:
     found |= {f"race_{name}_s": value for name, value in (await commit_rate(engine)).items()}
     await engine.close()
     await kv.close()
-    return found
+    return found | await in_memory(entries)
+
+
+async def in_memory(entries: int) -> dict[str, float]:
+    """The same race on stores of memory: what the engine itself costs."""
+    engine = Engine(MemoryKV(), Stores(None))
+    await engine.create_repository("bench", "mem://bench")
+    await stage_all(engine, "main", [(path_of(i), entry(path_of(i))) for i in range(entries)])
+    await engine.commit("bench", "main", REQUEST)
+    found = await commit_rate(engine)
+    await engine.close()
+    return {f"race_memory_{name}_s": value for name, value in found.items()}
 
 
 async def large(entries: int, root: Path) -> dict[str, float]:
