@@ -14,6 +14,7 @@ import base64
 import functools
 import hashlib
 import hmac
+import os
 import shutil
 import subprocess
 import tempfile
@@ -121,8 +122,20 @@ def _prepare(server: Azurite, process: subprocess.Popen[bytes], log: Path) -> No
     raise AssertionError(f"Azurite did not come up (exit code {process.poll()}): {problem}; it said:\n{said}")
 
 
+def _certificates() -> dict[str, str]:
+    """Node.js trusts its own list of authorities only: the machine's others are named as for Python's tools."""
+    names = ("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
+    known = [os.environ[name] for name in names if os.environ.get(name)]
+    return {"NODE_EXTRA_CA_CERTS": known[0]} if known else {}
+
+
+_failures: list[str] = []
+
+
 def _installed() -> Path:
-    """Its program, installed once in a checkout."""
+    """Its program, installed once in a checkout. What failed once is not tried again: each try takes a minute."""
+    if _failures:
+        raise AssertionError(_failures[0])
     place = _CACHE / f"azurite-{VERSION}"
     program = place / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
     if program.is_file():
@@ -134,9 +147,11 @@ def _installed() -> Path:
     flags = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--omit=optional"]
     done = subprocess.run(
         [npm, "install", "--prefix", str(fresh), *flags, f"azurite@{VERSION}"],
-        capture_output=True, text=True, timeout=600, check=False, cwd=fresh,
+        capture_output=True, text=True, timeout=600, check=False, cwd=fresh, env={**os.environ, **_certificates()},
     )  # fmt: skip
-    assert done.returncode == 0, f"npm install azurite failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+    if done.returncode:
+        _failures.append(f"npm install azurite failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise AssertionError(_failures[0])
     if not program.is_file():
         fresh.rename(place)  # at once whole, or not there
     return program
