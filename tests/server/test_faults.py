@@ -222,13 +222,14 @@ def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
     """Of a new repository it is the caller's mistake; the name is free again for a better try."""
     from tests.support.s3 import shared
 
-    boto = shared("seaweedfs").boto()
+    s3 = shared("seaweedfs")
+    boto = s3.boto()
     bucket = f"faults-{uuid4().hex[:12]}"
     said = f"the bucket '{bucket}' does not exist; create it, or correct the namespace"
     with cloud.scene() as scene:
         refused(scene.create(f"{bucket}-r", f"s3://{bucket}/x"), "invalid_namespace", said, retry=False)
         assert scene.create(f"{bucket}-r", f"s3://lakebed-test/{bucket}").status_code == 201
-    boto.create_bucket(Bucket=bucket)
+    s3.make_bucket(bucket)
     with Scene(cloud.server, f"s3://{bucket}/x", cloud.environment) as scene:
         kept = {}
         for found in boto.list_objects_v2(Bucket=bucket)["Contents"]:
@@ -237,7 +238,7 @@ def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
         boto.delete_bucket(Bucket=bucket)
         for answer in scene.attempt("upload", "commit", "read", "merge").values():
             refused(answer, "store_unavailable", said, retry=False)
-        boto.create_bucket(Bucket=bucket)
+        s3.make_bucket(bucket)
         for key, data in kept.items():
             boto.put_object(Bucket=bucket, Key=key, Body=data)
         scene.is_unhurt()

@@ -154,7 +154,7 @@ def test_a_bucket_that_is_gone_is_no_clean_bill(environment: dict[str, str], tmp
     bucket = shared("seaweedfs")
     own = f"gone-{uuid4().hex[:12]}"
     boto = bucket.boto()
-    boto.create_bucket(Bucket=own)
+    bucket.make_bucket(own)
     data_dir = tmp_path / "data"
     with running_server(data_dir, environment=environment) as server, client_of(server) as lake:
         fill(lake.repository(own).create(f"s3://{own}/x"))

@@ -71,6 +71,13 @@ class S3Server:
             config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}),
         )
 
+    def make_bucket(self, name: str) -> None:
+        """A bucket that takes data at once: SeaweedFS makes room for it at the first write, for seconds at times."""
+        client = self.boto()
+        client.create_bucket(Bucket=name)
+        _write_once(client, name)
+        client.delete_object(Bucket=name, Key="ready")
+
     def uploads(self, prefix: str) -> list[str]:
         """The keys of multipart uploads that have neither ended nor been aborted."""
         found = self.boto().list_multipart_uploads(Bucket=self.bucket, Prefix=prefix)
@@ -162,13 +169,25 @@ def _prepare(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> N
         try:
             if server.bucket not in [bucket["Name"] for bucket in client.list_buckets()["Buckets"]]:
                 client.create_bucket(Bucket=server.bucket)
-            client.put_object(Bucket=server.bucket, Key="ready", Body=b"ready")
+            _write_once(client, server.bucket)
             return
         except (BotoCoreError, ClientError) as error:
             problem = error
             time.sleep(0.1)
     said = log.read_text(errors="replace")[-4000:]
     raise AssertionError(f"SeaweedFS did not come up (exit code {process.poll()}): {problem}; it said:\n{said}")
+
+
+def _write_once(client: Any, bucket: str) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            client.put_object(Bucket=bucket, Key="ready", Body=b"ready")
+            return
+        except (BotoCoreError, ClientError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def _free_ports(count: int) -> list[int]:

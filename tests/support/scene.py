@@ -48,7 +48,11 @@ class Scene:
             "merge": lambda: self._http.post(f"{self._repo}/refs/theirs/merge/ours", json={}),
             "create": lambda: self.create(f"{self.name}-2", f"{namespace}-2"),
         }
-        self._build()
+        try:
+            self._build()
+        except BaseException:
+            self._http.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
