@@ -112,7 +112,7 @@ def scale(folder: Path, entries: int) -> Iterator[Figure]:
     )
     yield Figure("the same diff again", found["diff_1pct_warm_s"], "s")
     yield Figure("list page of 1,000, caches empty", found["list_page_cold_max_s"] * 1000, "ms", "at most", 15,
-                 "worst of 20 places")  # fmt: skip
+                 "worst of 20 places, calmest of three processes")  # fmt: skip
     yield Figure("list 250 common prefixes over all of it", found["list_prefixes_page_s"] * 1000, "ms", "at most", 15)
 
 
