@@ -8,7 +8,7 @@ workspace has changed since they were looked at.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
 from lakebed_engine.operations.swap import everything_of, nothing_staged, rotated, swap
-from lakebed_engine.operations.turns import turn
+from lakebed_engine.operations.turns import Ticket, together
 from lakebed_engine.operations.views import stands, tree_of
 from lakebed_engine.operations.workspaces import (
     FOLDER,
@@ -90,6 +90,20 @@ class _Try:
     chosen: Chosen
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A commit that the swap will put into history: its tree, the changes that it does not take, and its `paths`.
+
+    `paths` is None where there are too many to be told one by one.
+    """
+
+    attempt: _Try
+    commit: Commit
+    tree: Tree
+    rest: Layer | None
+    paths: list[str] | None
+
+
 async def advance(ctx: Context, repo_name: str, found_id: str, request: AdvanceRequest) -> Commit:
     """Commit a workspace, or the part of it that globs choose. A refusal changes nothing: it can be tried again.
 
@@ -98,30 +112,139 @@ async def advance(ctx: Context, repo_name: str, found_id: str, request: AdvanceR
     """
     _check(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
-    seen = await find(ctx, repo, found_id)
+    record = record_of(await find(ctx, repo, found_id))
     with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see below
         await find_sealed(ctx, repo, found_id)  # not while others wait
-    async with turn(ctx, repo, record_of(seen).branch):
-        for _ in range(ATTEMPTS):
-            done = await _remembered(ctx, repo, record_of(seen), request)
-            if done is not None:
-                return done
-            try:
-                new = await _attempt(ctx, repo, found_id, request)
-            except WorkspaceClosedError:  # perhaps by the same commit, sent twice
-                done = await _remembered(ctx, repo, record_of(seen), request)
-                if done is None:
-                    raise
-                return done
-            if new is not None:
-                break
-        else:
-            raise TooManyAttemptsError(
-                f"workspace {record_of(seen).uid} of {repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again"
-            )
+    ticket = Ticket(ctx.runtime.signal(), request, record.uid)
+    new = await together(ctx, repo, record.branch, ticket, lambda tickets: _Chain(ctx, repo, tickets).run())
     if not request.globs:
-        await try_marker(ctx, repo, record_of(seen).uid, new.id)
+        await try_marker(ctx, repo, record.uid, new.id)
     return new
+
+
+class _Chain:
+    """The commit of one workspace, and on top of it those of others who wait, in one swap.
+
+    Only the first one is told what stands against it. Others come along when nothing does, and when their paths are
+    none of those before them; whoever does not come along is the first of a later chain.
+    """
+
+    def __init__(self, ctx: Context, repo: Repo, tickets: Sequence[Ticket]) -> None:
+        self._ctx = ctx
+        self._repo = repo
+        self._first, *self._others = tickets
+
+    async def run(self) -> None:
+        """Answer the first ticket, and perhaps others. Raises what the first one has to hear."""
+        for _ in range(ATTEMPTS):
+            self._first.answer = await self._round()
+            if self._first.answer is not None:
+                return
+            self._others = []  # what has changed was perhaps one of theirs: the first one must not wait for it
+        raise TooManyAttemptsError(
+            f"workspace {self._first.uid} of {self._repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again"
+        )
+
+    async def _round(self) -> Commit | None:
+        """None: one of the records changed meanwhile."""
+        ctx, repo, first = self._ctx, self._repo, self._first
+        record = record_of(await find(ctx, repo, first.uid))
+        done = await _remembered(ctx, repo, record, _request_of(first))
+        if done is not None:
+            return done
+        try:
+            return await self._attempt(record.branch)
+        except WorkspaceClosedError:  # perhaps by the same commit, sent twice
+            done = await _remembered(ctx, repo, record, _request_of(first))
+            if done is None:
+                raise
+            return done
+
+    async def _attempt(self, branch_name: str) -> Commit | None:
+        ctx, repo = self._ctx, self._repo
+        workspace = await find_sealed(ctx, repo, self._first.uid)
+        if workspace is None:
+            return None
+        branch = await read_branch(ctx, repo, branch_name)
+        try:
+            return await self._try(workspace, branch)
+        except MissingFileError:  # of a layer that was compacted or committed long ago
+            if await stands(ctx, repo, workspace) and await stands(ctx, repo, branch):
+                raise
+            return None
+        except (PathsConflictError, NoChangesError):  # what is in the way may be this workspace, committed or popped
+            if await stands(ctx, repo, workspace):
+                raise
+            return None
+
+    async def _try(self, workspace: Seen, branch: Seen) -> Commit | None:
+        ctx, repo = self._ctx, self._repo
+        tip = await load_commit(ctx, repo, branch.record.commit_id)
+        tree = await tree_of(ctx, repo, tip.id)
+        writes: list[Write] = []
+        try:
+            request = _request_of(self._first)
+            attempt = _Try(ctx, repo, request, workspace, branch, _chosen(ctx, repo, workspace, request))
+            made = [await _make(attempt, tip, tree, writes)]
+            along = await self._along(branch, made, writes)
+            await write_all(ctx.runtime, writes)
+        finally:
+            for write in writes:
+                write.drop()
+        if not await _swing(ctx, repo, branch, made):
+            return None
+        for ticket, one in zip(along, made[1:], strict=True):
+            ticket.answer = one.commit
+        return made[0].commit
+
+    async def _along(self, branch: Seen, made: list[_Made], writes: list[Write]) -> list[Ticket]:
+        """Those of the others who come along; their commits are added to `made`."""
+        along: list[Ticket] = []
+        taken = set(made[0].paths or ())
+        if made[0].paths is None or made[0].attempt.request.replace_prefix:
+            return along
+        for ticket in self._others:
+            with suppress(EngineError):  # it hears of it when it is the first
+                one = await self._one_more(ticket, branch, made[-1], taken, writes)
+                if one is not None:
+                    made.append(one)
+                    along.append(ticket)
+                    taken.update(one.paths or ())
+        return along
+
+    async def _one_more(
+        self, ticket: Ticket, branch: Seen, last: _Made, taken: set[str], writes: list[Write]
+    ) -> _Made | None:
+        """The commit of one who comes along; None for one who cannot. Not `abort`: for that, the head has moved."""
+        ctx, repo, request = self._ctx, self._repo, _request_of(ticket)
+        workspace = await find_sealed(ctx, repo, ticket.uid)
+        if workspace is None or request.globs or request.replace_prefix or request.policy == "abort":
+            return None
+        if record_of(workspace).claims or record_of(workspace).branch != branch.record.name:
+            return None
+        if await _remembered(ctx, repo, record_of(workspace), request) is not None:
+            return None
+        attempt = _Try(ctx, repo, request, workspace, branch, _chosen(ctx, repo, workspace, request))
+        if await attempt.chosen.load() > GUARDED or not taken.isdisjoint(await attempt.chosen.paths()):
+            return None
+        own: list[Write] = []
+        try:
+            made = await _make(attempt, last.commit, last.tree, own)
+        except BaseException:
+            for write in own:
+                write.drop()
+            raise
+        writes += own
+        return made
+
+
+def _request_of(ticket: Ticket) -> AdvanceRequest:
+    assert isinstance(ticket.request, AdvanceRequest)
+    return ticket.request
+
+
+def _chosen(ctx: Context, repo: Repo, workspace: Seen, request: AdvanceRequest) -> Chosen:
+    return Chosen(ctx, repo, workspace.record.layers, Globs(request.globs))
 
 
 def _check(request: AdvanceRequest) -> None:
@@ -162,72 +285,51 @@ def _asked(request: AdvanceRequest) -> str:
     return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
 
 
-async def _attempt(ctx: Context, repo: Repo, found_id: str, request: AdvanceRequest) -> Commit | None:
-    """None: one of the records changed meanwhile."""
-    workspace = await find_sealed(ctx, repo, found_id)
-    if workspace is None:
-        return None
-    branch = await read_branch(ctx, repo, record_of(workspace).branch)
-    chosen = Chosen(ctx, repo, workspace.record.layers, Globs(request.globs))
-    attempt = _Try(ctx, repo, request, workspace, branch, chosen)
-    try:
-        return await _try_advance(attempt)
-    except MissingFileError:  # of a layer that was compacted or committed long ago
-        if await stands(ctx, repo, workspace) and await stands(ctx, repo, branch):
-            raise
-        return None
-    except (PathsConflictError, NoChangesError):  # what stands in the way may be this workspace, committed or popped
-        if await stands(ctx, repo, workspace):
-            raise
-        return None
+async def _make(attempt: _Try, tip: Commit, tree: Tree, writes: list[Write]) -> _Made:
+    """The commit on top of `tip`, whose tree is `tree`: the branch's head, or one that the same swap will install.
 
-
-async def _try_advance(attempt: _Try) -> Commit | None:
+    Raises what stands against it, as `advance` does.
+    """
     ctx, repo, request = attempt.ctx, attempt.repo, attempt.request
-    record, head_id = record_of(attempt.workspace), attempt.branch.record.commit_id
+    record = record_of(attempt.workspace)
     rows = await attempt.chosen.load()
     if not rows and not (request.allow_empty or request.replace_prefix or request.globs):
         raise NoChangesError(f"workspace {record.uid} of {repo.name!r}: no changes to commit")
     if request.globs:
         attempt.chosen.refuse_idle()
-    claims = (*record.claims, *request.replace_prefix)
-    work = Work(ctx, repo, attempt.workspace, attempt.branch, attempt.chosen, claims, request.conflicts_amount)
-    await refuse_dirty(work)
-    if head_id != record.commit_id and request.policy != "overwrite":
-        await refuse_concurrent(work, always=request.policy == "abort")
-    head = await tree_of(ctx, repo, head_id)
-    writes: list[Write] = []
-    try:
-        folded = await fold(ctx.trees, repo.store, ctx.runtime, head, _delta(attempt, head), later=writes)
-        if not folded.changed and not request.allow_empty:
-            raise NoChangesError(
-                f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
-            )
-        new = await _made(attempt, folded.tree, head_id, writes)
-    finally:
-        for write in writes:
-            write.drop()
-    rest = None
-    if request.globs:
-        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
-    return new if await _swing(attempt, new, rest, rows) else None
-
-
-async def _made(attempt: _Try, tree: Tree, head_id: str, writes: list[Write]) -> Commit:
-    """The commit of a tree: its file and the tree's are written at the same time."""
-    ctx, repo, request, record = attempt.ctx, attempt.repo, attempt.request, record_of(attempt.workspace)
+    await _refuse_collisions(attempt)
+    folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, _delta(attempt, tree), later=writes)
+    if not folded.changed and not request.allow_empty:
+        raise NoChangesError(
+            f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
+        )
     new, write = new_commit(
         ctx,
         repo,
-        [await load_commit(ctx, repo, head_id)],
-        tree.id,
+        [tip],
+        folded.tree.id,
         committer=request.committer,
         message=request.message or record.message or f"Workspace {record.uid}",
         metadata=request.metadata,
         date=request.date,
     )
-    await write_all(ctx.runtime, [*writes, write])
-    return new
+    writes.append(write)
+    rest = None
+    if request.globs:
+        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
+    paths = await attempt.chosen.paths() if rows <= GUARDED else None
+    return _Made(attempt, new, folded.tree, rest, paths)
+
+
+async def _refuse_collisions(attempt: _Try) -> None:
+    record, request = record_of(attempt.workspace), attempt.request
+    claims = (*record.claims, *request.replace_prefix)
+    work = Work(
+        attempt.ctx, attempt.repo, attempt.workspace, attempt.branch, attempt.chosen, claims, request.conflicts_amount
+    )
+    await refuse_dirty(work)
+    if attempt.branch.record.commit_id != record.commit_id and request.policy != "overwrite":
+        await refuse_concurrent(work, always=request.policy == "abort")
 
 
 def _delta(attempt: _Try, head: Tree) -> AsyncIterator[pa.Table]:
@@ -249,38 +351,55 @@ def _delta(attempt: _Try, head: Tree) -> AsyncIterator[pa.Table]:
     return overlaid(ctx.runtime, [attempt.chosen.rows(), gone()])
 
 
-async def _swing(attempt: _Try, new: Commit, rest: Layer | None, rows: int) -> bool:
-    """The batch. False: one of the records changed, or a row was staged that the commit would have to look at."""
-    ctx, repo, request = attempt.ctx, attempt.repo, attempt.request
-    record = record_of(attempt.workspace)
-    checks = [attempt.workspace.check(repo)]
-    puts = [commit_row(repo, new)]
-    if rest is None:
-        after = closing(ctx, record, "committed", new.id)
-        checks.append(nothing_staged(record))  # or a row that was acknowledged would be lost
-        puts.append(Put(repo.partition, MARKERS + record.uid.encode(), new.id.encode()))
-        dropped = everything_of(record)
-    else:
-        after, dropped = _continued(record, new, rest), list(record.layers)
-    if request.idempotency_key:
-        puts.append(Put(repo.partition, _done_key(record, request), encode(Done(new.id, _asked(request)))))
-    if rows <= GUARDED:
-        live = staging(attempt.branch.record.staging_token)
-        checks += [Check(live, path.encode(), ABSENT) for path in await attempt.chosen.paths()]
-    old = attempt.branch.record
+async def _swing(ctx: Context, repo: Repo, seen: Seen, made: Sequence[_Made]) -> bool:
+    """The batch. False: one of the records changed, or a row was staged that a commit would have to look at."""
+    old = seen.record
+    checks: list[Check] = []
+    puts: list[Put] = []
+    dropped: list[Layer] = []
+    for one in made:
+        checks += _checks(one)
+        puts += _rows(one)
+        record = record_of(one.attempt.workspace)
+        dropped += everything_of(record) if one.rest is None else record.layers
     turned = await rotated(ctx, old)
     branch = msgspec.structs.replace(
-        old, gen=old.gen + 1, commit_id=new.id, staging_token=turned.token, layers=turned.layers
+        old, gen=old.gen + 1, commit_id=made[-1].commit.id, staging_token=turned.token, layers=turned.layers
     )
     return await swap(
         ctx,
         repo,
-        attempt.branch,
+        seen,
         branch,
-        puts=[*puts, row_of(repo, after)],
+        puts=puts,
         checks=[*checks, *turned.checks],
         dropped=[*dropped, *turned.dropped],
     )
+
+
+def _checks(made: _Made) -> list[Check]:
+    """What must still hold of a workspace, and of the branch where it touches it."""
+    attempt = made.attempt
+    checks = [attempt.workspace.check(attempt.repo)]
+    if made.rest is None:
+        checks.append(nothing_staged(attempt.workspace.record))  # or a row that was acknowledged would be lost
+    live = staging(attempt.branch.record.staging_token)
+    return checks + [Check(live, path.encode(), ABSENT) for path in made.paths or ()]
+
+
+def _rows(made: _Made) -> list[Put]:
+    """The commit, the workspace's new record, its idempotency key and its marker that is still to be written."""
+    attempt, new = made.attempt, made.commit
+    repo, request, record = attempt.repo, attempt.request, record_of(attempt.workspace)
+    rows = [commit_row(repo, new)]
+    if made.rest is None:
+        after = closing(attempt.ctx, record, "committed", new.id)
+        rows.append(Put(repo.partition, MARKERS + record.uid.encode(), new.id.encode()))
+    else:
+        after = _continued(record, new, made.rest)
+    if request.idempotency_key:
+        rows.append(Put(repo.partition, _done_key(record, request), encode(Done(new.id, _asked(request)))))
+    return [*rows, row_of(repo, after)]
 
 
 def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:

@@ -216,7 +216,7 @@ class Chain:
         answers: list[tuple[Ticket, Commit | NoChangesError]] = []
         for start, ticket in sorted(zip(marks, self._tickets, strict=True), key=lambda pair: -pair[0]):
             request = ticket.request
-            assert request is not None
+            assert isinstance(request, CommitRequest)
             folded = Folded(tree, 0, 0)
             taken = start < end
             if taken:

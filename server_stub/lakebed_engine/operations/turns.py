@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.ports import Signal
-from lakebed_engine.vocabulary.records import Commit, CommitRequest
+from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, CommitRequest
 
 _PATIENCE = 10.0
 """Seconds after which one goes ahead: a commit that takes so long must not hold up the others."""
@@ -24,11 +24,14 @@ _TOGETHER = 16
 
 @dataclass(eq=False)
 class Ticket:
-    """One who waits. `request`, `uid`, `resets` and `mark` are those of a commit: see `commits`."""
+    """One who waits. `resets` and `mark` are those of a commit: see `commits`.
+
+    `uid` is the branch's that is committed, or the workspace's.
+    """
 
     signal: Signal
-    request: CommitRequest | None = None
-    uid: str = ""
+    request: CommitRequest | AdvanceRequest
+    uid: str
     resets: int = 0
     mark: str | None = None
     answer: Commit | EngineError | None = None
@@ -79,19 +82,10 @@ async def _arrive(ctx: Context, line: Line, ticket: Ticket) -> bool:
     return False
 
 
-@asynccontextmanager
-async def turn(ctx: Context, repo: Repo, branch: str) -> AsyncIterator[None]:
-    """Wait until those who came before are done, or for long enough."""
-    ticket = Ticket(ctx.runtime.signal())
-    async with _in_line(ctx, repo, branch, ticket) as line:
-        await _arrive(ctx, line, ticket)
-        yield
-
-
 async def together(
     ctx: Context, repo: Repo, branch: str, ticket: Ticket, work: Callable[[Sequence[Ticket]], Awaitable[None]]
 ) -> Commit:
-    """The commit that answers a ticket. Whoever's turn it is does the work for all who wait by then.
+    """The commit that answers a ticket. Whoever's turn it is does the work for all of its kind who wait by then.
 
     `work` sets the answers. When it raises, nothing has landed, and those whom it took along try for themselves.
     """
@@ -105,7 +99,8 @@ async def together(
 
 
 async def _lead(line: Line, ticket: Ticket, work: Callable[[Sequence[Ticket]], Awaitable[None]]) -> None:
-    others = [one for one in line.waiting if one.request is not None][: _TOGETHER - 1]
+    kind = type(ticket.request)
+    others = [one for one in line.waiting if type(one.request) is kind][: _TOGETHER - 1]
     for one in others:
         line.waiting.remove(one)
         one.taken = True
