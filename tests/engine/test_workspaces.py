@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import janitor
+from lakebed_engine.operations import janitor, workspaces
 from lakebed_engine.operations.context import staging
 from lakebed_engine.operations.swap import ledger_token
 from lakebed_engine.stores.kv.base import Batch
@@ -678,7 +678,7 @@ def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
         await register(engine, ws, {"b": "2", "c": "3"})
         await advance(engine, ws, "rebase", "b", idempotency_key="k1")
         await advance(engine, ws, idempotency_key="k2")
-        clock_of(engine).forward(janitor.REMEMBERED - 1)
+        clock_of(engine).forward(workspaces.REMEMBERED - 1)
         await engine.run_cleaner()
         assert (await now(engine, ws)).state == "committed"
         clock_of(engine).forward(1)
@@ -688,6 +688,56 @@ def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
         kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
         assert kinds == {b"branch", b"commit"}
         assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
+
+    run(job())
+
+
+@pytest.mark.parametrize("how", ["objects", "committed", "partly"])
+def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> None:
+    """Commits may name what lies below its prefixes."""
+
+    async def job() -> None:
+        engine, ws = await base()
+        if how == "objects":
+            await write_below(engine, ws, "left", "x")
+            await engine.delete_workspace(REPO, ws.uid)
+        else:
+            for path in ("b", "c"):  # through the server: their data lies in data/
+                await put(engine, path, path, branch=ws.name)
+            await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
+            if how == "partly":
+                await engine.delete_workspace(REPO, ws.uid)
+        clock_of(engine).forward(workspaces.REMEMBERED)
+        await engine.run_cleaner()
+        await fails(now(engine, ws), errors.WorkspaceNotFoundError)
+        await fails(workspace(engine, id=ws.uid), errors.NameTakenError)
+
+    run(job())
+
+
+def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
+    async def job() -> None:
+        world = World()
+        engine = await world.start()
+        late = [await workspace(engine, lifetime=1000) for _ in range(20)]
+        soon = await workspace(engine, lifetime=100)
+        world.clock.forward(101)
+        calls: list[str] = []
+
+        async def hook(what: str) -> None:
+            calls.append(what)
+
+        world.hook = hook
+        assert await janitor.tidy(engine._ctx) == 1
+        world.hook = None
+        assert calls.count("kv get") <= 4, "not one for each of the others"
+        assert (await now(engine, soon)).state == "expired"
+        await engine.renew_workspace(REPO, late[0].uid, 5000)
+        world.clock.forward(1000)
+        assert await janitor.tidy(engine._ctx) == 19
+        assert (await now(engine, late[0])).state == "open"
+        world.clock.forward(4001)
+        assert await janitor.tidy(engine._ctx) == 1
 
     run(job())
 

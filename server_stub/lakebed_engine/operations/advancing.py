@@ -39,8 +39,9 @@ from lakebed_engine.operations.workspaces import (
     closing,
     find,
     find_sealed,
+    mark_used,
     record_of,
-    row_of,
+    rows_of,
 )
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.tree.diff import diff
@@ -316,6 +317,7 @@ async def _make(attempt: _Try, tip: Commit, tree: Tree, writes: list[Write]) -> 
     writes.append(write)
     rest = None
     if request.globs:
+        await mark_used(repo, record)
         rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
     paths = await attempt.chosen.paths() if rows <= GUARDED else None
     return _Made(attempt, new, folded.tree, rest, paths)
@@ -399,7 +401,7 @@ def _rows(made: _Made) -> list[Put]:
         after = _continued(record, new, made.rest)
     if request.idempotency_key:
         rows.append(Put(repo.partition, _done_key(record, request), encode(Done(new.id, _asked(request)))))
-    return [*rows, row_of(repo, after)]
+    return [*rows, *rows_of(repo, after)]
 
 
 def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:

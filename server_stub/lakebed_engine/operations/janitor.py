@@ -13,16 +13,13 @@ from lakebed_engine.operations.context import (
     Repo,
     Seen,
     decode_repository,
-    decode_workspace,
+    find_workspace,
     workspace_key,
 )
-from lakebed_engine.operations.workspaces import close
+from lakebed_engine.operations.workspaces import DUE, REMEMBERED, close, record_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete
 from lakebed_engine.vocabulary.errors import PredicateFailed
 from lakebed_engine.vocabulary.records import Workspace
-
-REMEMBERED = 7 * 24 * 3600
-"""Seconds for which a closed workspace and its idempotency keys are kept."""
 
 
 async def tidy(ctx: Context) -> int:
@@ -53,19 +50,31 @@ async def _markers(ctx: Context, repo: Repo) -> None:
 
 
 async def _workspaces(ctx: Context, repo: Repo) -> int:
+    """Those whose time has come; only these are read."""
     done = 0
-    start = workspace_key("")
-    while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", 1000):
+    start, end = DUE, DUE + f"{ctx.now() + 1:012d}".encode()
+    while rows := await ctx.kv.scan(repo.partition, start, end, 1000):
         for row in rows:
-            seen = Seen(decode_workspace(row.value), row.version)
-            assert isinstance(seen.record, Workspace)
-            if seen.record.state == "open":
-                # renewed meanwhile: the swap fails, and it lives on
-                done += seen.record.expires <= ctx.now() and await close(ctx, repo, seen, "expired")
-            elif seen.record.closed + REMEMBERED <= ctx.now():
-                done += await _forget(ctx, repo, seen, seen.record.uid)
+            seen = await find_workspace(ctx, repo, row.key.rpartition(b"/")[2].decode())
+            if seen is not None and _is_due(ctx, record_of(seen)):
+                if not await _come(ctx, repo, seen):
+                    continue  # it has changed meanwhile: the next pass looks again
+                done += 1
+            await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key)]))
         start = rows[-1].key + b"\0"
     return done
+
+
+def _is_due(ctx: Context, record: Workspace) -> bool:
+    """A workspace has a row for every time that it ever had: it may have been renewed."""
+    return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.now()
+
+
+async def _come(ctx: Context, repo: Repo, seen: Seen) -> bool:
+    record = record_of(seen)
+    if record.state == "open":
+        return await close(ctx, repo, seen, "expired")
+    return await _forget(ctx, repo, seen, record.uid)
 
 
 async def _forget(ctx: Context, repo: Repo, seen: Seen, found_id: str) -> bool:

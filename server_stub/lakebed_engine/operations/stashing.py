@@ -27,7 +27,7 @@ from lakebed_engine.operations.workspaces import (
     find_sealed,
     new_record,
     record_of,
-    row_of,
+    rows_of,
 )
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.vocabulary.errors import MissingFileError, NoChangesError, TooManyAttemptsError
@@ -53,7 +53,7 @@ async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Work
         guard = [absent(repo.partition, record_key(new.name)), *([] if used else [nothing_staged(branch)])]
         gone = [] if used else [Layer(branch.staging_token)]
         after = emptied(branch, ctx.ids.new())
-        if await swap(ctx, repo, seen, after, puts=[row_of(repo, new)], checks=guard, dropped=gone):
+        if await swap(ctx, repo, seen, after, puts=rows_of(repo, new), checks=guard, dropped=gone):
             return new
     raise TooManyAttemptsError(f"branch {request.ref!r} of {repo.name!r} changed too often, nothing was stashed")
 
@@ -92,7 +92,7 @@ async def _pop(ctx: Context, repo: Repo, workspace: Seen, seen: Seen) -> Layer |
         repo,
         seen,
         layer,
-        puts=[row_of(repo, closing(ctx, record, "popped"))],
+        puts=rows_of(repo, closing(ctx, record, "popped")),
         checks=[workspace.check(repo), nothing_staged(record)],
         dropped=everything_of(record),
     )

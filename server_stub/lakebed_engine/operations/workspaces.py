@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import get_args
 
 import msgspec
@@ -37,6 +38,7 @@ from lakebed_engine.operations.views import stands
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
     InvalidRefError,
     InvalidRequestError,
     MissingFileError,
@@ -51,6 +53,12 @@ FOLDER = "workspaces/"
 
 STATES = (*get_args(WorkspaceState), "all")
 """What a listing can be asked for."""
+
+DUE = b"due/"
+"""Prefix of rows, in a repository's partition, that tell the janitor when to look: `due/<Unix second>/<id>`."""
+
+REMEMBERED = 7 * 24 * 3600
+"""Seconds for which a closed workspace and its idempotency keys are kept."""
 
 SHORTEST, LONGEST = 60, 365 * 24 * 3600
 """Bounds of a lifetime in seconds."""
@@ -127,7 +135,7 @@ async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Wor
     await read_branch(ctx, repo, branch)
     new = new_record(ctx, branch, found.commit_id, request)
     operation = OPERATIONS + ctx.ids.new().encode()
-    puts = [row_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
+    puts = [*rows_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
     if not await apply(ctx, repo, Batch(checks=[absent(repo.partition, workspace_key(new.uid))], puts=puts), operation):
         return await _made_before(ctx, repo, request) or new  # the same call was sent twice at once
     return new
@@ -143,15 +151,45 @@ async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> W
         same = (old.creator, old.message, old.claims) == (request.creator, request.message, request.claims)
         if same and request.branch in ("", old.branch):
             return old
-    # what an old workspace wrote may be named by commits for ever: nobody may write there again
-    elif await anext(aiter(repo.store.list(FOLDER + request.id)), None) is None:
+    elif not await _was_used(ctx, repo, request.id):
         return None
     raise NameTakenError(f"workspace id {request.id} of {repo.name!r} was used before: take 128 random bits")
 
 
-def row_of(repo: Repo, record: Workspace) -> Put:
-    """The KV row of a workspace."""
-    return Put(repo.partition, record_key(record.name), encode(record))
+async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:
+    """Whether a workspace that is forgotten has had this id: commits may name what it wrote, for ever.
+
+    A listing of `workspaces/<id>` would ask less often, but on a local disk it reads the names of all workspaces.
+    """
+
+    async def has_objects() -> bool:
+        return await anext(aiter(repo.store.list(f"{FOLDER}{found_id}/")), None) is not None
+
+    async def is_there(key: str) -> bool:
+        try:
+            await repo.store.head(key)
+        except BlobNotFound:
+            return False
+        return True
+
+    marks = [partial(is_there, f"{FOLDER}{found_id}.{ending}") for ending in ("committed", "used")]
+    return any(await ctx.runtime.gather([has_objects, *marks]))
+
+
+async def mark_used(repo: Repo, record: Workspace) -> None:
+    """Write `workspaces/<id>.used`, durably: for a workspace whose first prefix may stay empty."""
+    await repo.store.put(f"{FOLDER}{record.uid}.used", encode({"workspace": record.uid}))
+
+
+def rows_of(repo: Repo, record: Workspace) -> list[Put]:
+    """The KV rows of a workspace: its record, and when the janitor has to look at it."""
+    return [Put(repo.partition, record_key(record.name), encode(record)), due_row(repo, record)]
+
+
+def due_row(repo: Repo, record: Workspace) -> Put:
+    """When something becomes of a workspace by itself: it expires, or is forgotten."""
+    at = record.expires if record.state == "open" else record.closed + REMEMBERED
+    return Put(repo.partition, DUE + f"{at:012d}/{record.uid}".encode(), b"")
 
 
 async def find(ctx: Context, repo: Repo, found_id: str) -> Seen:
@@ -216,7 +254,7 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
     for _ in range(ATTEMPTS):
         seen = await find_open(ctx, repo, found_id)
         new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.now() + lifetime)
-        if await swap(ctx, repo, seen, new):
+        if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]):
             return new
     raise busy(repo, found_id)
 
@@ -231,7 +269,8 @@ def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str 
 async def close(ctx: Context, repo: Repo, seen: Seen, state: WorkspaceState) -> bool:
     """Close a workspace and drop its changes. The objects below its prefix stay. False: it changed meanwhile."""
     record = record_of(seen)
-    return await swap(ctx, repo, seen, closing(ctx, record, state), dropped=everything_of(record))
+    after = closing(ctx, record, state)
+    return await swap(ctx, repo, seen, after, puts=[due_row(repo, after)], dropped=everything_of(record))
 
 
 async def drop(ctx: Context, repo_name: str, found_id: str, force: bool) -> None:
