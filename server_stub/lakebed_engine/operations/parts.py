@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-import numpy as np
 import pyarrow as pa
 from pathspec import GitIgnoreSpec
 
@@ -36,10 +35,13 @@ class Globs:
                 raise InvalidRequestError(f"glob {text[:80]!r}: says nothing, it is empty or a comment")
         self._idle = set(range(len(texts)))
 
+    @property
+    def choose_all(self) -> bool:
+        """There are no globs."""
+        return not self._texts
+
     def mask(self, rows: pa.Table) -> pa.Array:
-        """Which rows are chosen; all when there are no globs."""
-        if not self._texts:
-            return pa.array(np.ones(rows.num_rows, dtype=bool))
+        """Which rows are chosen."""
         return pa.array([self._match(path) for path in rows.column("path").to_pylist()], pa.bool_())
 
     def _match(self, path: str) -> bool:
@@ -116,6 +118,8 @@ class Chosen:
                 yield others
 
     async def _choose(self, rows: pa.Table, chosen: bool) -> pa.Table:
+        if self._globs.choose_all:
+            return rows if chosen else rows.slice(0, 0)
         return await self._ctx.runtime.cpu(_filtered, rows, self._globs, chosen)
 
 
