@@ -102,11 +102,8 @@ class Writer:
         Either way nothing works on it any more when CancelledError is raised.
         """
         self._queue.append(put)
-        with self._lock:
-            start = self._active < _WORKERS
-            self._active += start
-        if start:
-            self._threads.write(self._drain)
+        # not at once: what others on this loop are about to put goes into the same batch
+        asyncio.get_running_loop().call_soon(self._start)
         try:
             await put.future
         except asyncio.CancelledError:
@@ -115,6 +112,14 @@ class Writer:
                 await settled(put.after)
             raise
         return PutResult(len(put.data), put.md5)
+
+    def _start(self) -> None:
+        """Begin to work on the queue, unless enough are at it."""
+        with self._lock:
+            start = bool(self._queue) and self._active < _WORKERS
+            self._active += start
+        if start:
+            self._threads.write(self._drain)
 
     def delete(self, keys: Sequence[tuple[str, bytes]], before: float | None = None) -> list[str]:
         """Remove keys durably; blocks. Answers which. Raises a StoreError at the first that cannot be removed.
