@@ -20,7 +20,7 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import NoChangesError, TooManyAttemptsError
-from lakebed_engine.vocabulary.records import CommitRequest, MergeRequest
+from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, MergeRequest, WorkspaceRequest
 
 from benchmarks.scale import entry, path_of, peak, stage_all, timed
 
@@ -82,6 +82,26 @@ async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -
     return {"commits": made / elapsed, "answers": (made + nothing + gave_up) / elapsed, "gave_up": gave_up}
 
 
+async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4) -> float:
+    """Racing committers with a workspace each, of one row: create, stage, commit. Each makes a commit of its own."""
+    repo = await open_repo(engine._ctx, "bench")
+    deadline = time.perf_counter() + seconds
+    made = 0
+
+    async def committer(number: int) -> None:
+        nonlocal made
+        while time.perf_counter() < deadline:
+            opened = await engine.create_workspace("bench", WorkspaceRequest(ref="main", creator="bench"))
+            path = f"workspace/{number}/{time.time_ns()}"
+            await staging.stage(engine._ctx, repo, opened.name, [(path, entry(path))])
+            await engine.commit_workspace("bench", opened.uid, AdvanceRequest(message="m", committer="bench"))
+            made += 1
+
+    start = time.perf_counter()
+    await asyncio.gather(*map(committer, range(committers)))
+    return made / (time.perf_counter() - start)
+
+
 async def merge_time(engine: Engine, entries: int, name: str, *, spread: bool) -> float:
     """Seconds to merge a branch into main when both changed 1 % of all entries, none of them the same."""
     await engine.create_branch("bench", name, "main")
@@ -110,6 +130,7 @@ async def small(entries: int, root: Path) -> dict[str, float]:
     found = {"staging_rows_s": await staging_rate(engine)}
     await engine.commit("bench", "main", REQUEST)
     found |= {f"race_{name}_s": value for name, value in (await commit_rate(engine)).items()}
+    found["workspace_commits_s"] = await workspace_rate(engine)
     await engine.close()
     await kv.close()
     return found | await in_memory(entries)
