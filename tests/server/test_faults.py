@@ -30,7 +30,8 @@ from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 
-RETRY, SILENCE = 2.0, 1.0
+RETRY, SILENCE = 4.0, 2.0
+"""Seconds. A machine under tests is silent for one of them now and then."""
 S3_VERBS = ("upload", "large upload", "commit", "read", "merge", "create")
 LATER = "try again later"
 
