@@ -224,7 +224,7 @@ class Chain:
                 folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, rows, later=writes)
                 end = start
             if not folded.changed and not request.allow_empty:
-                answers.append((ticket, self._nothing(taken)))
+                answers.append((ticket, self._nothing(taken, tip if tip.id != seen.record.commit_id else None)))
                 continue
             tree = folded.tree
             tip, write = new_commit(
@@ -235,8 +235,10 @@ class Chain:
             answers.append((ticket, tip))
         return answers, end
 
-    def _nothing(self, taken: bool) -> NoChangesError:
+    def _nothing(self, taken: bool, beside: Commit | None) -> NoChangesError:
         why = ": what was staged equals the head" if taken else ""
+        if beside is not None and not taken:
+            why = f": commit {beside.id[:16]}, made at the same moment, has all that was staged"
         return NoChangesError(f"branch {self._branch!r} of {self._repo.name!r}: no changes to commit{why}")
 
     def _answer_all(self, kind: type[EngineError], text: str) -> None:
