@@ -246,6 +246,19 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_done(
     assert workspace.upload_tree(tmp_path / "in").files == 30
 
 
+def test_what_is_no_file_is_left_out_and_told(repo: lakebed.Repository, tmp_path: Path) -> None:
+    top = tmp_path / "in"
+    plant(top, 3)
+    (top / "linked").symlink_to(top / "d000" / "f00000.bin")
+    (top / "broken").symlink_to(tmp_path / "nothing")
+    (top / "folder").symlink_to(tmp_path)
+    os.mkfifo(top / "d000" / "pipe")
+    workspace = repo.branch("main").workspace("all").create()
+    with pytest.warns(UserWarning, match="3 in .* left out.*: 'folder', 'broken', 'd000/pipe'"):
+        assert workspace.upload_tree(top).files == 4
+    assert "linked" in [one.path for one in workspace.list()]
+
+
 def test_paths_that_cannot_be_files_fail_alone(repo: lakebed.Repository, tmp_path: Path) -> None:
     main = repo.branch("main")
     main.put_many({"t/good": b"1", "t/../../evil": b"2", "t//double": b"3", "t/a": b"4", "t/a/b": b"5"})

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from lakebed.errors import InvalidRequestError
+
+_NAMED = 5
+"""Names in the warning about what was left out."""
 
 OURS = ".lakebed"
 """The directory at the top of a working directory that holds what we know of it: no part of the tree."""
@@ -49,22 +53,54 @@ def refuse_no_directory(top: Path) -> None:
 def walk(top: Path, skip: str = "") -> Iterator[LocalFile]:
     """Every regular file below `top`, in a stable order, but for what lies in the directory `skip` at the top.
 
-    Links to files are followed, links to directories are not: they may lead in circles. Raises OSError for a directory
+    Links to files are followed, links to directories are not: they may lead in circles. What is left out is told with
+    a warning at the end: links to directories and to nothing, pipes, sockets, devices. Raises OSError for a directory
     that cannot be read, and InvalidRequestError for a name that is not UTF-8.
     """
+    left_out = _LeftOut(top)
     for root, folders, names in os.walk(top, onerror=_complain):
         if skip and Path(root) == top:
             folders[:] = [folder for folder in folders if folder != skip]
         folders.sort()
         base = os.path.relpath(root, top).replace(os.sep, "/")
+        for name in folders:
+            if os.path.islink(path := os.path.join(root, name)):
+                left_out.add(path)
         for name in sorted(names):
             path = os.path.join(root, name)  # Path objects cost more than the stat
             try:
                 found = os.stat(path)
             except FileNotFoundError:
-                continue  # removed since the listing, or a link to nothing
+                if os.path.islink(path):
+                    left_out.add(path)
+                continue  # or it was removed since the listing
             if _is_regular(found):
                 yield LocalFile(_text(name if base == "." else f"{base}/{name}"), Path(path), Stamp.of(found))
+            else:
+                left_out.add(path)
+    left_out.tell()
+
+
+class _LeftOut:
+    """What a walk passes over, some of it by name."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._count = 0
+        self._first: list[str] = []
+
+    def add(self, path: str) -> None:
+        self._count += 1
+        if self._count <= _NAMED:
+            self._first.append(repr(os.path.relpath(path, self._top)))
+
+    def tell(self) -> None:
+        if self._count:
+            names = ", ".join(self._first) + (" and more" if self._count > _NAMED else "")
+            warnings.warn(
+                f"{self._count} in {self._top} left out, links to directories or to nothing, or no files: {names}",
+                stacklevel=2,
+            )
 
 
 def _is_regular(found: os.stat_result) -> bool:

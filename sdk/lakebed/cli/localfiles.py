@@ -5,7 +5,6 @@ Under `transfers`.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 import click
 
 from lakebed import InvalidRequestError
+from lakebed._bulk import trees
 from lakebed.cli.output import shown
 
 
@@ -55,16 +55,8 @@ def check_source(local: Path, *, recursive: bool) -> None:
 def walk(directory: Path, prefix: str) -> Iterator[Item]:
     """Every regular file below a directory, in a stable order, with the object path it gets under the prefix.
 
-    Links to files are followed, links to directories are not: they may lead in circles.
+    As `lakebed._bulk.trees.walk`: a warning tells what is left out.
     """
-    folder = prefix if not prefix or prefix.endswith("/") else prefix + "/"
-    for root, folders, names in os.walk(directory, onerror=_complain):
-        folders.sort()
-        for name in sorted(names):
-            file = Path(root, name)
-            if file.is_file():
-                yield Item(folder + file.relative_to(directory).as_posix(), file, file.stat().st_size)
-
-
-def _complain(error: OSError) -> None:
-    raise error
+    under = trees.folder(prefix)
+    for found in trees.walk(directory):
+        yield Item(under + found.name, found.file, found.stamp.size)
