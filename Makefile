@@ -52,7 +52,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev
-	$(BIN)/mypy sdk server_stub/lakebed_engine server_stub/lakebed_server tests tools benchmarks examples
+	$(BIN)/mypy sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports

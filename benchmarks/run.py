@@ -1,6 +1,6 @@
 """`make bench`: every figure that the project promises, measured in one run; a table, JSON, and a failure on a miss.
 
-    python -m benchmarks.run [--only http,transfer,scale,start,bulk] [--entries 1000000]
+    python -m benchmarks.run [--only http,transfer,scale,start,bulk,signed,testing] [--entries 1000000]
 
 Writes benchmarks/results.json, and the table into docs/benchmarks.md between its markers.
 """
@@ -191,6 +191,84 @@ def bulk(folder: Path, entries: int) -> Iterator[Figure]:
     )
 
 
+def testing(folder: Path, entries: int) -> Iterator[Figure]:
+    found = measured("testing")
+    yield Figure("test server ready, first of a process", found["cold_s"], "s", "at most", 0.3,
+                 f"imports included, pandas and pyarrow loaded before; {found['bare_s']:.2f} s with them")  # fmt: skip
+    yield Figure("test server ready, later ones", found["warm_ms"], "ms")
+    note = f"a whole test (repository, put, commit, reset): {found['test_ms']:.1f} ms"
+    yield Figure("test server, reset", found["reset_ms"], "ms", "at most", 5, note)
+    yield Figure("pytest plugin where it is not used", found["plugin_ms"], "ms", note="what its import adds to a run")
+    for way in ("put", "get"):
+        mine, theirs = found[f"ours_{way}_s"], found[f"moto_{way}_s"]
+        note = f"1 KiB, one http.client in the server's process: {mine:,.0f}/s and {theirs:,.0f}/s"
+        yield Figure(f"test server / moto's S3 server, {way}", mine / theirs, "ratio", "at least", 5, note)
+        mine, theirs = found[f"sdk_{way}_s"], found[f"boto3_{way}_s"]
+        note = f"{mine:,.0f}/s and {theirs:,.0f}/s"
+        yield Figure(f"the same through the SDK / through boto3, {way}", mine / theirs, "ratio", note=note)
+
+
+def dataframes(folder: Path, entries: int) -> Iterator[Figure]:
+    found = measured("dataframes", folder, 50 if entries >= 1_000_000 else 10)
+    size = f"a data set of {found['mib']:,.0f} MiB in {found['files']:g} files"
+    local, plain = found["read_local_s"], found["write_plain_s"]
+    yield Figure(f"pyarrow reads {size}", local, "s", note="local files, warm page cache: the baseline")
+    for way, target in (("direct", 1.25), ("proxied", 1.6)):
+        note = "pyarrow.dataset over lakebed://, a shared directory" if way == "direct" else "every byte by the server"
+        note += f"; at a commit {found[f'read_{way}_commit_s'] / local:.2f}"
+        ratio = found[f"read_{way}_s"] / local
+        yield Figure(f"the same through lakebed, {way}", ratio, "ratio", "at most", target, note)
+    local = found["write_local_s"]
+    yield Figure(f"pyarrow writes {size}", local, "s", note=f"local files, synced; {plain:.2f} s without")
+    for way, target in (("direct", 1.3), ("proxied", 1.8)):
+        note = "one transaction, durable" if way == "direct" else "onto the branch, durable"
+        ratio = found[f"write_{way}_s"] / local
+        yield Figure(f"the same through lakebed, {way}", ratio, "ratio", "at most", target, note)
+    yield Figure("glob over 10,000 entries", found["glob_s"], "s", "at most", 0.5, "fs.glob, every one matches")
+    name = "requests to open a Parquet file and read its footer"
+    yield Figure(name, found["footer_requests"], "", "at most", 3, "the worst of direct, proxied, cold and warm")
+
+
+def tables(folder: Path, entries: int) -> Iterator[Figure]:
+    found = measured("tables", "memory", folder, 2 if entries >= 1_000_000 else 0.5)
+    note = (
+        f"all of the process, {found['idle_mib']:,.0f} MiB of it pandas and pyarrow; {found['write_mib_s']:,.0f} MiB/s"
+    )
+    name = f"memory of a client that writes {found['gib']:g} GiB of record batches as a table"
+    yield Figure(name, found["write_mib"], "MiB", "at most", 300, note)
+    note = f"{found['scan_mib_s']:,.0f} MiB/s"
+    yield Figure("the same, and scans it again", found["peak_mib"], "MiB", "at most", 300, note)
+    found = measured("tables", "speed", folder, 50 if entries >= 1_000_000 else 10)
+    size = f"a table of {found['mib']:,.0f} MiB in {found['files']:g} files"
+    local = found["write_local_s"]
+    yield Figure(f"pyarrow writes {size}", local, "s", note="zstd, local files, synced: the baseline")
+    for way, target, note in (
+        ("direct", 1.3, "a workspace, direct, committed"),
+        ("proxied", 1.8, "a workspace, every byte by the server, committed"),
+        ("branch", 1.8, "onto a branch, uncommitted"),
+    ):
+        yield Figure(f"write_parquet, {way}", found[f"write_{way}_s"] / local, "ratio", "at most", target, note)
+    local = found["read_local_s"]
+    yield Figure("pyarrow reads it", local, "s", note="local files, warm page cache: the baseline")
+    for way, target, note in (("direct", 1.25, "a shared directory"), ("proxied", 1.6, "every byte by the server")):
+        yield Figure(f"read_table, {way}", found[f"read_{way}_s"] / local, "ratio", "at most", target, note)
+        scan = found[f"read_scan_{way}_s"] / local
+        yield Figure(f"scan_table, {way}", scan, "ratio", note="batch by batch, in bounded memory")
+
+
+def signed(folder: Path, entries: int) -> Iterator[Figure]:
+    found = measured("signed", folder, 512 if entries >= 1_000_000 else 128)
+    size = f"{found['mib']:g} MiB into a bucket"
+    note = "in parts, a stream of unknown size"
+    yield Figure(f"memory of a client that uploads {size}, signed", found["peak_mib"], "MiB", "at most", 200, note)
+    name = "bytes through the server for one object, signed, up and down"
+    yield Figure(name, found["through_kib"] / 1024, "MiB", "at most", 1)
+    for way in ("up", "down"):
+        mine, theirs = found[f"presigned_{way}_mib_s"], found[f"proxied_{way}_mib_s"]
+        note = f"{mine:,.0f} and {theirs:,.0f} MiB/s; SeaweedFS and all on this machine"
+        yield Figure(f"{size}, signed / through the server, {way}", mine / theirs, "ratio", note=note)
+
+
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": starting,
     "http": http,
@@ -198,6 +276,10 @@ GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "scale": scale,
     "protocol": protocol,
     "bulk": bulk,
+    "signed": signed,
+    "dataframes": dataframes,
+    "tables": tables,
+    "testing": testing,
 }
 
 

@@ -1,7 +1,8 @@
 """The proofs: what each is, how it is run at a given size, and who reads its report.
 
 Data, above `correctness_page` and `correctness_reports`. In arguments and environment, `{seeds}`, `{start}`, `{sets}`,
-`{kills}` and `{examples}` stand for the sizes; `paths` are test files or patterns of them, found when the proof is run.
+`{kills}`, `{workspaces}` and `{examples}` stand for the sizes; `paths` are test files or patterns of them, found when
+the proof is run.
 """
 
 from __future__ import annotations
@@ -82,8 +83,9 @@ PROOFS: Sequence[Job] = (
             "(random, sticky random, PCT), with crashes, lost, late and refused answers, and pauses past the "
             "clean-up's grace. Every effect on the store and every answer is judged against the history of each "
             "branch: nothing acknowledged is lost, nothing refused is visible, commits hold what was shown, merges "
-            "are three-way, nothing referenced is deleted, no orphan rows are left. The seeds are fresh each time; "
-            "one seed is one schedule, and replays exactly.",
+            "are three-way, a workspace is in history once and just when nothing stood in its way, scans and ingests "
+            "register what is there, nothing referenced is deleted, no orphan rows are left. The seeds are fresh each "
+            "time; one seed is one schedule, and replays exactly.",
             ("make simulate SEEDS=100000", "python -m tests.simulation.run --seed N --trace"),
         ),
         of_schedules,
@@ -137,6 +139,18 @@ PROOFS: Sequence[Job] = (
         "tests/server/test_postgres_servers.py",
         "tests/server/test_workers.py",
         only=("-k", "race or racing or advance or servers or workers"),
+    ),
+    _tests(
+        Proof(
+            "workspaces",
+            "Workspaces from many processes",
+            "Eight processes commit workspaces onto one branch of a real server, SQLite and a local disk under it, as "
+            "fast as it goes: each commit that was answered is in history once, nothing else is, and every object "
+            "reads as it was written.",
+            ("LAKEBED_WORKSPACES=1000 python -m pytest tests/server/test_workspaces_together.py",),
+        ),
+        "tests/server/test_workspaces_together.py",
+        environment={"LAKEBED_WORKSPACES": "{workspaces}"},
     ),
     _tests(
         Proof(

@@ -178,6 +178,7 @@ class Repository(Struct, kw_only=True):
     storage_namespace: str
     storage_id: str | UnsetType = UNSET
     read_only: bool | UnsetType = UNSET
+    local_path: str | UnsetType = UNSET
 
 
 class RepositoryList(Struct, kw_only=True):
@@ -559,6 +560,87 @@ class UploadUrlList(Struct, kw_only=True):
     """
 
     results: list[UploadUrl]
+
+
+class PartUploadCreation(Struct, kw_only=True):
+    """
+    A large object that is to be written.
+    """
+
+    path: str
+    content_type: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+
+
+class PartUpload(Struct, kw_only=True):
+    """
+    An object that is written in parts.
+    """
+
+    physical_address: str
+    upload_id: Annotated[str, Meta(max_length=2048, min_length=1)]
+
+
+Part: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
+
+
+class PartUrlRequest(Struct, kw_only=True):
+    """
+    Parts that are to be written.
+    """
+
+    physical_address: str
+    upload_id: Annotated[str, Meta(max_length=2048, min_length=1)]
+    parts: Annotated[list[Part], Meta(max_length=1000, min_length=1)]
+
+
+class PartUrl(Struct, kw_only=True):
+    """
+    An address at which one part can be written.
+    """
+
+    part: Annotated[int, Meta(ge=1, le=10000)]
+    method: str
+    url: str
+    headers: dict[str, str]
+    expires: Annotated[int, Meta(ge=0, le=253402300799)]
+
+
+class PartUrlList(Struct, kw_only=True):
+    """
+    Signed addresses of parts.
+    """
+
+    results: list[PartUrl]
+
+
+class WrittenPart(Struct, kw_only=True):
+    """
+    A part that is in the store.
+    """
+
+    part: Annotated[int, Meta(ge=1, le=10000)]
+    etag: Annotated[str, Meta(max_length=256)]
+
+
+class PartUploadCompletion(Struct, kw_only=True):
+    """
+    An upload of which all parts are written.
+    """
+
+    physical_address: str
+    upload_id: Annotated[str, Meta(max_length=2048, min_length=1)]
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    parts: Annotated[list[WrittenPart], Meta(max_length=10000, min_length=1)]
+
+
+class CompletedPartUpload(Struct, kw_only=True):
+    """
+    An object that was written in parts.
+    """
+
+    physical_address: str
+    etag: str
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
 
 
 class IngestRequest(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "d41641af87116db26eddc5eedc66b4d26c2fc741af6bba4eed951f53b6d4d619"
+SPEC_DIGEST: Final = "d6a5c24a7b7f34f3d9ad9037fe27524e975cb0087c1011e9256d6dfcf8dbaae8"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -320,6 +320,7 @@ class GetObjectParams(Struct, kw_only=True):
     ref: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
     range: str | UnsetType = field(default=UNSET, name="Range")
+    may_presign: bool | UnsetType = UNSET
     if_none_match: str | UnsetType = field(default=UNSET, name="If-None-Match")
     presign: bool | UnsetType = UNSET
 
@@ -350,6 +351,7 @@ class ListObjectsParams(Struct, kw_only=True):
     ref: Annotated[str, Meta(min_length=1)]
     user_metadata: bool | UnsetType = UNSET
     presign: bool | UnsetType = UNSET
+    may_presign: bool | UnsetType = UNSET
     after: str | UnsetType = UNSET
     amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
     delimiter: str | UnsetType = UNSET
@@ -468,6 +470,34 @@ class ScanWorkspaceParams(Struct, kw_only=True):
 
 class CreateUploadUrlsParams(Struct, kw_only=True):
     """Parameters of createUploadUrls."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class CreatePartUploadParams(Struct, kw_only=True):
+    """Parameters of createPartUpload."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class SignPartsParams(Struct, kw_only=True):
+    """Parameters of signParts."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class CompletePartUploadParams(Struct, kw_only=True):
+    """Parameters of completePartUpload."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+
+
+class AbortPartUploadParams(Struct, kw_only=True):
+    """Parameters of abortPartUpload."""
 
     repository: Annotated[str, Meta(min_length=1)]
     workspace: Annotated[str, Meta(min_length=1)]
@@ -1045,6 +1075,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Parameter("ref", "path", False, False, False),
             Parameter("path", "query", False, False, False),
             Parameter("Range", "header", False, False, False),
+            Parameter("may_presign", "query", False, True, False),
             Parameter("If-None-Match", "header", False, False, False),
             Parameter("presign", "query", False, True, False),
         ),
@@ -1108,6 +1139,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Parameter("ref", "path", False, False, False),
             Parameter("user_metadata", "query", False, True, False),
             Parameter("presign", "query", False, True, False),
+            Parameter("may_presign", "query", False, True, False),
             Parameter("after", "query", False, False, False),
             Parameter("amount", "query", False, False, False),
             Parameter("delimiter", "query", False, False, False),
@@ -1390,6 +1422,78 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="workspaces",
         summary="Sign addresses at which objects can be written to the store directly.",
+    ),
+    Operation(
+        operation_id="createPartUpload",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/part_uploads",
+        params=CreatePartUploadParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.PartUploadCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="workspaces",
+        summary="Begin to write a large object to the store directly, in parts.",
+    ),
+    Operation(
+        operation_id="signParts",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/part_uploads/sign",
+        params=SignPartsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.PartUrlRequest,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Sign addresses at which parts of an object can be written.",
+    ),
+    Operation(
+        operation_id="completePartUpload",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/part_uploads/complete",
+        params=CompletePartUploadParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.PartUploadCompletion,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Make the parts that were written one object.",
+    ),
+    Operation(
+        operation_id="abortPartUpload",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/part_uploads/abort",
+        params=AbortPartUploadParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+        ),
+        body=models.PartUpload,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="workspaces",
+        summary="Give an upload in parts up, and free what its parts take.",
     ),
     Operation(
         operation_id="commitWorkspace",

@@ -19,15 +19,18 @@ from lakebed._version import __version__
 
 if TYPE_CHECKING:
     from lakebed import aio, errors, model
-    from lakebed._config import Settings
+    from lakebed._config import ConfigurationWarning, Settings
     from lakebed._sync.branch import Branch
+    from lakebed._sync.diffs import Diff
     from lakebed._sync.lake import Lake, connect
     from lakebed._sync.listing import Listing
     from lakebed._sync.ref import Ref
     from lakebed._sync.repository import Repository
+    from lakebed._sync.scan import Scan
     from lakebed._sync.selection import Selection
     from lakebed._sync.tag import Tag
     from lakebed._sync.workspace import Workspace
+    from lakebed._tables.results import ColumnChange, TableDiff
     from lakebed._uri import Location, parse_uri
     from lakebed.errors import (
         AlreadyExistsError,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
         ConfigurationError,
         Conflict,
         ConflictError,
+        Conflicts,
         CorruptTransferError,
         DirtyBranchError,
         InvalidRequestError,
@@ -53,8 +57,12 @@ if TYPE_CHECKING:
         PermissionDeniedError,
         PreconditionFailedError,
         ProtocolError,
+        ReadOnlyRefError,
+        SchemaDifference,
+        SchemaMismatchError,
         ServerError,
         ServerUnavailableError,
+        TableFormatError,
         ThrottledError,
         UnsupportedOperationError,
         WorkspaceClosedError,
@@ -79,15 +87,19 @@ __all__ = [
     "AuthenticationError",
     "Branch",
     "Change",
+    "ColumnChange",
     "Commit",
     "CommitAttempt",
     "CommitStateUnknownError",
     "CommonPrefix",
     "ConcurrentCommitError",
     "ConfigurationError",
+    "ConfigurationWarning",
     "Conflict",
     "ConflictError",
+    "Conflicts",
     "CorruptTransferError",
+    "Diff",
     "DirtyBranchError",
     "IngestReport",
     "InvalidRequestError",
@@ -109,15 +121,21 @@ __all__ = [
     "PermissionDeniedError",
     "PreconditionFailedError",
     "ProtocolError",
+    "ReadOnlyRefError",
     "Ref",
     "RefInfo",
     "Repository",
     "RepositoryInfo",
+    "Scan",
     "ScanResult",
+    "SchemaDifference",
+    "SchemaMismatchError",
     "Selection",
     "ServerError",
     "ServerUnavailableError",
     "Settings",
+    "TableDiff",
+    "TableFormatError",
     "Tag",
     "ThrottledError",
     "UnsupportedOperationError",
@@ -136,12 +154,17 @@ __all__ = [
 _MODULES = ("aio", "errors", "model")
 _HOMES = {
     "Branch": "_sync.branch",
+    "ConfigurationWarning": "_config",
+    "ColumnChange": "_tables.results",
+    "Diff": "_sync.diffs",
+    "TableDiff": "_tables.results",
     "Lake": "_sync.lake",
     "Listing": "_sync.listing",
     "Location": "_uri",
     "Ref": "_sync.ref",
     "Repository": "_sync.repository",
     "Settings": "_config",
+    "Scan": "_sync.scan",
     "Selection": "_sync.selection",
     "Tag": "_sync.tag",
     "Workspace": "_sync.workspace",

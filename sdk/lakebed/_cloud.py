@@ -34,6 +34,7 @@ class Bucket:
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._store = _open(prefix)
+        self._tags = None if prefix.startswith("s3://") else False  # None: not known yet whether it takes them
 
     def write(
         self, path: str, chunks: Iterable[bytes], size: int | None, attributes: dict[str, str], seen: Seen
@@ -57,10 +58,10 @@ class Bucket:
         digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
         key = path if _is_plain(path) else _aside()
         try:
-            tag = self._put(key, data, attributes=attributes, mode="create", use_multipart=False)
+            tag = self._tagged(path, key, data, attributes=attributes, mode="create", use_multipart=False)
         except AlreadyExistsError:
             key = _aside()
-            tag = self._put(key, data, attributes=attributes, mode="overwrite", use_multipart=False)
+            tag = self._tagged(path, key, data, attributes=attributes, mode="overwrite", use_multipart=False)
         if _MD5.fullmatch(tag) and tag != digest and not self._is_same(key, digest):
             raise CorruptTransferError(f"{self._prefix}{key} was stored with ETag {tag}, but MD5 {digest} was sent")
         seen(len(data))
@@ -82,7 +83,9 @@ class Bucket:
 
         key = path if _is_plain(path) and not self._taken(path) else _aside()
         options = {"chunk_size": part, "max_concurrency": _PARTS_AT_ONCE, "use_multipart": True}
-        self._put(key, metered(), attributes=attributes, **options)
+        if self._tags is None:  # a stream cannot be sent twice to find out
+            self._tagged("probe", _aside(), b"", use_multipart=False)
+        self._tagged(path, key, metered(), attributes=attributes, **options)
         found = self._head(key)["size"]
         if found != counted:
             raise CorruptTransferError(f"{self._prefix}{key} was stored with {found} bytes, but {counted} were sent")
@@ -106,6 +109,24 @@ class Bucket:
         import obstore
 
         return obstore.head(self._store, key)
+
+    def _tagged(self, path: str, key: str, data: Any, **options: Any) -> str:
+        """Put with the parts of the path as tags, where the store and these credentials let it."""
+        from lakebed_format.tags import path_tags
+
+        tags = {} if self._tags is False else path_tags(path)
+        if not tags:
+            return self._put(key, data, **options)
+        try:
+            stored = self._put(key, data, tags=tags, **options)
+        except ServerUnavailableError:
+            if self._tags:
+                raise
+            stored = self._put(key, data, **options)
+            self._tags = False
+            return stored
+        self._tags = True
+        return stored
 
     def _put(self, key: str, data: Any, **options: Any) -> str:
         import obstore

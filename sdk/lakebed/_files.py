@@ -34,6 +34,9 @@ class RangeRaw(io.RawIOBase):
         self._read_at = read_at
         self._position = 0
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return type(self), (self.name, self._size, self._checksum, self._read_at)
+
     def readable(self) -> bool:
         """Yes."""
         return True
@@ -65,6 +68,10 @@ class RangeRaw(io.RawIOBase):
         view[: len(data)] = data
         return len(data)
 
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes, in one request; the inherited way copies them twice."""
+        return self._take(self._size if size < 0 else size)
+
     def readall(self) -> bytes:
         """The rest, in one request; the inherited way would make one for every 8 KiB."""
         return self._take(self._size)
@@ -85,10 +92,44 @@ def open_reader(
 ) -> IO[Any]:
     """Open for reading; asks for the object's size, so a missing object is noticed here."""
     info = stat()
-    buffered = io.BufferedReader(RangeRaw(info.path, info.size, info.checksum, read_at), BUFFER)
-    if mode == "rb":
-        return buffered
-    return io.TextIOWrapper(buffered, encoding=encoding, newline=newline)
+    return _reader(mode, RangeRaw(info.path, info.size, info.checksum, read_at), encoding, newline)
+
+
+def _reader(mode: str, raw: RangeRaw, encoding: str, newline: str | None, position: int = 0) -> IO[Any]:
+    reader: Any = ObjectReader(raw)
+    if mode != "rb":
+        reader = TextObjectReader(reader, encoding, newline)
+    if position:
+        reader.seek(position)
+    return reader  # type: ignore[no-any-return]
+
+
+class ObjectReader(io.BufferedReader):
+    """An object opened to read bytes. Pickled, it opens the same content at the same place; only in the sync door, as
+    the async one reads through an event loop.
+    """
+
+    raw: RangeRaw
+
+    def __init__(self, raw: RangeRaw) -> None:
+        super().__init__(raw, BUFFER)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        return _reader, ("rb", self.raw, "", None, self.tell())
+
+
+class TextObjectReader(io.TextIOWrapper):
+    """The same for text."""
+
+    def __init__(self, reader: ObjectReader, encoding: str, newline: str | None) -> None:
+        super().__init__(reader, encoding=encoding, newline=newline)
+        self._raw = reader.raw
+        self._newline = newline
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _reader, ("r", self._raw, self.encoding, self._newline, self.tell())
 
 
 class ObjectWriter(io.BufferedIOBase):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
+
 import pandas as pd
 import pyarrow as pa
 
-from lakebed.errors import InvalidRequestError
+from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference, SchemaMismatchError
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
@@ -15,7 +18,19 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
 
 
 def to_reader(data: object) -> pa.RecordBatchReader:
-    """Whatever holds a table, as a stream of record batches, so that large ones need not fit in memory twice."""
+    """Whatever holds a table, as a stream of record batches, so that large ones need not fit in memory twice.
+
+    Raises InvalidRequestError, and SchemaMismatchError while it is read, when the parts of an iterator differ.
+    """
+    try:
+        return _reader(data)
+    except LakebedError:
+        raise
+    except (pa.ArrowException, ValueError) as error:  # mixed values in a column, two columns of one name
+        raise InvalidRequestError(f"this {type(data).__name__} cannot be an Arrow table: {error}") from error
+
+
+def _reader(data: object) -> pa.RecordBatchReader:
     if isinstance(data, pd.DataFrame):
         data = pa.Table.from_pandas(data)
     if isinstance(data, pa.RecordBatchReader):
@@ -26,9 +41,53 @@ def to_reader(data: object) -> pa.RecordBatchReader:
         return data.to_reader()
     if hasattr(data, "__arrow_c_stream__"):  # Polars, DuckDB and others
         return pa.RecordBatchReader.from_stream(data)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes | dict):
+        return _of_parts(iter(data))
     raise InvalidRequestError(
-        f"cannot write a {type(data).__name__} as Parquet: give a DataFrame, an Arrow table or a RecordBatchReader"
+        f"a {type(data).__name__} is no table: give a DataFrame, an Arrow table, a RecordBatchReader or an iterator "
+        "of record batches"
     )
+
+
+def _of_parts(parts: Iterator[object]) -> pa.RecordBatchReader:
+    """The parts of an iterator, each of which holds a table, as one stream. The first one says what all are."""
+    first = next(parts, None)
+    if first is None:
+        raise InvalidRequestError("an iterator without any part has no columns: give an empty table instead")
+    opened = _part(first)
+    schema = opened.schema
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for number, part in enumerate(itertools.chain((opened,), parts)):
+            reader = part if number == 0 else _part(part)
+            if not reader.schema.equals(schema):
+                raise _differs(number, schema, reader.schema)
+            yield from reader
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _part(part: object) -> pa.RecordBatchReader:
+    if isinstance(part, pd.DataFrame | pa.RecordBatch | pa.Table) or hasattr(part, "__arrow_c_stream__"):
+        return to_reader(part)
+    raise InvalidRequestError(f"an iterator of {type(part).__name__} is no table: its parts must be record batches")
+
+
+def _differs(number: int, schema: pa.Schema, found: pa.Schema) -> SchemaMismatchError:
+    columns = [
+        name for name in dict.fromkeys([*schema.names, *found.names]) if _type(schema, name) != _type(found, name)
+    ]
+    place = f"part {number + 1} of the data"
+    unlike = tuple(SchemaDifference(place, name, _type(schema, name), _type(found, name)) for name in columns)
+    shown = "; ".join(map(str, unlike[:5])) or f"{place} has its columns in another order"
+    error = SchemaMismatchError(f"the parts of the data differ: {shown}; cast them to one schema, nothing was written")
+    error.differences = unlike
+    return error
+
+
+def _type(schema: pa.Schema, name: str) -> str | None:
+    index = schema.get_field_index(name)
+    return None if index < 0 else str(schema.field(index).type)
 
 
 def index_columns(schema: pa.Schema) -> list[str]:

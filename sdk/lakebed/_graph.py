@@ -1,4 +1,4 @@
-"""A commit graph as text, as `git log --graph --oneline` draws it. Pure.
+"""A commit graph as text, as `git log --graph --oneline` draws it, and as a picture. Pure.
 
     * 1f0c2a9b33d4  (main, v1) Merge 'dev' into 'main'
     |\\
@@ -17,14 +17,50 @@ MAX_HEADS = 100
 """How many branches and tags are drawn: more would be no picture."""
 
 
+class Graph(str):
+    """A drawn commit graph: the text, and `svg`, the same as a picture. Notebooks show the picture."""
+
+    __slots__ = ("svg",)
+
+    svg: str
+
+    def __new__(cls, text: str, svg: str = "") -> Graph:
+        """The text, and the picture."""
+        self = super().__new__(cls, text)
+        self.svg = svg
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Graph, (str(self), self.svg)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def both(commits: Iterable[Commit], branches: Iterable[RefInfo], tags: Iterable[RefInfo], limit: int) -> Graph:
+    """Draw the newest `limit` of these commits, twice."""
+    from lakebed import _graph_svg
+
+    ordered, names = in_order(commits)[:limit], _names(branches, tags)
+    return Graph(_draw(ordered, names), _graph_svg.draw(ordered, names))
+
+
 def draw(commits: Iterable[Commit], branches: Iterable[RefInfo], tags: Iterable[RefInfo], limit: int) -> str:
-    """Draw the newest `limit` of these commits."""
+    """Draw the newest `limit` of these commits as text."""
+    return _draw(in_order(commits)[:limit], _names(branches, tags))
+
+
+def _names(branches: Iterable[RefInfo], tags: Iterable[RefInfo]) -> dict[str, list[str]]:
+    """The branches and tags at each commit."""
     names: dict[str, list[str]] = {}
     for branch in branches:
         names.setdefault(branch.commit_id, []).append(branch.id)
     for tag in tags:
         names.setdefault(tag.commit_id, []).append(f"tag: {tag.id}")
-    ordered = in_order(commits)[:limit]
+    return names
+
+
+def _draw(ordered: Iterable[Commit], names: Mapping[str, list[str]]) -> str:
     columns: list[str] = []
     lines: list[str] = []
     for commit in ordered:

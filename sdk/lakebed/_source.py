@@ -22,16 +22,18 @@ Data = bytes | bytearray | memoryview | os.PathLike[str] | IO[bytes] | Iterable[
 
 
 class Meter:
-    """Counts and hashes what passes, and tells a progress callback."""
+    """Counts and hashes what passes, and tells a progress callback. With `hashed` False it does not hash."""
 
-    def __init__(self, progress: Callable[[int], None] | None = None) -> None:
+    def __init__(self, progress: Callable[[int], None] | None = None, *, hashed: bool = True) -> None:
         self.size = 0
+        self.hashed = hashed
         self._md5 = hashlib.md5(usedforsecurity=False)
         self._progress = progress
 
     def __call__(self, chunk: bytes) -> None:
         self.size += len(chunk)
-        self._md5.update(chunk)
+        if self.hashed:
+            self._md5.update(chunk)
         if self._progress is not None:
             self._progress(len(chunk))
 

@@ -9,13 +9,28 @@ async with lakebed.aio.connect() as lake:
 from __future__ import annotations
 
 from lakebed._async.branch import Branch
+from lakebed._async.diffs import Diff
 from lakebed._async.lake import Lake, connect
 from lakebed._async.listing import Listing
 from lakebed._async.ref import Ref
 from lakebed._async.repository import Repository
+from lakebed._async.scan import Scan
 from lakebed._async.selection import Selection
 from lakebed._async.tag import Tag
 from lakebed._async.workspace import Workspace
 from lakebed._compat.aio_files import OpenFile
 
-__all__ = ["Branch", "Lake", "Listing", "OpenFile", "Ref", "Repository", "Selection", "Tag", "Workspace", "connect"]
+__all__ = [
+    "Branch",
+    "Diff",
+    "Lake",
+    "Listing",
+    "OpenFile",
+    "Ref",
+    "Repository",
+    "Scan",
+    "Selection",
+    "Tag",
+    "Workspace",
+    "connect",
+]

@@ -10,7 +10,11 @@ from __future__ import annotations
 import errno as _errno
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 class LakebedError(Exception):
@@ -93,6 +97,45 @@ class InvalidRequestError(LakebedError, ValueError):
     default_kind = "invalid_request"
 
 
+class ReadOnlyRefError(InvalidRequestError, AttributeError):
+    """A tag, a commit or another ref expression was asked to be written to: only branches and workspaces can be."""
+
+    default_kind = "read_only_ref"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDifference:
+    """One column that `path` has otherwise than expected. Types are Arrow's names; None: there is no such column."""
+
+    path: str
+    column: str
+    expected: str | None
+    found: str | None
+
+    def __str__(self) -> str:
+        if self.expected is None:
+            return f"{self.path!r} has a column {self.column!r} ({self.found}) more"
+        if self.found is None:
+            return f"{self.path!r} has no column {self.column!r} ({self.expected})"
+        return f"{self.path!r} has {self.column!r} as {self.found}, not {self.expected}"
+
+
+class SchemaMismatchError(InvalidRequestError):
+    """Files of a table, or data and the table that they are added to, have different columns or types.
+
+    Nothing was written. `differences` says which; `schema="unify"` accepts more and fewer columns, never other types.
+    """
+
+    default_kind = "schema_mismatch"
+    differences: tuple[SchemaDifference, ...] = ()
+
+
+class TableFormatError(LakebedError, ValueError):
+    """An object is not a whole file of the format that it was read as: cut short, damaged, or something else."""
+
+    default_kind = "table_format"
+
+
 class AuthenticationError(LakebedError, PermissionError):
     """The credentials are missing or wrong."""
 
@@ -114,22 +157,52 @@ class Conflict:
     `ours` is the destination, `theirs` the source, as in Git.
     """
 
+    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("path", "string"),
+        ("base", "string"),
+        ("ours", "string"),
+        ("theirs", "string"),
+    )
+
     path: str
     base: str | None = None
     ours: str | None = None
     theirs: str | None = None
 
 
+class Conflicts(tuple[Conflict, ...]):
+    """Conflicts in the order of their paths: a tuple that is a table as well."""
+
+    __slots__ = ()
+
+    def to_arrow(self) -> pa.Table:
+        """Path, base, ours and theirs, as an Arrow table."""
+        from lakebed import _rows
+
+        return _rows.to_arrow(self, Conflict.COLUMNS)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same, as a DataFrame."""
+        from lakebed import _rows
+
+        return _rows.to_pandas(self, Conflict.COLUMNS)
+
+    def _repr_html_(self) -> str:
+        from lakebed import _html
+
+        return _html.rows(f"{len(self)} conflicts", self[: _html.ROWS], Conflict.COLUMNS, more=len(self) > _html.ROWS)
+
+
 class ConflictError(LakebedError):
     """Two lines of work touched the same paths. `has_more` says that `conflicts` is only the beginning."""
 
     default_kind = "conflict"
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: Conflicts = Conflicts()
     has_more: bool = False
 
     def with_conflicts(self, conflicts: Iterable[Conflict], has_more: bool = False) -> Self:
         """Attach the conflicts and return the error."""
-        self.conflicts = tuple(conflicts)
+        self.conflicts = Conflicts(conflicts)
         self.has_more = has_more
         return self
 
@@ -261,6 +334,7 @@ __all__ = [
     "ConfigurationError",
     "Conflict",
     "ConflictError",
+    "Conflicts",
     "CorruptTransferError",
     "DirtyBranchError",
     "InvalidRequestError",
@@ -277,8 +351,12 @@ __all__ = [
     "PermissionDeniedError",
     "PreconditionFailedError",
     "ProtocolError",
+    "ReadOnlyRefError",
+    "SchemaDifference",
+    "SchemaMismatchError",
     "ServerError",
     "ServerUnavailableError",
+    "TableFormatError",
     "ThrottledError",
     "UnsupportedOperationError",
     "WorkspaceClosedError",

@@ -39,7 +39,10 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryInfo:
-    """A repository as the server describes it."""
+    """A repository as the server describes it.
+
+    `local_path` is the directory of its storage namespace, for who is on the machine that has it; empty in listings.
+    """
 
     COLUMNS: ClassVar[Columns] = (
         ("id", "string"),
@@ -54,6 +57,7 @@ class RepositoryInfo:
     default_branch: str
     created: datetime
     read_only: bool = False
+    local_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from lakebed_engine.operations import (
     reading,
     repositories,
     scanning,
+    signing,
     staging,
     stashing,
     workspaces,
@@ -52,6 +53,7 @@ from lakebed_engine.vocabulary.records import (
     Branch,
     Commit,
     CommitRequest,
+    CompletedUpload,
     DataPlace,
     Deletion,
     DiffEntry,
@@ -65,8 +67,12 @@ from lakebed_engine.vocabulary.records import (
     MergeRequest,
     ObjectFailure,
     Page,
+    PartUpload,
     Repository,
     ScanReport,
+    SentPart,
+    SignedPart,
+    SignedRead,
     SignedUpload,
     Tag,
     UploadRequest,
@@ -311,10 +317,43 @@ class Engine:
         return await layer_files.push_written(self._ctx, repo, workspace, file, force)
 
     async def sign_uploads(
-        self, repo: str, workspace: str, paths: Sequence[str], *, size: int = 0, content_type: str = ""
+        self,
+        repo: str,
+        workspace: str,
+        paths: Sequence[str],
+        *,
+        size: int = 0,
+        content_type: str = "",
+        seconds: int = signing.SIGNED_SECONDS,
     ) -> list[SignedUpload]:
         """Signed addresses below its prefix, for one PUT each. Raises NotSupportedError."""
-        return await written.sign_uploads(self._ctx, repo, workspace, paths, size, content_type)
+        return await signing.sign_uploads(self._ctx, repo, workspace, paths, size, content_type, seconds)
+
+    async def begin_upload(self, repo: str, workspace: str, path: str, *, content_type: str = "") -> PartUpload:
+        """Begin to write an object below its prefix in parts. Raises NotSupportedError."""
+        return await signing.begin_upload(self._ctx, repo, workspace, path, content_type)
+
+    async def sign_parts(
+        self,
+        repo: str,
+        workspace: str,
+        upload: PartUpload,
+        numbers: Sequence[int],
+        *,
+        seconds: int = signing.SIGNED_SECONDS,
+    ) -> list[SignedPart]:
+        """Signed addresses, for one PUT of a part each. Raises InvalidAddressError."""
+        return await signing.sign_parts(self._ctx, repo, workspace, upload, numbers, seconds)
+
+    async def complete_upload(
+        self, repo: str, workspace: str, upload: PartUpload, parts: Sequence[SentPart], size: int
+    ) -> CompletedUpload:
+        """Make parts one object of `size` bytes. Raises InvalidAddressError, ChecksumMismatchError."""
+        return await signing.complete_upload(self._ctx, repo, workspace, upload, parts, size)
+
+    async def abort_upload(self, repo: str, workspace: str, upload: PartUpload) -> None:
+        """Give an upload up; one that is not there is no error."""
+        await signing.abort_upload(self._ctx, repo, workspace, upload)
 
     async def place_of(self, repo: str) -> DataPlace:
         """Where a repository's data lies, and whether clients can write there."""
@@ -447,6 +486,12 @@ class Engine:
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """Stream an entry's data. Entering raises ObjectGoneError when the data is not there."""
         return reading.open_entry(self._ctx, repo, entry, start, length)
+
+    async def sign_reads(
+        self, repo: str, entries: Sequence[Entry], *, seconds: int = signing.SIGNED_SECONDS, check: bool = False
+    ) -> list[SignedRead | None]:
+        """Signed addresses to read entries' data at; None where none can be. `check`: look at what lies elsewhere."""
+        return await signing.sign_reads(self._ctx, repo, entries, seconds, check=check)
 
     async def addresses(self, repo: str) -> Callable[[Entry], str]:
         """What tells the full URI of an entry's data, for any number of entries of a repository."""

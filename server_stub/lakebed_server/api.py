@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from lakebed_engine.stores.objects.base import CHUNK
@@ -53,12 +53,15 @@ class Api:
         json_limit: int = JSON_LIMIT,
         request_log: RequestLog | None = None,
         operations: Iterable[Operation] = OPERATIONS,
+        handlers: Mapping[str, Handler] | None = None,
     ) -> None:
+        if handlers is None:
+            handlers = bindings.HANDLERS
         bindings.check(operations)
         self._services = services
         self._log = request_log or RequestLog()
         self._trie = Trie(
-            (operation.method, operation.path, self._route(operation, json_limit)) for operation in operations
+            (operation.method, operation.path, _route(operation, json_limit, handlers)) for operation in operations
         )
         version = services.installation.version.encode()
         self._headers = [
@@ -99,12 +102,6 @@ class Api:
         if operation.body is None:
             return await route.handler(call, params)
         return await route.handler(call, params, await binder.body(call.body, call.headers))
-
-    @staticmethod
-    def _route(operation: Operation, json_limit: int) -> Route:
-        name = operation.operation_id
-        handler = bindings.HANDLERS.get(name) or _planned(bindings.PLANNED.get(name, ""))
-        return Route(operation, Binder(operation, json_limit), handler)
 
     def _log_request(self, call: Call, exchange: Exchange) -> None:
         seconds = time.perf_counter() - call.started
@@ -190,6 +187,12 @@ class Exchange:
         if not waits:
             await body.drain(_DRAIN_MOST, _DRAIN_SECONDS)
         await self._send({"type": "http.response.body", "body": b""})
+
+
+def _route(operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
+    name = operation.operation_id
+    handler = handlers.get(name) or _planned(bindings.PLANNED.get(name, ""))
+    return Route(operation, Binder(operation, json_limit), handler)
 
 
 async def _gone(receive: Receive) -> None:

@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import functools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from lakebed_server.api import Api
+from lakebed_server.bindings import Handler
 from lakebed_server.call import Services
 from lakebed_server.logs import RequestLog
 from lakebed_server.vocabulary import Receive, Scope, Send
@@ -52,9 +54,10 @@ This is the server's API endpoint; point a client at it:
 
 
 class App:
-    """The ASGI callable: a fork in the road and nothing more."""
+    """The ASGI callable: a fork in the road and nothing more. `life` is its background work, from start to stop."""
 
-    def __init__(self, api: Api, site: Starlette) -> None:
+    def __init__(self, api: Api, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]) -> None:
+        self.life = life
         self._api = api
         self._site = site
         self._prefix = API_PREFIX.encode() + b"/"
@@ -79,6 +82,7 @@ def create_app(
     snapshot_interval: float | None = None,
     sweep: SweepOptions | None = None,
     on_shutdown: Callable[[], Awaitable[None]] | None = None,
+    handlers: Mapping[str, Handler] | None = None,
 ) -> App:
     """The application over its services. `on_shutdown` runs last, after the last request.
 
@@ -86,6 +90,10 @@ def create_app(
     each repository is swept every `sweep.every` seconds.
     """
     request_log = request_log or RequestLog()
+
+    life = functools.partial(
+        _life, services.engine, cleanup_interval, snapshot_interval, sweep, on_shutdown, request_log
+    )
 
     async def page(request: Request) -> Response:
         endpoint = str(request.base_url).rstrip("/")
@@ -104,9 +112,9 @@ def create_app(
             Route("/openapi.json", _spec),
         ],
         exception_handlers={404: unknown},
-        lifespan=lambda _: _life(services.engine, cleanup_interval, snapshot_interval, sweep, on_shutdown, request_log),
+        lifespan=lambda _: life(),
     )
-    return App(Api(services, json_limit=json_limit, request_log=request_log), site)
+    return App(Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers), site, life)
 
 
 @contextlib.asynccontextmanager

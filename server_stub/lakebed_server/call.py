@@ -27,7 +27,8 @@ _count = itertools.count(1)
 class Installation:
     """What `getConfig` and workspaces say about this server.
 
-    `presign`: whether clients get signed addresses; `share`: who is told the directories of `local://`.
+    `presign`: whether clients get signed addresses, good for `presign_seconds`; `share`: who is told the directories of
+    `local://`.
     """
 
     version: str
@@ -36,6 +37,7 @@ class Installation:
     local: bool = True
     cloud: bool = False
     presign: bool = False
+    presign_seconds: int = 900
     share: str = "auto"
 
 
@@ -84,6 +86,12 @@ class Call:
     def engine(self) -> Engine:
         """The engine."""
         return self.services.engine
+
+    @property
+    def shares_directories(self) -> bool:
+        """Whether this client may be told directories of this machine."""
+        share = self.services.installation.share
+        return share == "always" or (share == "auto" and self.is_local)
 
 
 def _is_local(scope: Scope) -> bool:

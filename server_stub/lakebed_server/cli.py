@@ -1,14 +1,13 @@
-"""The server's verbs of the `lakebed` command: `serve` and `config show`, and those of `cli_maintenance`.
+"""The server's verbs of the `lakebed` command: `serve`, those of `cli_maintenance`, and its part of `config show`.
 
 The top of the server. The command itself belongs to the SDK, which finds these through the entry point group
-`lakebed.cli`. Everything heavy is imported when a verb runs.
+`lakebed.cli`, and the settings through `lakebed.settings`. Everything heavy is imported when a verb runs.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -54,41 +53,39 @@ def serve(
     _run(lambda: _serve(flags, config, workers))
 
 
-@click.group()
-def config() -> None:
-    """Look at the settings of the server."""
+def settings_report(path: str | None) -> list[dict[str, Any]]:
+    """Every setting, its value (secrets masked) and where it came from, for `lakebed config show`.
+
+    Raises ClickException for a setting that is wrong.
+    """
+    from lakebed_server.settings.load import load
+    from lakebed_server.settings.show import rows
+
+    try:
+        loaded = load(env=os.environ, config=path)
+    except StartError as error:
+        raise click.ClickException(str(error)) from None
+    _warn(loaded.warnings)
+    return [row._asdict() for row in rows(loaded)]
 
 
-@config.command()
-@click.option("--config", "path", type=click.Path(), help="YAML file of settings.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def show(path: str | None, as_json: bool) -> None:
-    """Show every setting, its value (secrets masked) and where it came from."""
-    _run(lambda: _show(path, as_json))
-
-
-commands: list[click.Command] = [serve, config, fsck, rebuild, sweep]
+commands: list[click.Command] = [serve, fsck, rebuild, sweep]
 """What the entry point group `lakebed.cli` finds."""
 
 
 def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
     from lakebed_server.settings.load import load
 
-    settings = load(flags=flags, env=os.environ, config=path).settings
+    loaded = load(flags=flags, env=os.environ, config=path)
+    _warn(loaded.warnings)
     from lakebed_server.serve import run
 
-    run(settings, _say, workers)
+    run(loaded.settings, _say, workers)
 
 
-def _show(path: str | None, as_json: bool) -> None:
-    from lakebed_server.settings.load import load
-    from lakebed_server.settings.show import rows, table
-
-    loaded = load(env=os.environ, config=path)
-    if as_json:
-        click.echo(json.dumps([row._asdict() for row in rows(loaded)], indent=2))
-    else:
-        click.echo(table(loaded))
+def _warn(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        _say(f"lakebed: warning: {sentence}")
 
 
 def _run(job: Callable[[], None]) -> None:

@@ -6,6 +6,7 @@ Above the engine, its stores and `auth`; under `serve`. Configuration is data: t
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import time
@@ -21,6 +22,7 @@ from lakebed_engine.stores.objects.disk_cache import DiskCache
 from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.ports import Runtime
 
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import Credential, CredentialStore
@@ -48,14 +50,17 @@ class Components:
         self.stores.close()
 
 
-async def build(settings: Settings) -> Components:
-    """Open the stores and put everything together. Raises StartError with one clear sentence."""
+async def build(settings: Settings, runtime: Runtime | None = None) -> Components:
+    """Open the stores and put everything together. Raises StartError with one clear sentence.
+
+    A given `runtime` is shared, and stays with its owner; without one the engine has its own.
+    """
     _prepare_directories(settings)
     secret = _secret_key(settings)
     kv = _open_kv(settings)
     stores = _stores(settings)
     try:
-        engine = _engine(settings, kv, stores)
+        engine = _engine(settings, kv, stores, runtime)
         store = CredentialStore(kv, secret)
         first_admin = await _ensure_admin(settings, store)
     except BaseException as error:
@@ -71,6 +76,7 @@ async def build(settings: Settings) -> Components:
         memory=_memory(settings),
         cloud=settings.objects.cloud and cloud_installed(),
         presign=settings.objects.presign,
+        presign_seconds=int(settings.objects.presign_expiry),
         share=settings.objects.local.share,
     )
     authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
@@ -104,7 +110,7 @@ async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pre
         stores.close()
 
 
-def _engine(settings: Settings, kv: KVStore, stores: Stores) -> Engine:
+def _engine(settings: Settings, kv: KVStore, stores: Stores, runtime: Runtime | None = None) -> Engine:
     return Engine(
         kv,
         stores,
@@ -113,6 +119,7 @@ def _engine(settings: Settings, kv: KVStore, stores: Stores) -> Engine:
         snapshot_always=settings.refs.snapshot == "always",
         snapshots_kept=settings.refs.keep,
         foreign=_foreign(settings, stores),
+        runtime=runtime,
     )
 
 
@@ -124,6 +131,7 @@ def _foreign(settings: Settings, stores: Stores) -> Foreign:
         raise StartError(f"ingest.allow: {error.message}") from None
 
 
+@functools.cache
 def version() -> str:
     """The version of the installed package."""
     import importlib.metadata
@@ -228,6 +236,7 @@ def _cloud(settings: Settings) -> CloudOptions | None:
         credentials_file=s3.credentials_file,
         allow_http=s3.allow_http,
         virtual_hosted=s3.virtual_hosted,
+        tags=settings.objects.tags,
         retry_seconds=settings.objects.retry,
         silence_seconds=settings.objects.silence,
     )

@@ -80,7 +80,7 @@ def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
 
 def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = (), *, retry: bool = True) -> Reply:
     status = ERROR_KINDS.get(kind, 500)
-    if retry and status in (429, 503):
+    if retry and status in (429, 503) and not any(name == RETRY_AFTER[0] for name, _ in headers):
         headers = (*headers, RETRY_AFTER)
     if call.head:
         return Reply(status, headers=headers)

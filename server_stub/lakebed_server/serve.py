@@ -12,15 +12,16 @@ import math
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import uvicorn
 from lakebed_engine.vocabulary.reports import SweepOptions
 
 from lakebed_server import components, logs, workers
-from lakebed_server.app import create_app
+from lakebed_server.app import App, create_app
 from lakebed_server.auth.credentials import Credential
+from lakebed_server.bindings import Handler
 from lakebed_server.protocol import Protocol
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import StartError
@@ -35,7 +36,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
 
     Raises StartError.
     """
-    listener = _listen(settings.listen.host, settings.listen.port)
+    listener = listen(settings.listen.host, settings.listen.port)
     with listener:
         if count == 1:
             _work(settings, listener, lambda admin: _announce(settings, admin, listener, say))
@@ -43,7 +44,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
         if settings.kv.type == "memory":
             raise StartError("--workers needs a KV store that processes can share; kv.type is memory")
         # made once, before the workers: so the admin's key is made, and shown, once
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             admin = runner.run(_first_admin(settings))
         workers.run(
             count,
@@ -57,7 +58,7 @@ def _work(settings: Settings, listener: socket.socket, on_ready: Callable[[Crede
     """One server process, from its first thread to its last."""
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     request_log = logs.configure(style, settings.logging.level, settings.logging.output)
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(settings, listener, request_log, on_ready))
     request_log.flush()
 
@@ -75,28 +76,9 @@ async def _serve(
     on_ready: Callable[[Credential | None], None],
 ) -> None:
     parts = await components.build(settings)
-    app = create_app(
-        parts.services,
-        json_limit=settings.limits.json_body,
-        request_log=request_log,
-        cleanup_interval=settings.cleanup.interval,
-        snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
-        sweep=_sweep_options(settings),
-        on_shutdown=parts.close,
+    server = _Server(
+        http_config(application(settings, parts, request_log), settings), lambda: on_ready(parts.first_admin)
     )
-    config = uvicorn.Config(
-        app,
-        http=Protocol,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # read where it matters (`Call.https`); the middleware would cost every request
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
-    )
-    server = _Server(config, lambda: on_ready(parts.first_admin))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -106,6 +88,48 @@ async def _serve(
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, stop)
     await server.serve(sockets=[listener])
+
+
+def application(
+    settings: Settings,
+    parts: components.Components,
+    request_log: logs.RequestLog,
+    handlers: Mapping[str, Handler] | None = None,
+) -> App:
+    """The application over the parts of a server; it closes them at its end."""
+    return create_app(
+        parts.services,
+        json_limit=settings.limits.json_body,
+        request_log=request_log,
+        cleanup_interval=settings.cleanup.interval,
+        snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
+        sweep=_sweep_options(settings),
+        on_shutdown=parts.close,
+        handlers=handlers,
+    )
+
+
+def http_config(
+    app: Callable[..., Any],
+    settings: Settings,
+    *,
+    protocol: type[Protocol] = Protocol,
+    lifespan: Literal["on", "off"] = "on",
+) -> uvicorn.Config:
+    """How uvicorn serves an ASGI application here."""
+    return uvicorn.Config(
+        app,
+        interface="asgi3",
+        http=protocol,
+        ws="none",
+        lifespan=lifespan,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # read where it matters (`Call.https`); the middleware would cost every request
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
+    )
 
 
 def _sweep_options(settings: Settings) -> SweepOptions | None:
@@ -150,7 +174,8 @@ def _announce(settings: Settings, admin: Credential | None, listener: socket.soc
     say("  stop with Ctrl-C")
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any free one. Raises StartError."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -174,7 +199,8 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loops of servers: uvloop where there is one, None for asyncio's own."""
     if sys.platform == "win32":
         return None
     import uvloop

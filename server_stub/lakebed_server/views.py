@@ -38,8 +38,8 @@ def pagination(page: records.Page[T], offset_of: Callable[[T], str]) -> models.P
     )
 
 
-def repository(record: records.Repository) -> models.Repository:
-    """A repository."""
+def repository(record: records.Repository, directory: str = "") -> models.Repository:
+    """A repository. `directory`: where its data lies, for a client that may be told."""
     return models.Repository(
         id=record.name,
         creation_date=record.creation_date,
@@ -47,6 +47,7 @@ def repository(record: records.Repository) -> models.Repository:
         storage_id="",
         storage_namespace=record.storage_namespace,
         read_only=record.read_only,
+        local_path=directory or UNSET,
     )
 
 
@@ -182,4 +183,11 @@ def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
         url=signed.url,
         headers=signed.headers,
         expires=signed.expires,
+    )
+
+
+def part_url(signed: records.SignedPart) -> models.PartUrl:
+    """A signed address of a part."""
+    return models.PartUrl(
+        part=signed.number, method="PUT", url=signed.url, headers=signed.headers, expires=signed.expires
     )

@@ -176,8 +176,13 @@ def wait_for(done: Callable[[], bool], process: subprocess.Popen[bytes]) -> None
 
 
 def test_what_cannot_pass_ends_the_watch(feed: Feed) -> None:
-    feed.lakebed("ingest", "commit", "--from", "local://secret/", "--to", feed.place, "--watch", code=6)
-    feed.lakebed("ingest", "commit", "--from", feed.uri, "--to", feed.place, "--watch", "--dry-run", code=2)
+    feed.write("a", "1")
+    denied = feed.lakebed("ingest", "commit", "--from", "local://secret/", "--to", feed.place, "--watch", code=6)
+    assert "local://secret/" in denied.err
+    wrong = feed.lakebed("ingest", "commit", "--from", feed.uri, "--to", feed.place, "--watch", "--dry-run", code=2)
+    assert "--dry-run" in wrong.err
+    assert feed.paths() == []
+    assert len(feed.main.log().all()) == 1
 
 
 def test_through_the_sdk_in_pages(feed: Feed) -> None:

@@ -118,6 +118,41 @@ def test_doctor_of_a_bad_one(command: Command, tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(nothing)
 
 
+def test_doctor_tells_of_misspelled_settings(server: RunningServer) -> None:
+    command = Command({**server.environment, "LAKEBED_ENDPONT": "x"})
+    advice = "the variable LAKEBED_ENDPONT is not read by Lakebed; did you mean LAKEBED_ENDPOINT?"
+    result = command("doctor")
+    assert f"[WARNING] settings: {advice}" in result.text
+    assert result.err == f"lakebed: warning: {advice}\n"
+    assert command("doctor", "--json").json["warnings"] == [advice]
+
+
+def test_config_show(tmp_path: Path) -> None:
+    environment = {**NOBODY, "LAKEBED_LISTEN_PORT": "7", "LAKEBED_AUTH_SECRET_KEY": "a-secret-of-the-server"}
+    command = Command(environment)
+    rows = command("config", "show", "--retries", "1").text.splitlines()
+    shown = [row.split() for row in rows]
+    assert ["endpoint", "http://127.0.0.1:9", "environment", "LAKEBED_ENDPOINT"] in shown
+    assert ["secret_access_key", "********", "environment", "LAKEBED_SECRET_ACCESS_KEY"] in shown
+    assert ["retries", "1", "argument"] in shown
+    assert ["listen.port", "7", "environment", "LAKEBED_LISTEN_PORT"] in shown
+    report = command("config", "show", "--json").json
+    assert report["client"][0]["key"] == "endpoint"
+    assert {"key": "listen.host", "value": "127.0.0.1", "source": "default"} in report["server"]
+    for secret in ("the-secret-of-mine", "a-secret-of-the-server"):
+        assert secret not in "".join(rows) + str(report)
+
+
+def test_config_show_of_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / ".lakebed.yaml").write_text("endpoint: 7\n")
+    command = Command({"HOME": str(tmp_path)})
+    broken = command("config", "show", "--json").json
+    assert broken["client"] == []
+    assert broken["problem"].startswith("`endpoint` in ")
+    (tmp_path / "server.yaml").write_text("nope: 1\n")
+    assert "unknown key nope" in command("config", "show", "--config", str(tmp_path / "server.yaml"), code=1).err
+
+
 def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.Repository) -> None:
     repo.branch("main").put("big", b"x" * (8 << 20))
     process = command.start("fs", "cat", f"{repo.id}/main/big")
@@ -232,3 +267,20 @@ def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.
     error = run("serve", "--port", "1", code=1).err
     assert error == "lakebed: `lakebed serve` needs the server, which is not installed: pip install 'lakebed[server]'\n"
     assert main.run(["--help"]) == 0
+
+
+def test_what_an_upload_leaves_out_is_one_plain_line(
+    server: RunningServer, repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("1")
+    (tmp_path / "broken").symlink_to(tmp_path / "nothing")
+    done = subprocess.run(
+        [sys.executable, "-m", "lakebed.cli", "upload", str(tmp_path), f"{repo.id}/main/t", "-m", "up"],
+        capture_output=True,
+        check=False,
+        env=clean_environment(**server.environment),
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    left = [line for line in done.stderr.splitlines() if "left out" in line]
+    assert left == [f"lakebed: 1 in {tmp_path} left out, links to directories or to nothing, or no files: 'broken'"]

@@ -168,4 +168,4 @@ def test_rules_are_for_one_prefix_and_warn_of_deleting(run: Run) -> None:
     deleting = run("workspace", "rules", "s3://bucket/lake", "--expire-days", "30", "--path", "foo/bar")
     assert "committed workspaces are deleted" in deleting.err
     rule = json.loads(deleting.text)["lifecycle"]["Rules"][1]
-    assert rule["Filter"]["And"]["Tags"] == [{"Key": "path[0]", "Value": "foo"}, {"Key": "path[1]", "Value": "bar"}]
+    assert rule["Filter"]["And"]["Tags"] == [{"Key": "path.0", "Value": "foo"}, {"Key": "path.1", "Value": "bar"}]

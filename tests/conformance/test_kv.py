@@ -696,12 +696,43 @@ async def test_a_failed_sync_leaves_the_outcome_unknown_and_what_is_read_then_st
         found = await outcomes([put(kv, b"k", b"2"), put(kv, b"new"), kv.apply(Batch([Check("p", b"k", 99)]))])
         assert any(isinstance(outcome, OutcomeUnknownError) for outcome in found), found
         rows = await kv.scan("p")
-        for source in path.parent.glob("kv.sqlite*"):  # what a crash would leave, with nothing lost
-            if not source.name.endswith("-shm"):
-                shutil.copy(source, tmp_path / source.name.replace("kv.sqlite", "copy"))
-        async with opened(tmp_path / "copy") as recovered:
+        async with opened(after_a_crash(path, tmp_path)) as recovered:
             assert await recovered.scan("p") == rows
         assert await put(kv, b"k", b"3") > version
+
+
+def after_a_crash(path: Path, into: Path) -> Path:
+    """What a crash would leave of a store, with nothing lost."""
+    for source in path.parent.glob("kv.sqlite*"):
+        if not source.name.endswith("-shm"):
+            shutil.copy(source, into / source.name.replace("kv.sqlite", "copy"))
+    return into / "copy"
+
+
+async def test_who_is_told_that_a_failed_sync_changed_nothing_has_changed_nothing(
+    path: Path, disk: Disk, tmp_path: Path
+) -> None:
+    """Its check failed on a neighbour's row, in one transaction, which the sync then took back: both are told."""
+    async with opened(path, "failing-disk") as kv:
+        version = await put(kv, b"k")
+        check = [Check("p", b"k", version)]
+        other = apsw.Connection(str(path))
+        other.execute("BEGIN IMMEDIATE")  # until both wait for the same transaction
+        first = asyncio.ensure_future(kv.apply(Batch(check, [Put("p", b"k", b"first")])))
+        second = asyncio.ensure_future(kv.apply(Batch(check, [Put("p", b"k", b"second"), Put("p", b"more", b"")])))
+        await asyncio.sleep(0)
+        disk.failing_syncs = 1
+        other.execute("ROLLBACK")
+        other.close()
+        unknown, refused = await outcomes([first, second])
+        assert isinstance(unknown, OutcomeUnknownError), unknown
+        assert isinstance(refused, StoreUnavailableError), refused
+        assert "nothing was changed" in str(refused)
+        assert await kv.get("p", b"k") == (b"v", version)
+        async with opened(after_a_crash(path, tmp_path)) as recovered:
+            for store in (kv, recovered):
+                assert await keys(store) == [b"k"]
+                assert await store.get("p", b"k") == (b"v", version)
 
 
 async def test_a_store_that_another_process_holds_is_unavailable_after_a_bound(

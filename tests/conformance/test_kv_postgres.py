@@ -119,17 +119,23 @@ async def test_a_swap_is_not_starved_by_checks_that_keep_coming(postgres: Postgr
     async with opened(postgres.dsn, schema) as kv, opened(postgres.dsn, schema) as busy:
         version = await put(kv, b"branch")
         stage = Batch([Check("p", b"branch", version)], [Put("stage", b"k", b"")])
-        staging = True
+        staging, begun = True, asyncio.Event()
+        found: list[object] = []
 
         async def keep_staging(number: int) -> None:
             while staging:
-                await outcomes([busy.apply(Batch(stage.checks, [Put("stage", b"%d" % number, b"")]))])
+                found.extend(await outcomes([busy.apply(Batch(stage.checks, [Put("stage", b"%d" % number, b"")]))]))
+                if len(found) > 32:
+                    begun.set()
 
         tasks = [asyncio.ensure_future(keep_staging(number)) for number in range(32)]
-        await asyncio.sleep(0.1)
-        await asyncio.wait_for(kv.apply(Batch([Check("p", b"branch", version)], [Put("p", b"branch", b"2")])), 2)
+        await begun.wait()
+        made = await asyncio.wait_for(kv.apply(Batch([Check("p", b"branch", version)], [Put("p", b"branch", b"2")])), 2)
         staging = False
         await asyncio.gather(*tasks)
+        assert await kv.get("p", b"branch") == (b"2", made)
+        refused = [one for one in found if not isinstance(one, int)]
+        assert {type(one) for one in refused} <= {PredicateFailed}, "only what came behind the swap is refused"
 
 
 @pytest.mark.parametrize("large_first", [True, False])
@@ -375,7 +381,8 @@ async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
             await kv.get("p", b"k")
 
     async with opened(postgres.dsn, schema) as kv:
-        await asyncio.wait_for(asyncio.gather(*(caller(kv, number) for number in range(8))), timeout=10)
+        await asyncio.wait_for(asyncio.gather(*(caller(kv, number) for number in range(8))), timeout=60)
+        assert [row.key for row in await kv.scan("p")] == [b"%d" % number for number in range(8)]
 
 
 async def test_a_server_without_connections_is_waited_for_and_then_named(postgres: Postgres, schema: str) -> None:

@@ -38,6 +38,7 @@ def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
     code = "\n" * (block.line - 1) + block.code  # tracebacks name the line of the page
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "The inplace keyword")  # Dask's own calls to pandas 3
         exec(compile(code, str(page), "exec"), namespace)
 
 

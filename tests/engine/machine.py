@@ -3,11 +3,9 @@
 Hypothesis chooses the rules and their arguments (`PROTOCOL.md` 7.3). Each rule does one thing to the engine and to the
 model (`machine_model.py`) and compares the answers, the types of errors, and what the branch then shows. The rules
 that change nothing, a restart or a rebuild among them, are in `machine_questions.py`; those about uncommitted changes
-in `machine_staging.py`.
+in `machine_staging.py`, those about workspaces in `machine_workspaces.py`.
 
 Seams. Hard reset, revert, cherry-pick: a rule beside `merge` here, and a method of `Repo` beside `merge`.
-Workspaces: `Repo` gets a dictionary of them (base commit, rows), `Ref` the expression `main+<id>`, which `Repo.resolve`
-knows and `Base.a_ref` draws. A sweep: a rule beside `clean_up`, and `Base.checked` may then ask for no orphan at all.
 """
 
 from __future__ import annotations
@@ -31,14 +29,14 @@ from tests.engine.machine_base import (
     texts,
     values,
 )
-from tests.engine.machine_staging import Staging
 from tests.engine.machine_values import VALUES, Ref, Value
+from tests.engine.machine_workspaces import Workspaces
 from tests.engine.support import chunked, once
 
 Data = st.DataObject
 
 
-class Machine(Staging):
+class Machine(Workspaces):
     """Rules that change something."""
 
     # repositories

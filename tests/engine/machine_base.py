@@ -196,12 +196,15 @@ class Base(RuleBasedStateMachine):
             "tag": list(repo.tags),
             "commit": commits,
             "begun": [one[: 1 + index % 63] for index, one in enumerate(commits)],
+            "workspace": list(repo.workspaces) or list(repo.branches),
             "none": ["nope", "0" * 64],
         }
-        kind = data.draw(often("branch", "branch", "branch", "tag", "commit", "begun", seldom=("none", "none")))
+        kind = data.draw(
+            often("branch", "branch", "branch", "workspace", "tag", "commit", "begun", seldom=("none", "none"))
+        )
         base = data.draw(st.sampled_from(known[kind] or commits))
         steps = data.draw(st.sampled_from(STEPS))
-        marked = kind == "branch" and not steps
+        marked = kind in {"branch", "workspace"} and not steps
         mark = data.draw(st.sampled_from(["", "", "", "@", "$"]) if marked else often("", "", seldom=("@", "$")))
         ref = Ref(base, steps, mark)
         data.draw(st.just(str(ref)), label=label)  # for the reader of a failure
@@ -253,6 +256,11 @@ class Base(RuleBasedStateMachine):
                 assert self.view(repo, one.id) == one.view
             for name in repo.branches:
                 self.shown(repo, name)
+                self.run(self.readable(repo, name))
+            known = self.run(self.engine.list_workspaces(repo.name, amount=1000, state="all")).items
+            told = sorted((one.name, one.state, one.commit_id) for one in known)
+            assert told == sorted((one.name, one.state, one.base) for one in repo.workspaces.values())
+            for name in [one.name for one in repo.workspaces.values() if one.state == "open"]:
                 self.run(self.readable(repo, name))
 
     async def readable(self, repo: Repo, ref: str) -> None:

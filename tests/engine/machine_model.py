@@ -15,6 +15,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import CommitRequest, LogRequest, MergeRequest
 
 from tests.engine.machine_values import Change, Ref, Refused, Value, View, changes, merged
+from tests.engine.machine_workspace_model import Workspace
 
 STRATEGY_KEY = ".lakefs.merge.strategy"
 
@@ -39,6 +40,8 @@ class Branch:
     head: str
     view: View
     hidden: bool = False
+    staged: set[str] = field(default_factory=set)
+    """Paths at which rows may be staged: those that differ from the head are; those that do not may have been reset."""
 
 
 @dataclass
@@ -53,6 +56,8 @@ class Repo:
     tags: dict[str, str] = field(default_factory=dict)
     commits: dict[str, Commit] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
+    workspaces: dict[str, Workspace] = field(default_factory=dict)
+    """By name, closed ones as well."""
 
     def branch(self, name: str) -> Branch:
         if name not in self.branches:
@@ -77,6 +82,10 @@ class Repo:
             return base, None
         if base in self.branches:
             return self.branches[base].head, self.branches[base]
+        if base in self.workspaces:
+            workspace = self.workspaces[base]
+            workspace.refuse_closed()
+            return workspace.base, Branch(workspace.base, workspace.view(self.commits[workspace.base].view))
         if base in self.tags:
             return self.tags[base], None
         found = [one for one in self.commits if one.startswith(base)]
@@ -151,6 +160,7 @@ class Repo:
     def write(self, branch: str, rows: Mapping[str, Value | None]) -> None:
         """Stage values and deletions, all or nothing."""
         view = self.branch(branch).view
+        self.branches[branch].staged |= rows.keys()
         for path, value in rows.items():
             if value is None:
                 view.pop(path, None)
@@ -174,28 +184,37 @@ class Repo:
         kept = {path: value for path, value in found.view.items() if not chosen(path)}
         found.view = kept | {path: value for path, value in head.items() if chosen(path)}
 
+    def reset_all(self, branch: str) -> None:
+        """Nothing is staged."""
+        self.reset(branch, lambda path: True)
+        self.branches[branch].staged.clear()
+
     def changes_of(self, branch: str) -> list[Change]:
         """What is uncommitted."""
         found = self.branches[branch]
         return changes(self.commits[found.head].view, found.view)
 
     def forget_staged(self) -> None:
-        """What a rebuild cannot bring back."""
+        """What a rebuild cannot bring back; nor does it know of workspaces."""
         for branch in self.branches.values():
             branch.view = dict(self.commits[branch.head].view)
+            branch.staged.clear()
+        self.workspaces.clear()
 
     # commits and merges
 
     def commit(self, branch: str, request: CommitRequest, now: int, answer: Any) -> None:
         found = self.branch(branch)
         head = self.commits[found.head]
+        found.staged.clear()
         if found.view == head.view and not request.allow_empty:
             raise errors.NoChangesError(branch)
         date = now if request.date is None else request.date
-        self._add(found, answer, (head,), dict(found.view), request.message, request.committer, request.metadata, date)
+        self.add(found, answer, (head,), dict(found.view), request.message, request.committer, request.metadata, date)
 
-    def _add(self, branch: Branch, answer: Any, parents: tuple[Commit, ...], view: View, message: str, committer: str,
-             metadata: Mapping[str, str], date: int) -> None:  # fmt: skip
+    def add(self, branch: Branch, answer: Any, parents: tuple[Commit, ...], view: View, message: str, committer: str,
+            metadata: Mapping[str, str], date: int) -> None:  # fmt: skip
+        """A commit on top of a branch, which shows just that afterwards."""
         generation = 1 + max((one.generation for one in parents), default=0)
         ids = tuple(one.id for one in parents)
         new = Commit(answer.id, ids, view, message, committer, dict(metadata), date, generation)
@@ -238,7 +257,7 @@ class Repo:
         message = request.message or f"Merge '{source}' into '{destination}'"
         metadata = {**request.metadata, STRATEGY_KEY: request.strategy or "default"}
         parents = (ours,) if request.squash else (ours, theirs)
-        self._add(into, answer, parents, view, message, request.committer, metadata, now)
+        self.add(into, answer, parents, view, message, request.committer, metadata, now)
 
     # questions
 

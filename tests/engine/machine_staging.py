@@ -180,7 +180,7 @@ class Staging(Questions):
         branch = self.a_branch(data, repo)
         self.agree(
             self.engine.reset_branch(repo.name, branch, force=repo.read_only),
-            lambda _: repo.reset(branch, lambda path: True),
+            lambda _: repo.reset_all(branch),
         )
         self.shown(repo, branch)
 

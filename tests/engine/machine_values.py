@@ -34,7 +34,7 @@ class Value(NamedTuple):
 
 
 VALUES = (Value(""), Value("one"), Value("two"), Value("one", "u"), Value("two", "t", "m"))
-_BY_IDENTITY = {value.identity: value for value in VALUES}
+BY_IDENTITY = {value.identity: value for value in VALUES}
 View = dict[str, Value]
 
 
@@ -42,7 +42,7 @@ def value_of(entry: Entry | None, *, slim: bool = False) -> Value | None:
     """The value that an entry tells. `slim`: only its size and identity are told."""
     if entry is None:
         return None
-    value = _BY_IDENTITY[entry.identity]
+    value = BY_IDENTITY[entry.identity]
     assert entry.size == len(value.text)
     if not slim:
         told = (entry.checksum, entry.parts, entry.content_type, entry.metadata)

@@ -26,8 +26,11 @@ GRACE = 300.0
 CAP = 5
 
 TINY = {
+    "lakebed_engine.operations.advancing.GUARDED": 2,
+    "lakebed_engine.operations.collisions._FEW": 3,
     "lakebed_engine.operations.layers.CAP": CAP,
     "lakebed_engine.operations.layers._ROWS": 3,
+    "lakebed_engine.operations.parts.KEPT_ROWS": 4,
     "lakebed_engine.operations.swap.COMPACT_FROM": 3,
     "lakebed_engine.tree.layers.MAX_BYTES": 300,
     "lakebed_engine.tree.rewrite._PIECE": 4,

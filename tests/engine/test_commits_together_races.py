@@ -141,7 +141,7 @@ def test_who_has_nothing_of_its_own_is_told_so_and_the_others_commit() -> None:
             await until(lambda: len(line(engine)) == 4)
             store.opened.set()
             made = await asyncio.gather(*tasks)
-            with pytest.raises(errors.NoChangesError, match="no changes to commit: commit .* has all that was staged"):
+            with pytest.raises(errors.NoChangesError, match=r"no changes to commit: commit .* has all that was staged"):
                 await extra
             assert (await empty).parents == (made[-1].id,)
             assert [message for message, _ in await first_parents(engine)] == ["m0", "m1", "m2", "empty"]

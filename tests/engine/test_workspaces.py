@@ -340,6 +340,42 @@ def test_scans_of_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     run(job())
 
 
+@pytest.mark.parametrize("rival", ["new", "changed", "put"])
+def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing_back(rival: str) -> None:
+    """At every store call of a scan another tool writes, and a scan of its own (or an upload) is acknowledged."""
+
+    async def job(call: int) -> bool:
+        world = World()
+        engine = await world.start()
+        ws = await workspace(engine)
+        await write_below(engine, ws, "a", "1")
+        await write_below(engine, ws, "z", "1")
+        await engine.scan_workspace(REPO, ws.uid)
+        other = world.engine()
+        if rival == "put":  # the scan finds that its object has gone, while it is uploaded anew
+            await (await store_of(engine)).delete([f"{ws.prefix}a"])
+
+        async def act() -> None:
+            if rival == "put":
+                await put(other, "a", "late", ws.name)
+                return
+            await write_below(other, ws, "m" if rival == "new" else "a", "late")
+            await other.scan_workspace(REPO, ws.uid)
+
+        reached = world.at(call, act)
+        await engine.scan_workspace(REPO, ws.uid)
+        world.hook = None
+        if reached():
+            shown = await content(engine, ws.name)
+            assert shown == {"z": "1", **({"a": "1", "m": "late"} if rival == "new" else {"a": "late"})}, call
+        return reached()
+
+    call = 1
+    while run(job(call)):
+        call += 1
+    assert call > 4
+
+
 def test_a_scan_after_a_partial_commit_looks_below_all_prefixes() -> None:
     async def job() -> None:
         engine, ws = await base()

@@ -34,3 +34,5 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_facto
         "CONFIG_FILE",
     ):
         monkeypatch.delenv(f"LAKECTL_{variable}", raising=False)
+    for variable in ("HOST", "USERNAME", "PASSWORD"):
+        monkeypatch.delenv(f"LAKEFS_{variable}", raising=False)

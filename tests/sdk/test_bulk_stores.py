@@ -49,7 +49,7 @@ def test_a_tree_goes_past_the_server_and_comes_back(
     }.items():
         monkeypatch.setenv(name, value)
     files = {f"d{number % 3}/{number}.bin": os.urandom(64 << 10) for number in range(40)}
-    files["large.bin"] = os.urandom(9 << 20)  # in parts, where there are parts
+    files["large.bin"] = os.urandom(17 << 20)  # in parts
     for name, data in files.items():
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_bytes(data)
@@ -59,7 +59,11 @@ def test_a_tree_goes_past_the_server_and_comes_back(
         main = repo.branch("main")
         with main.workspace("a tree", data_path=way) as workspace:
             assert workspace.upload_tree(tmp_path / "in", "t").files == 41
-        assert proxy.uploaded + proxy.downloaded < 128 << 10  # of 11 MiB
+        assert proxy.uploaded + proxy.downloaded < 128 << 10  # of 19 MiB
+        asked: list[str] = []
+        proxy.swallow = lambda line: bool(asked.append(line))  # type: ignore[func-returns-value]
         assert main.download_tree("t", tmp_path / "out").files == 41
+        assert [line.partition("?")[0].rpartition("/")[2] for line in asked] == ["ls"]  # the addresses come along
+        assert proxy.uploaded + proxy.downloaded < 256 << 10  # of 38 MiB both ways
     proxy.close()
     assert {name: (tmp_path / "out" / name).read_bytes() for name in files} == files

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 
 import lakebed
+import lakebed_testing
 import pytest
 from lakebed._config import normalise_endpoint
+from lakebed._config_sources import misspelled
 
 OURS = {"LAKEBED_ENDPOINT": "http://ours", "LAKEBED_ACCESS_KEY_ID": "ok", "LAKEBED_SECRET_ACCESS_KEY": "os"}
 THEIRS = {
@@ -15,6 +18,7 @@ THEIRS = {
     "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": "tk",
     "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": "ts",
 }
+LAKEFS = {"LAKEFS_HOST": "https://fs/api/v1", "LAKEFS_USERNAME": "fk", "LAKEFS_PASSWORD": "fs"}
 
 
 @pytest.fixture
@@ -42,6 +46,13 @@ def test_sources_in_their_order(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "server:\n  endpoint_url: http://theirs-file\ncredentials:\n  access_key_id: tfk\n  secret_access_key: tfs\n"
     )
     assert shown(lakebed.connect()) == ("http://theirs-file", "tfk", "tfs")
+    for name, value in LAKEFS.items():
+        monkeypatch.setenv(name, value)
+    lake = lakebed.connect()
+    assert shown(lake) == ("https://fs", "fk", "fs")
+    assert [lake.settings.sources[name] for name in ("endpoint", "access_key_id", "secret_access_key")] == [
+        f"environment {name}" for name in LAKEFS
+    ]
     for name, value in THEIRS.items():
         monkeypatch.setenv(name, value)
     assert shown(lakebed.connect()) == ("http://theirs", "tk", "ts")
@@ -69,6 +80,62 @@ def test_a_key_is_not_sent_to_a_server_of_the_other_family(monkeypatch: pytest.M
     monkeypatch.setenv("LAKEBED_ENDPOINT", "http://ours")
     with pytest.raises(lakebed.ConfigurationError, match=r"no credentials .* environment LAKEBED_ENDPOINT"):
         lakebed.connect()
+
+
+def test_a_key_of_one_alias_is_not_sent_to_a_server_of_the_other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".lakectl.yaml").write_text("credentials:\n  access_key_id: tfk\n  secret_access_key: tfs\n")
+    monkeypatch.setenv("LAKEFS_HOST", "http://fs")
+    with pytest.raises(lakebed.ConfigurationError, match=r"no credentials .* environment LAKEFS_HOST"):
+        lakebed.connect()
+    monkeypatch.setenv("LAKEFS_PASSWORD", "fs")
+    with pytest.raises(lakebed.ConfigurationError, match=r"environment LAKEFS_PASSWORD has half .* access_key_id is"):
+        lakebed.connect()
+
+
+def test_wrong_values_are_told_with_their_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    with lakebed_testing.server() as server:
+        for name, value in {**server.environment, "LAKEBED_SECRET_ACCESS_KEY": "wrong"}.items():
+            monkeypatch.setenv(name, value)
+        with lakebed.connect() as lake, pytest.raises(lakebed.AuthenticationError) as refused:
+            lake.user()
+        told = f"access key {server.access_key_id!r} from environment LAKEBED_ACCESS_KEY_ID"
+        assert told in str(refused.value)
+        assert told in str(pickle.loads(pickle.dumps(refused.value)))
+        assert "wrong (HTTP 401)" in str(refused.value)
+    with lakebed.connect(retries=0) as lake, pytest.raises(lakebed.ServerUnavailableError) as gone:
+        lake.user()
+    assert f"cannot connect to {server.endpoint} (from environment LAKEBED_ENDPOINT)" in str(gone.value)
+    monkeypatch.setenv("LAKEBED_ENDPOINT", "ftp://x")
+    with pytest.raises(lakebed.ConfigurationError, match=r"'ftp://x' \(from environment LAKEBED_ENDPOINT\)"):
+        lakebed.connect()
+
+
+def test_misspelled_names_are_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".lakebed.yaml").write_text("endpoint: http://h\nacces_key: k\n")
+    for name, value in OURS.items():
+        monkeypatch.setenv(name, value)
+    wrong = {"ENDPONT": "ENDPOINT", "URL": "ENDPOINT", "ACCESS_KEY": "ACCESS_KEY_ID", "SECRET_KEY": "SECRET_ACCESS_KEY"}
+    for name in (*wrong, "LISTEN_PORT", "CONFIG", "DATA_DIR", "KILLS", "REPO"):
+        monkeypatch.setenv(f"LAKEBED_{name}", "x")
+    with pytest.warns(lakebed.ConfigurationWarning) as caught:
+        lakebed.connect()
+    told = [
+        f"the variable LAKEBED_{name} is not read by Lakebed; did you mean LAKEBED_{wrong[name]}?" for name in wrong
+    ]
+    told.append(
+        f"the key 'acces_key' in {home / '.lakebed.yaml'} is not read by Lakebed; did you mean 'access_key_id'?"
+    )
+    assert sorted(str(one.message) for one in caught) == sorted(told)
+    assert {one.filename for one in caught} == {__file__}
+    assert misspelled(OURS) == [told[-1]]
+
+
+def test_no_warning_without_a_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (OURS | THEIRS | LAKEFS).items():
+        monkeypatch.setenv(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert shown(lakebed.connect()) == ("http://ours", "ok", "os")
 
 
 def test_missing_and_half_settings(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,9 @@ def test_builtin_parents() -> None:
 
 def test_every_error_is_public() -> None:
     assert {cls.__name__ for cls in CLASSES} <= set(lakebed.__all__)
-    assert {cls.__name__ for cls in CLASSES} | {"Conflict", "ObjectFailure"} == set(errors.__all__)
+    assert {cls.__name__ for cls in CLASSES} | {"Conflict", "Conflicts", "ObjectFailure", "SchemaDifference"} == set(
+        errors.__all__
+    )
     assert errors.__all__ == sorted(errors.__all__)
     assert all(cls.__doc__ for cls in CLASSES)
 

@@ -238,7 +238,7 @@ def test_tables(live: Any) -> None:
         pd.testing.assert_frame_equal(back.sort_values("x", ignore_index=True)[list(FRAME.columns)], FRAME)
         table = await main.read_table("orders", columns=["x"], filters=[("day", "=", dt.date(2026, 1, 2))])
         assert table.to_pydict() == {"x": [2]}
-        await main.write_parquet("orders", FRAME, partition_by=["day"], mode="append")
+        await main.write_parquet("orders", FRAME, partition_by=["day", "name"], mode="append")
         assert len(await main.read_parquet("orders")) == 6
         with pytest.raises(lakebed.AlreadyExistsError):
             await main.write_parquet("orders", FRAME, mode="error")

@@ -20,6 +20,7 @@ import pandas
 import pyarrow
 import pyarrow.dataset
 import pytest
+from lakebed import _files
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {
@@ -111,6 +112,26 @@ def test_both_doors_have_the_same_signatures() -> None:
 
 def _parameters(function: Any) -> list[tuple[str, Any, Any]]:
     return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+def test_the_async_door_has_every_handle_of_the_sync_one() -> None:
+    handles = {name for name, home in lakebed._HOMES.items() if home.startswith("_sync.")}
+    assert handles | {"OpenFile"} == set(lakebed.aio.__all__)
+
+
+ONLY_BLOCKING = {"buffer", "detach", "encoding", "errors", "fileno", "isatty", "line_buffering", "mode", "newlines",
+                 "peek", "raw", "read1", "readinto1", "reconfigure", "truncate", "write_through"}  # fmt: skip
+"""What Python's own file classes have besides: about buffers and terminals, or without meaning for objects."""
+
+
+def test_async_files_have_every_verb_of_plain_ones() -> None:
+    plain = {
+        name
+        for one in (_files.ObjectReader, _files.TextObjectReader, _files.ObjectWriter, _files.TextObjectWriter)
+        for name in dir(one)
+        if not name.startswith("_")
+    }
+    assert plain - ONLY_BLOCKING == {name for name in dir(lakebed.aio.OpenFile) if not name.startswith("_")}
 
 
 def test_the_compatibility_pairs_have_the_same_names() -> None:

@@ -15,12 +15,13 @@ from typing import Any
 import lakebed
 import pytest
 from lakebed import errors
-from lakebed._async import datapaths
+from lakebed._async import datapaths, signed
 from lakebed._cloud import WHOLE, Bucket
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
 from tests.support.azurite import shared_azurite
+from tests.support.faulty_s3 import DENIED, FaultyS3
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
 
@@ -82,7 +83,7 @@ def own_credentials(bucket: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("data_path", ["presigned", "direct"])
 def test_no_object_byte_passes_through_the_server(
-    live: Any, proxy: Proxy, data_path: str, own_credentials: None, tmp_path: Path
+    live: Any, proxy: Proxy, bucket: S3Server, data_path: str, own_credentials: None, tmp_path: Path
 ) -> None:
     content = os.urandom(3 * WHOLE + 5)
     local = tmp_path / "file"
@@ -101,12 +102,21 @@ def test_no_object_byte_passes_through_the_server(
             await ws.put("odd//path ?#%.txt", b"odd")
             await ws.put("\u00fc b ?#%25+&=*.txt", b"odd too")
             await ws.put("back\\slash", b"odd as well")
+            tagged = await ws.put("d/tagged.csv", b"tagged")
             await ws.put_many({f"n/{number}": b"%d" % number for number in range(60)})
         assert sum(moved) == len(content)
         assert stored.checksum == hashlib.md5(content).hexdigest()
         assert proxy.uploaded + proxy.downloaded < 256 << 10
-        assert stored.physical_address == (await ws.info()).storage_prefix + "big"
+        place = (await ws.info()).storage_prefix
+        assert stored.physical_address.startswith(place + ("~/" if data_path == "presigned" else "big"))
+        assert stored.physical_address.endswith("big")
+        expected = {f"path.{number}": part for number, part in enumerate(("d", "tagged.csv"))}
+        assert bucket.tags(tagged.physical_address) == expected
         assert await main.get("big") == content
+        assert await main.get("big", 20 << 20, 100) == content[20 << 20 :][:100]
+        async with main.open("big") as file:
+            await file.seek(9 << 20)
+            assert await file.read(3 << 20) == content[9 << 20 : 12 << 20]
         assert await main.get("again") == b"second"
         assert await main.get("once") == b"a" * 10 + b"b" * 10
         assert await main.get("empty") == b""
@@ -116,6 +126,7 @@ def test_no_object_byte_passes_through_the_server(
         assert (await main.stat("small")).content_type == "text/plain"
         assert (await main.stat("small")).metadata == {"k": "v"}
         assert await main.get("n/59") == b"59"
+        assert proxy.uploaded + proxy.downloaded < 512 << 10  # of 76 MiB both ways
 
     live(body)
 
@@ -124,7 +135,7 @@ def test_signed_is_what_is_chosen_for_a_bucket(live: Any, monkeypatch: pytest.Mo
     async def body(main: Any) -> None:
         ws = main.workspace()
         stored = await ws.put("a", b"1")
-        assert stored.physical_address == (await ws.info()).storage_prefix + "a"
+        assert stored.physical_address.startswith((await ws.info()).storage_prefix + "~/")
         assert (await ws.path("t/x")).startswith("s3://")
         await ws.commit(scan=False)
 
@@ -172,16 +183,16 @@ def test_addresses_that_are_too_old_are_signed_again(
             ws = repo.branch("main").workspace()
             sink = await ws._opened_sink()
             assert isinstance(sink, datapaths.SignedSink)
-            signed: list[int] = []
+            asked: list[int] = []
             sign = sink._sign
             spoil = "expires"
 
             async def spoiled(paths: list[str], size: int, content_type: str) -> Any:
-                signed.append(len(paths))
+                asked.append(len(paths))
                 urls = await sign(paths, size, content_type)
-                if spoil == "expires" and len(signed) == 1:
+                if spoil == "expires" and len(asked) == 1:
                     return tuple(replace(url, expires=datetime.now(UTC) + timedelta(seconds=1)) for url in urls)
-                if spoil == "always" or (spoil == "refused" and len(signed) == 1):
+                if spoil == "always" or (spoil == "refused" and len(asked) == 1):
                     return tuple(
                         replace(url, url=url.url.replace("X-Amz-Signature=", "X-Amz-Signature=0")) for url in urls
                     )
@@ -189,9 +200,9 @@ def test_addresses_that_are_too_old_are_signed_again(
 
             monkeypatch.setattr(sink, "_sign", spoiled)
             for spoil in ("expires", "refused"):
-                signed.clear()
+                asked.clear()
                 await ws.put(spoil, b"1")
-                assert signed == [1, 1]
+                assert asked == [1, 1]
                 assert await ws.get(spoil) == b"1"
             spoil = "always"
             with pytest.raises(errors.ServerUnavailableError, match="HTTP 403"):
@@ -215,6 +226,22 @@ def test_own_writes_never_replace_and_are_checked(bucket: S3Server, own_credenti
             assert found == expected
 
 
+@pytest.mark.parametrize("size", [5, WHOLE + 1])
+def test_own_writes_without_the_right_to_tag(
+    bucket: S3Server, own_credentials: None, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    namespace = bucket.namespace()
+    with FaultyS3(bucket.endpoint) as store:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", store.endpoint)
+        own = Bucket(namespace + "/workspaces/x/")
+        with store.failing(DENIED, times=1, only="PUT"):  # as S3 does without s3:PutObjectTagging
+            first = own.write("d/a", [b"x" * size], size, {}, lambda _: None)
+            assert store.hits == 1
+        second = own.write("d/b", [b"y" * size], size, {}, lambda _: None)
+    for key, _, _ in (first, second):
+        assert bucket.tags(f"{namespace}/workspaces/x/{key}") == {}
+
+
 def test_wrong_credentials_say_what_to_do(live: Any, own_credentials: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 
@@ -235,10 +262,12 @@ def test_signed_writes_to_azure(door: Door, tmp_path_factory: pytest.TempPathFac
             async with main.workspace("azure") as ws:
                 first = await ws.put("a/b.txt", b"first", content_type="text/plain")
                 second = await ws.put("a/b.txt", b"second", content_type="text/plain")
-                assert first.physical_address == (await ws.info()).storage_prefix + "a/b.txt"
+                assert first.physical_address.startswith((await ws.info()).storage_prefix + "~/")
                 assert second.physical_address != first.physical_address
                 await ws.put("a b/\u00fc.txt", b"spelled", content_type="text/plain")
+                await ws.put("large", b"L" * (signed.LARGE + 1), content_type="text/plain")  # in blocks
             assert await main.get("a/b.txt") == b"second"
+            assert len(await main.get("large")) == signed.LARGE + 1
             assert await main.get("a b/\u00fc.txt") == b"spelled"
 
         door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)

@@ -19,7 +19,15 @@ import uvicorn
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Branch, Deletion, Entry, ObjectFailure, Repository, UploadRequest
+from lakebed_engine.vocabulary.records import (
+    Branch,
+    DataPlace,
+    Deletion,
+    Entry,
+    ObjectFailure,
+    Repository,
+    UploadRequest,
+)
 from lakebed_engine.vocabulary.reports import SweepOptions, SweepPass
 from lakebed_server.app import App, create_app
 from lakebed_server.auth.authenticate import Authenticator
@@ -110,6 +118,9 @@ class FakeEngine(Engine):
     async def locate(self, repo: str, ref: str, path: str) -> tuple[Entry, str]:
         entry = await self.stat(repo, ref, path)
         return entry, (await self.addresses(repo))(entry)
+
+    async def place_of(self, repo: str) -> DataPlace:
+        return DataPlace(f"mem://{repo}", False, "")
 
     async def addresses(self, repo: str) -> Callable[[Entry], str]:
         return lambda entry: f"mem://{repo}/{entry.physical_address}"

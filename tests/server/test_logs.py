@@ -139,10 +139,23 @@ def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_a_broken_output_stops_nothing() -> None:
-    stream = io.StringIO()
+    class Full(io.StringIO):
+        full = True
+
+        def write(self, text: str) -> int:
+            if self.full:
+                raise OSError(28, "No space left on device")
+            return super().write(text)
+
+    stream = Full()
     sink = Sink(stream)
+    sink.write(30, "lost", {})
+    stream.full = False
+    sink.write(30, "there is room again", {})
+    [said] = stream.getvalue().splitlines()
+    assert "there is room again" in said
     stream.close()
-    sink.write(30, "x", {})
+    sink.write(30, "nobody hears it", {})
 
 
 def test_a_line_is_cheap() -> None:

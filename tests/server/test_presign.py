@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import boto3  # type: ignore[import-untyped]
@@ -12,7 +13,7 @@ import httpx
 import pytest
 
 from tests.server.test_s3_store import settings_of
-from tests.server.workspacing import Api, layer_file, registration
+from tests.server.workspacing import Api, Json, layer_file, registration
 from tests.support.azurite import CONTAINER, shared_azurite
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
@@ -70,21 +71,75 @@ def test_signed_addresses_take_any_path_once_and_bytes_do_not_come_here(
         assert one["method"] == "PUT"
         assert one["url"].startswith(f"{bucket.endpoint}/{bucket.bucket}/")
         assert s3_server.endpoint not in one["url"]
-        assert one["headers"] == {"Content-Type": "text/csv"}
+        assert one["headers"]["Content-Type"] == "text/csv"
+        assert one["headers"]["If-None-Match"] == "*"
         data = contents[one["path"]]
         answer = httpx.put(one["url"], content=data, headers=one["headers"], trust_env=False)
         assert answer.status_code == 200, answer.text
         etag = answer.headers["etag"].strip('"')
         assert etag == hashlib.md5(data, usedforsecurity=False).hexdigest()
-        rows.append(registration(made, one["path"], data, content_type="text/csv"))
-        assert rows[-1]["physical_address"] == one["physical_address"]
+        rows.append(registered(made, one, data, content_type="text/csv"))
     api("POST", f"{at}/objects", {"objects": rows}, 204)
     assert api.paths(made["name"]) == sorted(contents, key=str.encode)
     api("POST", f"{at}/commit", {"message": "signed"}, 201)
     for path, data in contents.items():
         assert api.text("main", path) == data.decode()
-    other = httpx.put(signed[0]["url"].replace("plain", "another"), content=b"x", trust_env=False)
+    other = httpx.put(
+        signed[0]["url"].replace("plain", "another"), content=b"x", headers=signed[0]["headers"], trust_env=False
+    )
     assert other.status_code == 403
+    assert "Signature" not in s3_server.log
+
+
+def test_an_address_that_is_used_again_replaces_nothing(api: Api, bucket: S3Server) -> None:
+    made = api.workspace()
+    at = f"/workspaces/{made['id']}"
+    first, second = (api("POST", f"{at}/upload_urls", {"paths": ["d/x.csv"]})["results"][0] for _ in range(2))
+    assert first["physical_address"] != second["physical_address"]
+    assert first["physical_address"].endswith("/d/x.csv")
+    put = {"headers": first["headers"], "trust_env": False}
+    assert httpx.put(first["url"], content=b"first", **put).status_code == 200
+    api("POST", f"{at}/objects", {"objects": [registered(made, first, b"first")]}, 204)
+    assert httpx.put(first["url"], content=b"other", **put).status_code == 412
+    bare = {name: value for name, value in first["headers"].items() if name != "If-None-Match"}
+    assert httpx.put(first["url"], content=b"other", headers=bare, trust_env=False).status_code == 403
+    assert httpx.put(second["url"], content=b"second", headers=second["headers"], trust_env=False).status_code == 200
+    assert api.text(made["name"], "d/x.csv") == "first"
+    api("POST", f"{at}/objects", {"objects": [registered(made, second, b"second")]}, 204)
+    assert api.text(made["name"], "d/x.csv") == "second"
+
+
+def test_what_was_signed_for_and_not_registered_is_not_shown(api: Api, bucket: S3Server) -> None:
+    made = api.workspace()
+    at = f"/workspaces/{made['id']}"
+    signed = api("POST", f"{at}/upload_urls", {"paths": ["a", "b"]})["results"]
+    for one in signed:
+        assert httpx.put(one["url"], content=b"x", headers=one["headers"], trust_env=False).status_code == 200
+    key = made["storage_prefix"].partition("://")[2].partition("/")[2]
+    bucket.boto().put_object(Bucket=bucket.bucket, Key=f"{key}~/tool", Body=b"a tool's own folder of that name")
+    api("POST", f"{at}/objects", {"objects": [registered(made, signed[0], b"x")]}, 204)
+    assert api("POST", f"{at}/scan") == {"registered": 1, "vanished": 0, "unchanged": 0}
+    assert api.paths(made["name"]) == ["a", "~/tool"]
+
+
+def test_signed_writes_are_tagged(api: Api, bucket: S3Server) -> None:
+    made = api.workspace()
+    at = f"/workspaces/{made['id']}"
+    path = "orders/day=1/\u00fc 1.csv/*/" + "/".join("abcdefgh")
+    (signed,) = api("POST", f"{at}/upload_urls", {"paths": [path]})["results"]
+    wrong = {**signed["headers"], "x-amz-tagging": "path.0=another"}
+    assert httpx.put(signed["url"], content=b"x", headers=wrong, trust_env=False).status_code == 403
+    assert httpx.put(signed["url"], content=b"x", headers=signed["headers"], trust_env=False).status_code == 200
+    expected = {"path.0": "orders", "path.1": "day=1", "path.2": "\u00fc 1.csv"}
+    expected |= {f"path.{number + 4}": char for number, char in enumerate("abcdef")}
+    assert bucket.tags(signed["physical_address"]) == expected
+
+
+def registered(made: Json, signed: Json, data: bytes, **more: Any) -> Json:
+    """What registers an object that was written at a signed address."""
+    assert signed["physical_address"].startswith(made["storage_prefix"] + "~/")
+    row = registration(made, signed.get("path", "large"), data, **more)
+    return {**row, "physical_address": signed["physical_address"]}
 
 
 def test_the_store_is_asked_what_was_written(api: Api, bucket: S3Server) -> None:
@@ -140,7 +195,8 @@ def test_what_cannot_be_signed(api: Api, s3_server: RunningServer) -> None:
     assert len(api("POST", target, {"paths": ["a"], "size_bytes": 5 << 30})["results"]) == 1
     api.fails("POST", target, {"paths": []}, 400, "invalid_request")
     api.fails("POST", target, {"paths": ["a", ""]}, 400, "invalid_path")
-    api.fails("POST", target, {"paths": ["x" * 1000]}, 400, "invalid_path")  # no room for the prefix
+    long = api("POST", target, {"paths": ["x" * 1000, "d/" * 400 + "\u00fc.csv"]})["results"]  # shorter in the key
+    assert long[1]["physical_address"].endswith("/d/d/\u00fc.csv")
     api.fails("POST", target, {"paths": ["a"] * 1001}, 400, "invalid_request")
     name = f"r-{uuid4().hex[:8]}"
     with Api(s3_server, name) as local:
@@ -160,7 +216,7 @@ def test_azure_signs_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:
             signed = api("POST", f"/workspaces/{made['id']}/upload_urls", {"paths": ["d/a"]})["results"][0]
             answer = httpx.put(signed["url"], content=b"azure", headers=signed["headers"], trust_env=False)
             assert answer.status_code == 201, answer.text
-            rows = [registration(made, "d/a", b"azure")]
+            rows = [registered(made, signed, b"azure")]
             api("POST", f"/workspaces/{made['id']}/objects", {"objects": rows}, 204)
             api("POST", f"/workspaces/{made['id']}/commit", {}, 201)
             assert api.text("main", "d/a") == "azure"

@@ -1,13 +1,13 @@
-import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-from click.testing import CliRunner
-from lakebed_server.cli import commands
+from lakebed import _config_sources
+from lakebed_server.cli import commands, settings_report
 from lakebed_server.settings import show
 from lakebed_server.settings.kinds import DURATION, SIZE
-from lakebed_server.settings.load import load
+from lakebed_server.settings.load import CLIENT_ENV, PREFIX, load
 from lakebed_server.settings.schema import KEYS
 from lakebed_server.vocabulary import StartError
 
@@ -155,7 +155,7 @@ SECRETS = {
 
 def test_secrets_are_masked_wherever_settings_are_shown() -> None:
     loaded = load(env=SECRETS)
-    for text in (repr(loaded), repr(loaded.settings), str(show.rows(loaded)), show.table(loaded)):
+    for text in (repr(loaded), repr(loaded.settings), str(show.rows(loaded))):
         assert "hunter" not in text
     rows = {row.key: row for row in show.rows(loaded)}
     assert set(rows) == set(KEYS)
@@ -171,19 +171,38 @@ def test_secrets_are_not_in_the_repr_of_a_section() -> None:
 def test_config_show(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
-    config = next(command for command in commands if command.name == "config")
-    plain = CliRunner().invoke(config, ["show"])
-    assert plain.exit_code == 0
-    assert "environment LAKEBED_ADMIN_ACCESS_KEY_ID" in plain.output
-    shown = CliRunner().invoke(config, ["show", "--json"])
-    rows = json.loads(shown.output)
+    rows = settings_report(None)
     assert [row["key"] for row in rows] == list(KEYS)
-    assert "hunter" not in plain.output + shown.output
+    assert {"environment LAKEBED_ADMIN_ACCESS_KEY_ID", "default"} <= {row["source"] for row in rows}
+    assert "hunter" not in str(rows)
     Path("lakebed.yaml").write_text("nope: 1")
-    failed = CliRunner().invoke(config, ["show"])
-    assert failed.exit_code == 1
-    assert failed.output.startswith("Error: unknown key nope")
+    with pytest.raises(click.ClickException, match=r"^unknown key nope"):
+        settings_report(None)
+
+
+def test_misspelled_variables_are_told() -> None:
+    wrong = {"LAKEBED_LISTEN_PROT": "1", "LAKEBED_KV_TYP": "x", "LAKEBED_CONFG": "y"}
+    others = {
+        "LAKEBED_ENDPOINT": "x",
+        "LAKEBED_ENDPONT": "x",
+        "LAKEBED_KILLS": "3",
+        "LISTEN_PROT": "1",
+        "LAKEBED_": "1",
+    }
+    assert load(env={**wrong, **others, "LAKEBED_LISTEN_PORT": "2"}, files=False).warnings == [
+        "the variable LAKEBED_CONFG is no setting of the server; did you mean LAKEBED_CONFIG?",
+        "the variable LAKEBED_KV_TYP is no setting of the server; did you mean LAKEBED_KV_TYPE?",
+        "the variable LAKEBED_LISTEN_PROT is no setting of the server; did you mean LAKEBED_LISTEN_PORT?",
+    ]
+
+
+def test_client_and_server_know_each_others_variables() -> None:
+    assert {f"{PREFIX}{name}" for name in _config_sources._OURS} == CLIENT_ENV
+    for key in KEYS.values():
+        name = key.env.removeprefix(PREFIX)
+        alone = name in _config_sources._SERVER_ALONE
+        assert alone or name.startswith(tuple(f"{section}_" for section in _config_sources._SERVER)), name
 
 
 def test_the_verbs() -> None:
-    assert [command.name for command in commands] == ["serve", "config", "fsck", "rebuild", "sweep"]
+    assert [command.name for command in commands] == ["serve", "fsck", "rebuild", "sweep"]

@@ -71,8 +71,13 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.2])
 def test_a_signal_reaches_a_worker_that_is_just_starting(tmp_path: Path, moment: float) -> None:
     with running_server(tmp_path / "data", flags=["--workers", "2"]) as server:
-        os.kill(min(workers_of(server)), signal.SIGKILL)
-        time.sleep(moment)
+        before = workers_of(server)
+        os.kill(min(before), signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while not workers_of(server) - before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert workers_of(server) - before, "no worker was started in the place of the dead one"
+        time.sleep(moment)  # moments all over its start are what this is about: it tells nobody how far it is
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(15) == 0
 

@@ -1,26 +1,18 @@
 """The actors: small coroutines over the engine's public verbs, which record each call and its answer.
 
-Above `history` and `properties`. What they do is drawn from the seed when they are made, so that a schedule changes
-only when something happens, never what is tried.
+Above `history` and `properties`; `workspace_verbs` has those of workspaces, `verbs` names them all. What they do is
+drawn from the seed when they are made, so that a schedule changes only when something happens, never what is tried.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, OutcomeUnknownError
-from lakebed_engine.vocabulary.records import (
-    AdvanceRequest,
-    CommitRequest,
-    Deletion,
-    Entry,
-    MergeRequest,
-    UploadRequest,
-    WorkspaceRequest,
-)
+from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, UploadRequest
 
 from tests.simulation.history import Op, Rows, Violation, content_identity
 from tests.simulation.scheduler import Fatal, park
@@ -91,7 +83,7 @@ class Actor:
 async def put(actor: Actor) -> None:
     path = actor.path()
     text = actor.text(path)
-    job = actor.engine.upload(REPO, actor.branch, UploadRequest(path=path), _chunks(text))
+    job = actor.engine.upload(REPO, actor.branch, UploadRequest(path=path), chunks(text))
     await actor.call("put", job, {path: content_identity(text)}, path=path)
 
 
@@ -104,7 +96,7 @@ async def put_if(actor: Actor) -> None:
         op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
         seen = op.answer
     request = UploadRequest(path=path, if_none_match=seen is None, if_match=seen.checksum if seen else None)
-    job = actor.engine.upload(REPO, actor.branch, request, _chunks(text))
+    job = actor.engine.upload(REPO, actor.branch, request, chunks(text))
     expected = None if seen is None else seen.identity
     await actor.call("put_if", job, {path: content_identity(text)}, path=path, expected=expected)
 
@@ -118,7 +110,7 @@ async def put_many(actor: Actor) -> None:
             rows[path] = None
         else:
             text = actor.text(path)
-            changes.append((UploadRequest(path=path), _chunks(text)))
+            changes.append((UploadRequest(path=path), chunks(text)))
             rows[path] = content_identity(text)
     await actor.call("put_many", actor.engine.upload_many(REPO, actor.branch, _stream(changes)), rows)
 
@@ -220,103 +212,8 @@ async def clean(actor: Actor) -> None:
         await park(actor.world.scheduler.time + actor.rng.choice([0.02, 0.1, GRACE + 0.01, 2 * GRACE]))
 
 
-# workspaces: each is known to all by its name, so that several write, commit and drop the same
-
-
-async def ws_create(actor: Actor) -> str | None:
-    request = WorkspaceRequest(ref=actor.branch, creator=actor.name)
-    op = await actor.call("ws_create", actor.engine.create_workspace(REPO, request))
-    if op.answer is None:
-        return None
-    actor.world.workspaces.append(op.answer.name)
-    return str(op.answer.name)
-
-
-async def ws_write(actor: Actor) -> None:
-    """Through somebody's workspace."""
-    name = _workspace(actor)
-    if name is not None:
-        await _within(actor, name, [put, delete, put_many, push, put_if, read, list_page])
-
-
-async def _within(actor: Actor, name: str, verbs: Sequence[Script]) -> None:
-    kept, actor.branch = actor.branch, name
-    await actor.rng.choice(verbs)(actor)
-    actor.branch = kept
-
-
-async def ws_commit(actor: Actor) -> None:
-    """Of somebody's workspace."""
-    name = _workspace(actor)
-    if name is not None:
-        await _advance(actor, name)
-
-
-async def _advance(actor: Actor, name: str) -> None:
-    """With a key, a lost answer is settled by asking again."""
-    policy: Any = actor.rng.choice(["rebase", "rebase", "abort", "overwrite"])
-    key = f"{actor.name}-{actor._calls}" if actor.rng.random() < 0.5 else ""
-    request = AdvanceRequest(committer=actor.name, message=name, policy=policy, idempotency_key=key)
-    branch, found_id = name.split("+")
-    for _ in range(3 if key else 1):
-        job = actor.engine.commit_workspace(REPO, found_id, request)
-        op = await actor.call("ws_commit", job, branch=branch, workspace=name, policy=policy, key=key)
-        if op.outcome != "unknown":
-            return
-
-
-async def ws_whole(actor: Actor) -> None:
-    """The life of a workspace."""
-    name = await ws_create(actor)
-    if name is not None:
-        for _ in range(actor.rng.choice([1, 2])):
-            await _within(actor, name, [put, put, delete, put_many, push])
-        await _advance(actor, name)
-
-
-async def ws_drop(actor: Actor) -> None:
-    name = _workspace(actor)
-    if name is not None:
-        job = actor.engine.delete_workspace(REPO, name.split("+")[1])
-        await actor.call("ws_drop", job, branch=name.split("+")[0], workspace=name)
-
-
-async def stash(actor: Actor) -> None:
-    request = WorkspaceRequest(ref=actor.branch, creator=actor.name)
-    op = await actor.call("stash", actor.engine.stash(REPO, actor.branch, request))
-    if op.answer is not None:
-        actor.world.workspaces.append(op.answer.name)
-
-
-async def pop(actor: Actor) -> None:
-    name = _workspace(actor)
-    if name is not None:
-        job = actor.engine.pop(REPO, name.split("+")[1], branch=actor.branch)
-        await actor.call("pop", job, workspace=name)
-
-
-def _workspace(actor: Actor) -> str | None:
-    """One of the newest."""
-    return actor.rng.choice(actor.world.workspaces[-2:]) if actor.world.workspaces else None
-
-
-VERBS: Mapping[str, Script] = {
-    "put": put, "put_if": put_if, "put_many": put_many, "delete": delete, "read": read, "list": list_page,
-    "commit": commit, "merge": merge, "publish": commit_and_merge, "reset": reset, "reset_object": reset_object,
-    "delete_branch": delete_branch, "create_branch": create_branch, "clean": clean,
-    "reset_prefix": reset_prefix, "push": push, "compact": compact, "delete_if": delete_if,
-    "ws_create": ws_create, "ws_write": ws_write, "ws_commit": ws_commit, "ws_whole": ws_whole, "ws_drop": ws_drop,
-    "stash": stash, "pop": pop,
-}  # fmt: skip
-
-
-async def act(actor: Actor, verbs: list[str]) -> None:
-    """One actor's life."""
-    for verb in verbs:
-        await VERBS[verb](actor)
-
-
-async def _chunks(text: str) -> AsyncIterator[bytes]:
+async def chunks(text: str) -> AsyncIterator[bytes]:
+    """The body of an upload."""
     yield text.encode()
 
 

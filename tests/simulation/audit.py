@@ -18,6 +18,8 @@ from tests.simulation.scheduler import Scheduler
 
 _BRANCH = b"branch/"
 _STAGE = "stage/"
+_LEDGER = "stage/scan-"
+"""What scans have seen: no rows of a branch."""
 
 
 def tokens_of(record: Branch) -> list[str]:
@@ -111,7 +113,7 @@ class Audit:
     def _rows_changed(self, batch: Batch, op: Op | None) -> None:
         rows: dict[str, dict[str, Value | None]] = {}
         for partition, key, value in batch.puts:
-            if partition.startswith(_STAGE) and key != MARKER:
+            if partition.startswith(_STAGE) and key != MARKER and not partition.startswith(_LEDGER):
                 rows.setdefault(partition[len(_STAGE) :], {})[key.decode()] = value_of(value)
         gone = [partition[len(_STAGE) :] for partition, _ in batch.deletes if partition.startswith(_STAGE)]
         for token in {*rows, *gone}:
@@ -124,7 +126,7 @@ class Audit:
             new = (
                 self.contents.state(old.record)
                 if token in gone
-                else State(old.record, _put(old, rows[token]), old.tree)
+                else old._replace(view=_put(old, rows[token]), live={**old.live, **rows[token]})
             )
             self.history.note(name, self._scheduler.step, new)
             if op is not None:
@@ -134,7 +136,7 @@ class Audit:
     def _check_rows(self, op: Op, name: str, old: State, new: State, rows: dict[str, Value | None]) -> None:
         rules.check_rows(self.history, op, name, old, new, rows)
         for path, value in rows.items():
-            if value is not None and value.address not in self.contents.blobs._blobs:
+            if value is not None and not self.contents.has(value.address):
                 raise Violation(f"{op} stages {path!r}, whose data is not there")
 
 

@@ -117,6 +117,10 @@ class Contents:
             raise Violation(f"{name} is named, and is not there")
         return found.data
 
+    def has(self, address: str) -> bool:
+        """Whether the data of an entry is there. What others own may go, and is not looked at."""
+        return "://" in address or address in self.blobs._blobs
+
     def staged(self, token: str) -> dict[str, Value | None]:
         """The rows of a staging token."""
         rows = self.rows(f"stage/{token}")
@@ -131,20 +135,20 @@ class Contents:
 
     def state(self, record: Branch) -> State:
         """What a branch of this record shows."""
-        tree = self.tree(record.commit_id)
+        tree, sealed, live = self.tree(record.commit_id), self._sealed(record), self.staged(record.staging_token)
         view = dict(tree)
-        _over(view, self.delta(record))
-        return State(record, view, tree)
+        _over(view, sealed)
+        _over(view, live)
+        return State(record, view, tree, sealed, live)
 
-    def delta(self, record: Branch) -> Mapping[str, Value | None]:
-        """All that is staged, tombstones included."""
+    def _sealed(self, record: Branch) -> Mapping[str, Value | None]:
         rows: dict[str, Value | None] = {}
         for layer in reversed(record.layers):
             if layer.kind == "kv":
                 rows |= self.staged(layer.id)
             for part in getattr(layer, "parts", ()):
                 rows |= self.layer(f"_lakebed/layers/{part.id}.parquet")
-        return rows | self.staged(record.staging_token)
+        return rows
 
 
 def name_of(key: bytes, value: bytes) -> str | None:

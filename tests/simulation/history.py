@@ -31,6 +31,8 @@ class Value(NamedTuple):
 
 
 View = Mapping[str, Value]
+Staged = Mapping[str, Value | None]
+"""Rows; None is a tombstone."""
 
 
 def identities(view: View) -> dict[str, bytes]:
@@ -38,17 +40,31 @@ def identities(view: View) -> dict[str, bytes]:
     return {path: value.identity for path, value in view.items()}
 
 
+def identity_of(value: Value | None) -> bytes | None:
+    """The identity of what a path holds, if it holds something."""
+    return None if value is None else value.identity
+
+
 class State(NamedTuple):
-    """A branch at one moment: its record, what it shows, and its head's tree."""
+    """A branch at one moment: its record, what it shows, its head's tree, and its staged rows, tombstones included:
+    those in layers, and those under the live token, which lie over them.
+    """
 
     record: Branch
     view: View
     tree: View
+    sealed: Staged
+    live: Staged
 
     @property
     def clean(self) -> bool:
         """Whether nothing uncommitted shows."""
         return identities(self.view) == identities(self.tree)
+
+    @property
+    def delta(self) -> Staged:
+        """All that is staged."""
+        return {**self.sealed, **self.live}
 
 
 class Violation(Fatal):
@@ -90,6 +106,8 @@ class History:
     def __init__(self) -> None:
         self._states: dict[str, list[tuple[int, State | None]]] = {}
         self.ops: list[Op] = []
+        self.outside: dict[str, list[tuple[int, bytes | None]]] = {}
+        """What other tools wrote, by URI or by address: from which step on it had which identity; None: removed."""
 
     def names(self) -> Sequence[str]:
         """Every branch there ever was."""
@@ -102,6 +120,16 @@ class History:
     def now(self, branch: str) -> State | None:
         """The state at present."""
         return self._states[branch][-1][1] if branch in self._states else None
+
+    def held(self, address: str, first: int, last: int) -> list[bytes | None]:
+        """Every identity that an object of other tools had from after step `first` to step `last`, the newest first."""
+        found: list[bytes | None] = []
+        for step, one in reversed(self.outside.get(address, [])):
+            if step <= last:
+                found.append(one)
+            if step <= first:
+                return found
+        return [*found, None]
 
     def during(self, branch: str, first: int, last: int) -> Iterator[State | None]:
         """Every state that the branch was in from after step `first` to step `last`, newest first."""

@@ -23,7 +23,7 @@ from tests.simulation.pool import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = Path(__file__).with_name("mutants")
-BOUND = 3000
+BOUND = 5000
 """Seeds within which each mutant must be caught, from any start."""
 
 

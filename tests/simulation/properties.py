@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 
 from lakebed_engine.vocabulary import errors
 
+from tests.simulation import outside
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Violation, identities
 from tests.simulation.rules import condition_holds, three_way
-from tests.simulation.workspaces import Truths
+from tests.simulation.truths import Truths
 
 UNKNOWN = (errors.OutcomeUnknownError,)
 FAULTS = {"unavailable", "lost_before", "lost_after", "late"}
@@ -58,7 +59,8 @@ class Checker:
         check = {
             "read": self._read, "list": self._list, "commit": self._committed, "merge": self._landed,
             "ws_commit": self._ws_landed, "pop": self._existence, "stash": self._existence,
-            "ws_create": self._existence, "ws_drop": self._dropped, "open": self._open,
+            "ws_create": self._existence, "ws_revert": self._reverted, "ws_scan": self._scanned,
+            "ingest": self._ingested, "ws_drop": self._dropped, "open": self._open,
             "create_branch": self._existence, "delete_branch": self._existence,
         }.get(op.kind)  # fmt: skip
         if check is not None:
@@ -88,7 +90,8 @@ class Checker:
         self._open(op)
 
     def _open(self, op: Op) -> None:
-        self._contents.need(op.answer.physical_address)
+        if not self._contents.has(op.answer.physical_address):
+            raise Violation(f"{op} shows an object whose data is not there")
 
     def _list(self, op: Op) -> None:
         page = {row.path: row.entry.identity for row in op.answer.items}
@@ -106,29 +109,43 @@ class Checker:
             raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it never made the head")
 
     def _ws_landed(self, op: Op) -> None:
-        same = [one for one in self._history.ops if one.args.get("key") and one.args == op.args]
-        heads = [new.record.commit_id for one in [op, *same] for _, (_, _, new) in one.did("swap") if new is not None]
-        if op.answer.id not in heads:
-            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it never made the head")
+        if self._truths.landed(op) != [op.answer.id]:
+            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which never came into the history")
+
+    def _reverted(self, op: Op) -> None:
+        if not op.did("reverted"):
+            raise Violation(f"{op} was acknowledged, and did nothing")
+
+    def _scanned(self, op: Op) -> None:
+        outside.check_scan(self._contents, self._history, op)
+
+    def _ingested(self, op: Op) -> None:
+        outside.check_ingest(self._contents, self._history, op)
 
     def _dropped(self, op: Op) -> None:
         if not op.did("swap") and not self._truths.closed(op):
             raise Violation(f"{op} was acknowledged, and did nothing")
 
     def _existence(self, op: Op) -> None:
-        if not op.did("swap"):
+        again = [one for one in self._history.ops if op.args.get("id") and one.args == op.args]
+        if not any(one.did("swap") for one in [op, *again]):
             raise Violation(f"{op} was acknowledged, and did nothing")
 
     # what was refused did not happen
 
     def _refused(self, op: Op) -> None:
-        if op.did("rows"):
+        if op.did("rows") and op.kind != "ws_scan":  # which goes on page by page
             raise Violation(f"{op} was refused ({op.error!r}), and staged rows")
-        if op.did("landed"):
+        if op.did("landed") and not self._truths.was_another(op):
             raise Violation(f"{op} was refused ({op.error!r}), and is in the history")
-        for _, (name, old, new) in op.did("swap"):
+        if self._truths.remembered(op) and type(op.error) not in _STORE:
+            raise Violation(f"{op} was refused ({op.error!r}), though a call with the same key had landed before")
+        others = {step for one in self._history.ops if one is not op for step, _ in one.did("landed")}
+        for step, (name, old, new) in op.did("swap"):
+            if step in others:
+                continue  # for those that it took along
             if op.kind == "commit" and old is not None and new is not None:
-                continue  # for others that it took along
+                continue  # what equals the head is trimmed
             if old is None or new is None or old.record.commit_id != new.record.commit_id:
                 raise Violation(f"{op} was refused ({op.error!r}), and changed branch {name!r}")
             if identities(old.view) != identities(new.view):
@@ -138,7 +155,8 @@ class Checker:
         """What the stores did to it, or to another that may have taken this commit along."""
         others = [
             one for one in self._history.ops
-            if one.kind == op.kind == "commit" and one.branch == op.branch and (one.returned or 1 << 60) >= op.invoked
+            if {one.kind, op.kind} <= {"commit", "ws_commit"} and one.branch == op.branch
+            and (one.returned or 1 << 60) >= op.invoked
         ]  # fmt: skip
         return {fault for one in [op, *others] for fault in one.faults}
 
@@ -194,6 +212,9 @@ class Checker:
     def _dirty_overlap(self, op: Op) -> bool:
         return self._truths.dirty(op)
 
+    def _idle(self, op: Op) -> bool:
+        return self._truths.idle(op)
+
     def _precondition(self, op: Op) -> bool:
         return op.kind == "put_if" and self._some(op, lambda s: not condition_holds(op, s.view))
 
@@ -201,7 +222,9 @@ class Checker:
         return op.kind == "create_branch" and self._some(op, lambda s: True)
 
     def _full(self, op: Op) -> bool:
-        return op.kind in {"push", "reset_prefix"} and self._some(op, lambda s: len(s.record.layers) >= 32)
+        return op.kind in {"push", "reset_prefix", "ingest", "pop"} and self._some(
+            op, lambda s: len(s.record.layers) >= 32
+        )
 
 
 def _at(view: object, path: str) -> bytes | None:
@@ -224,6 +247,7 @@ _TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
     errors.ConcurrentCommitError: Checker._concurrent,
     errors.DirtyOverlapError: Checker._dirty_overlap,
     errors.DirtyBranchError: Checker._dirty,
+    errors.InvalidRequestError: Checker._idle,
     errors.PreconditionFailedError: Checker._precondition,
     errors.BranchExistsError: Checker._exists,
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from tests.simulation import workspaces
+from tests.simulation import landing, outside, workspaces
 from tests.simulation.contents import Contents
-from tests.simulation.history import History, Op, State, Value, View, Violation, identities
+from tests.simulation.history import History, Op, State, Value, View, Violation, identities, identity_of
 
 Rule = Callable[[Contents, History, Op, str, State, State], None]
 
@@ -24,14 +24,17 @@ def check_swap(contents: Contents, history: History, op: Op, name: str, old: Sta
     if new.record.uid != old.record.uid or new.record.gen != old.record.gen + 1:
         raise Violation(f"{op} replaces the record of {name!r} by one that is not its successor")
     if new.record.commit_id != old.record.commit_id:
-        if op.kind not in {"commit", "merge", "ws_commit"} or "+" in name:
+        if "+" in name:
+            workspaces.goes_on(contents, history, op, name, old, new)
+            return
+        if op.kind not in {"commit", "merge", "ws_commit"}:
             raise Violation(f"{op} moves the head of {name!r}")
-        if op.kind != "commit" and len(_chain(contents, op, old, new)) != 1:
+        if op.kind != "merge":
+            landing.land(contents, history, op, name, old, new)
+            return
+        if len(landing.chain(contents, op, old, new)) != 1:
             raise Violation(f"{op} makes several commits")
-        if (
-            op.kind != "commit"
-            and len([one for _, one in op.did("swap") if one[1] and one[2] and _moved(one[1], one[2])]) > 1
-        ):
+        if len([one for _, one in op.did("swap") if one[1] and one[2] and _moved(one[1], one[2])]) > 1:
             raise Violation(f"{op} is in the history twice")
     _SWAPS.get(op.kind, _keeps)(contents, history, op, name, old, new)
 
@@ -46,6 +49,9 @@ def check_rows(history: History, op: Op, name: str, old: State, new: State, rows
         raise Violation(f"{op} stages on {name!r}")
     if op.kind == "reset_object":
         _reset_object_rows(op, old, new)
+        return
+    if op.kind == "ws_scan":
+        outside.scanned(history, op, name, rows)
         return
     if op.kind not in {"put", "delete", "put_many", "put_if"}:
         raise Violation(f"{op} stages rows")
@@ -95,74 +101,6 @@ def _keeps(contents: Contents, history: History, op: Op, name: str, old: State, 
     if identities(old.view) != identities(new.view):
         changed = {path for path in {*old.view, *new.view} if old.view.get(path) != new.view.get(path)}
         raise Violation(f"{op} changes the view of {name!r} at {sorted(changed)}, which it must not")
-
-
-def _commit(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    _keeps(contents, history, op, name, old, new)
-    before = old.tree
-    for commit_id in _chain(contents, op, old, new) if _moved(old, new) else ():
-        author = _author(contents, history, op, name, commit_id)
-        author.effects.append((op.effects[-1][0], "landed", commit_id))
-        if len(author.did("landed")) > 1:
-            raise Violation(f"{author} is in the history twice")
-        tree = contents.tree(commit_id)
-        made = identities(tree)
-        states = [state for state in history.during(name, author.invoked, 1 << 60) if state is not None]
-        shown = any(identities(state.view) == made for state in states)
-        if not shown and not workspaces.is_staged_on(made, before, states):
-            raise Violation(f"{author} commits what the branch never showed while it ran: {sorted(made)}")
-        for other in history.ops:
-            if other.branch == name and other.kind in _RESETS:
-                _stays_reset(history, author, name, other, made, {*made, *before})
-        before = tree
-
-
-def _chain(contents: Contents, op: Op, old: State, new: State) -> list[str]:
-    """The commits from the old head, which is not among them, to the new one along first parents, oldest first."""
-    found: list[str] = []
-    one = new.record.commit_id
-    while one != old.record.commit_id:
-        found.append(one)
-        parents = contents.commit(one).parents
-        if not parents:
-            raise Violation(f"{op} makes a commit that does not stand on the head: history loses what it replaced")
-        one = parents[0]
-    return found[::-1]
-
-
-def _author(contents: Contents, history: History, op: Op, name: str, commit_id: str) -> Op:
-    """Who asked for a commit, and still waits: committers of one process are served together."""
-    message = contents.commit(commit_id).message
-    for one in reversed(history.ops):
-        if one.kind == "commit" and one.branch == name and one.args["message"] == message and one.returned is None:
-            return one
-    raise Violation(f"{op} makes commit {message!r}, which nobody waits for")
-
-
-def _stays_reset(
-    history: History, op: Op, name: str, other: Op, made: Mapping[str, bytes], paths: Iterable[str]
-) -> None:
-    """What a reset took back while a commit ran, the commit does not publish, unless it was staged once more."""
-    since = _reset_at(other)
-    if since is None or since < op.invoked:
-        return
-    states = [state for state in history.during(name, since, 1 << 60) if state is not None]
-    for path in paths:
-        if not path.startswith(other.args.get("prefix", "")) or path != other.args.get("path", path):
-            continue
-        if not any(_identity(state.view.get(path)) == made.get(path) for state in states):
-            raise Violation(f"{op} commits at {path!r} what {other} has taken back before")
-
-
-def _reset_at(op: Op) -> int | None:
-    """The step at which a reset took effect, if it did. (That of a prefix also seals, which is no reset.)"""
-    steps = [step for step, _, (_, old, new) in op.effects if op.kind != "reset_prefix" or not _is_seal(old, new)]
-    return steps[-1] if steps else op.invoked if op.outcome == "ok" else None
-
-
-def _is_seal(old: State, new: State) -> bool:
-    first, *rest = [layer.id for layer in new.record.layers] or [""]
-    return first == old.record.staging_token and rest == [layer.id for layer in old.record.layers]
 
 
 def _merge(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -241,7 +179,7 @@ def _reset_prefix(contents: Contents, history: History, op: Op, name: str, old: 
         later = {**{path: value for path, value in rows.items() if path.startswith(prefix)}, **later}
         if shown == _with(old.view, {**{path: old.tree.get(path) for path in paths}, **later}):
             return
-    wrong = {path for path in {*paths, *new.view} if shown.get(path) != _identity(old.tree.get(path))}
+    wrong = {path for path in {*paths, *new.view} if shown.get(path) != identity_of(old.tree.get(path))}
     raise Violation(f"{op} makes {sorted(wrong)} show neither the head nor what was staged since a moment of the call")
 
 
@@ -254,10 +192,6 @@ def _staged_since(history: History, op: Op, name: str) -> list[dict[str, Value |
         if branch == name and step > op.invoked
     ]
     return [rows for _, rows in sorted(found, key=lambda one: one[0], reverse=True)]
-
-
-def _identity(value: Value | None) -> bytes | None:
-    return None if value is None else value.identity
 
 
 def _push(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -276,7 +210,6 @@ def _push(contents: Contents, history: History, op: Op, name: str, old: State, n
 
 
 _SWAPS: dict[str, Rule] = {
-    "commit": _commit,
     "merge": _merge,
     "reset": _reset,
     "reset_object": _reset_object,
@@ -284,6 +217,6 @@ _SWAPS: dict[str, Rule] = {
     "push": _push,
     "stash": workspaces.stash,
     "pop": workspaces.pop,
-    "ws_commit": workspaces.commit,
+    "ws_revert": workspaces.revert,
+    "ingest": outside.ingest,
 }
-_RESETS = {"reset", "reset_object", "reset_prefix"}

@@ -9,9 +9,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tests.simulation.actors import PATHS, Actor, act
+from lakebed_engine.vocabulary.records import Branch, Workspace
+
+from tests.simulation.actors import PATHS, Actor
+from tests.simulation.audit import tokens_of
 from tests.simulation.history import Violation, identities
 from tests.simulation.scheduler import Endless, Policy, Process
+from tests.simulation.verbs import act
 from tests.simulation.world import ALL_ROWS, GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes
 
 MOST_STEPS = 200_000
@@ -39,8 +43,47 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
         ["ws_whole", "commit"],
     ),
     "stashes": (["stash", "pop"], ["put", "delete", "push"], ["ws_commit", "pop", "ws_drop"], ["commit", "clean"]),
+    "advances": (
+        ["ws_whole", "ws_part"],
+        ["ws_whole"],
+        ["ws_part", "ws_commit"],
+        ["ws_whole", "commit", "put"],
+        ["ws_write", "ws_revert", "reset"],
+    ),
+    "crowds": (
+        ["ws_crowd"],
+        ["ws_crowd"],
+        ["ws_crowd"],
+        ["ws_crowd", "ws_part"],
+        ["ws_crowd", "commit", "put", "reset"],
+    ),
+    "rivals": (
+        ["ws_rivals"],
+        ["ws_rivals", "ws_scan"],
+        ["put", "put_many", "ws_whole"],
+        ["ws_rivals", "clean"],
+    ),
+    "claims": (
+        ["ws_claim"],
+        ["ws_claim", "ws_whole"],
+        ["put", "commit", "push", "ws_whole"],
+        ["merge", "publish", "commit"],
+    ),
+    "scans": (
+        ["ws_scan", "ws_part"],
+        ["ws_scan", "ws_write"],
+        ["ws_commit", "ws_revert", "ws_scan"],
+        ["put", "commit"],
+    ),
+    "ingests": (["ingest"], ["feed", "ingest"], ["put", "commit", "ws_whole"], ["merge", "publish", "feed"]),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
+
+TWICE = ("merges", "conditions", "compaction", "crowds", "rivals", "scans")
+"""Mixes that are drawn twice as often: what they are to find takes rare moments."""
+
+TWO_BRANCHES = {"merges", "branches", "claims", "ingests"}
+"""Mixes whose actors work on either branch; those of the others on `main`."""
 
 FAULTS: Sequence[Mapping[str, float]] = (
     {},
@@ -67,7 +110,7 @@ class Outcome(NamedTuple):
 def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
     """Run the schedule of a seed."""
     rng = random.Random(seed)
-    mix = rng.choice([*MIXES, "merges", "conditions"])
+    mix = rng.choice([*MIXES, *TWICE])
     policy: Policy = rng.choice(["random", "sticky", "pct"])
     rates = rng.choice(FAULTS)
     bounds = rng.choice([ONE_ROW, TWO_ROWS, ALL_ROWS] if mix == "merges" else [ONE_ROW, ONE_ROW, ONE_ROW, TWO_ROWS])
@@ -90,15 +133,19 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
 def _cast(world: World, rng: random.Random, mix: str) -> None:
     parts = list(MIXES[mix])
     rng.shuffle(parts)
-    parts = parts[: rng.choice([2, 3, 3, 4])]
-    shared = rng.random() < 0.4
-    paths = rng.sample(PATHS, 1 if mix == "conditions" and rng.random() < 0.5 else rng.choice([2, 3, 3, len(PATHS)]))
+    crowd = mix == "crowds"
+    parts = parts[: rng.choice([4, 5] if crowd else [2, 3, 3, 4])]
+    shared = rng.random() < (0.8 if crowd else 0.4)
+    one = mix == "conditions" and rng.random() < 0.5
+    paths = rng.sample(PATHS, 1 if one else len(PATHS) if crowd else rng.choice([2, 3, 3, len(PATHS)]))
     common = (Process("p"), world.engine(1))
     for number, verbs in enumerate(parts, 2):
-        process, engine = common if shared else (Process(f"p{number}"), world.engine(number))
-        branch = rng.choice(["main", "dev"]) if mix in {"merges", "branches"} else "main"
+        alone = not shared or (crowd and rng.random() < 0.25)
+        process, engine = (Process(f"p{number}"), world.engine(number)) if alone else common
+        branch = rng.choice(["main", "dev"]) if mix in TWO_BRANCHES else "main"
         name = f"{verbs[0]}{number}"
-        actor = Actor(world, name, engine, random.Random(rng.random()), branch, paths)
+        own = [PATHS[number % len(PATHS)]] if crowd and rng.random() < 0.7 else paths  # mostly disjoint
+        actor = Actor(world, name, engine, random.Random(rng.random()), branch, own)
         world.scheduler.spawn(name, process, act(actor, [rng.choice(verbs) for _ in range(rng.choice([2, 3, 4]))]))
 
 
@@ -136,11 +183,33 @@ def _no_orphans(world: World) -> None:
         if identities(contents.state(record).view) != identities(state.view):
             raise Violation(f"branch {name!r} shows something else after cleaning")
         for path, value in state.view.items():
-            contents.need(value.address)
-            assert path
+            if not contents.has(value.address):
+                raise Violation(f"{path!r} of {name!r} has lost its data")
+    _all_there(world)
 
 
-def _tokens(record: object) -> list[str]:
-    from tests.simulation.audit import tokens_of
+def _all_there(world: World) -> None:
+    """Each acknowledged commit is in the history of its branch, along first parents, once; unless that was deleted."""
+    contents, history = world.contents, world.history
+    lines: dict[str, list[str]] = {}
+    for op in history.ops:
+        now = history.now(op.branch)
+        if op.outcome != "ok" or op.kind not in {"commit", "merge", "ws_commit"} or now is None:
+            continue
+        assert op.returned is not None
+        then = next(history.during(op.branch, op.returned, op.returned))
+        if then is None or then.record.uid != now.record.uid:
+            continue
+        if op.branch not in lines:
+            one, line = now.record.commit_id, []
+            while one:
+                line.append(one)
+                one = next(iter(contents.commit(one).parents), "")
+            lines[op.branch] = line
+        if lines[op.branch].count(op.answer.id) != 1:
+            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which is not in the history, or twice")
 
-    return tokens_of(record)  # type: ignore[arg-type]
+
+def _tokens(record: Branch) -> list[str]:
+    ledger = [f"scan-{record.uid}"] if isinstance(record, Workspace) else []
+    return [*tokens_of(record), *ledger]

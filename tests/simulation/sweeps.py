@@ -13,17 +13,20 @@ from typing import Any
 from lakebed_engine.vocabulary.reports import SweepOptions
 from lakebed_format import decode_metarange
 
-from tests.simulation.actors import PATHS, Actor, act
+from tests.simulation.actors import PATHS, Actor
 from tests.simulation.contents import Contents
 from tests.simulation.history import Violation
 from tests.simulation.scheduler import Endless, Policy, Process, park
-from tests.simulation.simulate import FAULTS, MIXES, MOST_STEPS
+from tests.simulation.simulate import FAULTS, MIXES, MOST_STEPS, TWO_BRANCHES
+from tests.simulation.verbs import act
 from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes
 
 AGE = 2000.0
 """Virtual seconds: longer than any call, also one that is paused a few times, and than a lease of a sweeper."""
 
 SWEPT = ("_lakebed/commits/", "_lakebed/metaranges/", "_lakebed/ranges/", "_lakebed/layers/", "data/")
+
+MARKS = (".committed", ".used")
 
 
 def sweep_schedule(seed: int, trace: Callable[[str], None] | None = None) -> tuple[str, int]:
@@ -57,7 +60,7 @@ def _cast(world: World, rng: random.Random, mix: str, first: int) -> None:
     parts = list(MIXES[mix])
     rng.shuffle(parts)
     for number, verbs in enumerate(parts[: rng.choice([2, 3])], first):
-        branch = rng.choice(["main", "dev"]) if mix in {"merges", "branches"} else "main"
+        branch = rng.choice(["main", "dev"]) if mix in TWO_BRANCHES else "main"
         name = f"{verbs[0]}{number}"
         actor = Actor(world, name, world.engine(number), random.Random(rng.random()), branch, PATHS[:4])
         script = act(actor, [rng.choice(verbs) for _ in range(rng.choice([2, 3, 4]))])
@@ -157,7 +160,12 @@ def _nothing_missing_nothing_left(world: World) -> None:
         rows = [row for token in tokens for row in contents.staged(token).values()]
         rows += [row for part in parts for row in contents.layer(part).values()]
         wanted.update(parts, (row.address for row in rows if row is not None))
-    # a note beside a workspace's folder says what became of it, and stays
-    held = {key for key in contents.blobs._blobs if not (key.startswith("workspaces/") and key.endswith(".committed"))}
+    wanted = {address for address in wanted if "://" not in address}
+    open_ones = tuple(f"workspaces/{name.partition('+')[2]}" for name in contents.branches() if "+" in name)
+    held = {
+        key for key in contents.blobs._blobs
+        # notes beside a workspace's folder say what became of it, and stay; what lies in that of an open one does, too
+        if key in wanted or not (key.startswith("workspaces/") and (key.endswith(MARKS) or key.startswith(open_ones)))
+    }  # fmt: skip
     if wanted != held:
         raise Violation(f"missing {sorted(wanted - held)}, left over {sorted(held - wanted)}")

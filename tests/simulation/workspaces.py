@@ -1,87 +1,129 @@
-"""Workspaces in the simulation: what their operations may do, and when their errors are true.
+"""Workspaces in the simulation: what their operations may do.
 
-Above `history` and `contents`. To the audit a workspace is a branch called `<branch>+<id>`, which is gone once it is
-closed. A commit changes two records in one batch; the branch is judged first, against what the workspace held before.
+Above `history` and `contents`; `truths` says when their errors are true. To the audit a workspace is a branch called
+`<branch>+<id>`, which is gone once it is closed. A commit changes the branch and the workspaces in one batch: the
+branch is judged first, against what the workspaces held before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tests.simulation.contents import Contents
-from tests.simulation.history import History, Op, State, Value, View, Violation, identities
+from tests.simulation.history import History, Op, Staged, State, View, Violation, identities, identity_of
 
 MAKERS = {"ws_create", "stash"}
 CLOSERS = {"ws_commit", "ws_drop", "pop"}
 
-
-def check_existence(
-    contents: Contents, history: History, op: Op, name: str, old: State | None, new: State | None
-) -> None:
-    """A workspace was made, or closed."""
-    if old is None:
-        assert new is not None
-        if op.kind not in MAKERS:
-            raise Violation(f"{op} makes workspace {name!r}")
-        states = history.during(name.partition("+")[0], op.invoked, 1 << 60)
-        heads = {state.record.commit_id for state in states if state is not None}
-        if new.record.commit_id not in heads:
-            raise Violation(f"{op} makes a workspace on a commit that was no head of its branch")
-        if op.kind == "stash":
-            _check_stash(op, new)
-        elif not new.clean:
-            raise Violation(f"{op} makes a workspace that is not clean")
-    elif op.kind not in CLOSERS or name != op.args["workspace"]:
-        raise Violation(f"{op} closes workspace {name!r}")
-    elif op.kind != "ws_drop" and not any(one[0] != name and _is_moved(op, one) for _, one in op.did("swap")):
-        raise Violation(f"{op} closes workspace {name!r}, and what it held is nowhere")
+GLOBS: Mapping[str, Callable[[str], bool]] = {
+    "/a": lambda path: path == "a",
+    "/m": lambda path: path == "m",
+    "!/z": lambda path: path == "z",
+    "c/": lambda path: path.startswith("c/"),
+    "_SUCCESS": lambda path: path.endswith("/_SUCCESS"),
+    "*": lambda path: True,
+}
+"""Each glob that actors use, and which of their paths it names: told twice, to judge the engine's reading of them."""
 
 
-def _is_moved(op: Op, change: tuple[str, State | None, State | None]) -> bool:
-    _, old, new = change
-    assert old is not None
-    assert new is not None
-    return op.kind == "pop" or old.record.commit_id != new.record.commit_id
+def chosen(globs: Sequence[str], path: str) -> bool:
+    """Whether globs choose a path: the last one that names it says; without globs each is chosen."""
+    named = [glob for glob in globs if GLOBS[glob](path)]
+    return not named[-1].startswith("!") if named else not globs
 
 
-def _check_stash(op: Op, new: State) -> None:
-    """It shows what the branch showed."""
-    _, (_, old, _) = op.did("swap")[-2]  # the last one is that of the workspace itself
-    if identities(old.view) != identities(new.view):
-        raise Violation(f"{op} moves something else than what was uncommitted")
+def rows_of(op: Op, state: State) -> Staged:
+    """What a commit or a revert takes of a workspace: of a part only what is in layers, for it seals first."""
+    globs: Sequence[str] = op.args["globs"]
+    return {path: one for path, one in state.sealed.items() if chosen(globs, path)} if globs else state.delta
 
 
-def stash(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    """The branch shows its head."""
-    if contents.delta(new.record) or identities(new.view) != identities(old.tree):
-        raise Violation(f"{op} leaves something on {name!r}")
+def claims_of(op: Op, state: State) -> tuple[str, ...]:
+    """The prefixes below which nothing may have changed."""
+    return (*getattr(state.record, "claims", ()), *op.args["replace"])
 
 
-def pop(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    """The workspace's rows are on top of all that the branch showed."""
-    if name == op.args["workspace"]:
-        _keeps(op, name, old, new)
-    elif identities(new.view) != _with(identities(old.view), _rows(contents, history, op)):
-        raise Violation(f"{op} is not all there after its swap, or hides more")
+def changes_of(op: Op, rows: Staged, head: View) -> dict[str, bytes | None]:
+    """What a commit does to a head: its rows, over the removal of all that is below replaced prefixes."""
+    gone = {path: None for path in head if path.startswith(tuple(op.args["replace"]))} if op.args["replace"] else {}
+    return {**gone, **{path: identity_of(one) for path, one in rows.items()}}
 
 
-def commit(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    """Head and view of the branch change by the workspace's rows, and by nothing else (`PROTOCOL.md` 3, ADVANCE)."""
-    if name == op.args["workspace"]:
-        _keeps(op, name, old, new)
-        return
-    if new.record.commit_id == old.record.commit_id:
-        raise Violation(f"{op} changes the record of {name!r}, and commits nothing")
-    rows = _rows(contents, history, op)
-    for what, before, after in (("tree", old.tree, new.tree), ("view", old.view, new.view)):
-        if identities(after) != _with(identities(before), rows):
-            raise Violation(f"{op} makes the {what} of {name!r} something else than it was with the workspace's rows")
+def met(contents: Contents, op: Op, state: State, head: str) -> set[str]:
+    """Paths of the workspace, chosen or not, or below its claims, that a head has changed since the base."""
+    before, after = identities(contents.tree(state.record.commit_id)), identities(contents.tree(head))
+    claims = claims_of(op, state)
+    rows = state.sealed if op.args["globs"] else state.delta  # what comes behind the seal counts as staged afterwards
+    paths = {*rows, *(path for path in {*before, *after} if claims and path.startswith(claims))}
+    return {path for path in paths if before.get(path) != after.get(path)}
+
+
+def same_key(history: History, op: Op) -> list[Op]:
+    """Other calls with the same idempotency key."""
+    if not op.args.get("key"):
+        return []
+    return [one for one in history.ops if one is not op and one.kind == op.kind and one.args == op.args]
+
+
+def over(view: Mapping[str, bytes], rows: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    """A view with some rows over it."""
+    result = {path: found for path, found in view.items() if path not in rows}
+    return result | {path: one for path, one in rows.items() if one is not None}
+
+
+def is_seal(old: State, new: State) -> bool:
+    """Whether a change of a record only makes the live token the newest layer."""
+    first, *rest = [layer.id for layer in new.record.layers] or [""]
+    return first == old.record.staging_token and rest == [layer.id for layer in old.record.layers]
+
+
+# commits
+
+
+def committed(contents: Contents, history: History, op: Op, name: str, old: State, parent: str, commit_id: str) -> None:
+    """A commit is its parent with the workspace's rows, and nothing else; `old` is the branch before the swap that it
+    is part of. Nothing stood in its way (`PROTOCOL.md` 3, ADVANCE).
+    """
     state = history.now(op.args["workspace"])
-    assert state is not None
-    met = overlap(contents, rows, state.record.commit_id, old.record.commit_id)
-    moved = state.record.commit_id != old.record.commit_id
-    if (op.args["policy"] == "abort" and moved) or (op.args["policy"] == "rebase" and met):
-        raise Violation(f"{op} goes over what was committed meanwhile: {sorted(met)}")
+    if state is None:
+        raise Violation(f"{op} lands, and its workspace was closed before")
+    rows, head = rows_of(op, state), contents.tree(parent)
+    made, wanted = identities(contents.tree(commit_id)), over(identities(head), changes_of(op, rows, head))
+    if made != wanted:
+        wrong = {path for path in {*made, *wanted} if made.get(path) != wanted.get(path)}
+        raise Violation(f"{op} is not its parent with the workspace's rows: wrong at {sorted(wrong)}")
+    found = met(contents, op, state, parent)
+    moved = state.record.commit_id != parent
+    if (op.args["policy"] == "abort" and moved) or (op.args["policy"] == "rebase" and found):
+        raise Violation(f"{op} goes over what was committed meanwhile: {sorted(found)}")
+    hidden = rows.keys() & old.delta.keys()
+    claims = claims_of(op, state)
+    if claims:  # what was staged there all the time: of later rows a claim does not hear
+        all_the_time = [one.delta.keys() for one in history.during(name, op.invoked, 1 << 60) if one is not None]
+        hidden |= {path for path in old.delta if path.startswith(claims) and all(path in one for one in all_the_time)}
+    if hidden:
+        raise Violation(f"{op} goes under what is staged on {name!r}: {sorted(hidden)}")
+
+
+def goes_on(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    """A workspace has a new base: a part of it was committed, and what is left stands on that commit."""
+    author = _lander(op, history, name)
+    if author is None or not author.args["globs"] or author.did("landed")[-1][1] != new.record.commit_id:
+        raise Violation(f"{op} moves the base of {name!r} to what is no commit of a part of it")
+    rows = rows_of(author, old)
+    rest = {path: identity_of(one) for path, one in old.sealed.items() if path not in rows}
+    rest |= {path: identity_of(one) for path, one in old.live.items()}
+    if {path: identity_of(one) for path, one in new.delta.items()} != rest:
+        raise Violation(f"{op} commits a part of {name!r}, and what stays is not the rest")
+
+
+def _lander(op: Op, history: History, name: str) -> Op | None:
+    """Whose commit of a workspace is in the batch that is looked at."""
+    step = op.effects[-1][0]
+    for one in reversed(history.ops):
+        if one.kind == "ws_commit" and one.args["workspace"] == name and any(at == step for at, _ in one.did("landed")):
+            return one
+    return None
 
 
 def is_staged_on(made: Mapping[str, bytes], before: View, states: Iterable[State]) -> bool:
@@ -91,91 +133,78 @@ def is_staged_on(made: Mapping[str, bytes], before: View, states: Iterable[State
     parent = identities(before)
     for state in states:
         changed = {path for path in {*state.view, *state.tree} if state.view.get(path) != state.tree.get(path)}
-        if _with(parent, {path: state.view.get(path) for path in changed}) == made:
+        if over(parent, {path: identity_of(state.view.get(path)) for path in changed}) == made:
             return True
     return False
 
 
-def overlap(contents: Contents, rows: Mapping[str, object], base: str, head: str) -> set[str]:
-    """Paths of some rows that differ in two commits."""
-    before, after = identities(contents.tree(base)), identities(contents.tree(head))
-    return {path for path in rows if before.get(path) != after.get(path)}
+# the others
 
 
-def _rows(contents: Contents, history: History, op: Op) -> Mapping[str, Value | None]:
+def check_existence(
+    contents: Contents, history: History, op: Op, name: str, old: State | None, new: State | None
+) -> None:
+    """A workspace was made, or closed."""
+    if old is None:
+        assert new is not None
+        _made(history, op, name, new)
+        return
+    author = _lander(op, history, name)
+    if author is None and (op.kind not in CLOSERS or name != op.args["workspace"]):
+        raise Violation(f"{op} closes workspace {name!r}")
+    if author is not None and author.args["globs"]:
+        raise Violation(f"{op} closes workspace {name!r}, of which only a part was committed")
+    moved = author is not None or op.kind == "ws_drop"
+    if not moved and not (op.kind == "pop" and any(one[0] != name for _, one in op.did("swap"))):
+        raise Violation(f"{op} closes workspace {name!r}, and what it held is nowhere")
+
+
+def _made(history: History, op: Op, name: str, new: State) -> None:
+    if op.kind not in MAKERS:
+        raise Violation(f"{op} makes workspace {name!r}")
+    states = history.during(name.partition("+")[0], op.invoked, 1 << 60)
+    if new.record.commit_id not in {state.record.commit_id for state in states if state is not None}:
+        raise Violation(f"{op} makes a workspace on a commit that was no head of its branch")
+    if op.kind == "stash":
+        _, (_, old, _) = op.did("swap")[-2]  # the last one is that of the workspace itself
+        if identities(old.view) != identities(new.view):
+            raise Violation(f"{op} moves something else than what was uncommitted")
+    elif not new.clean or new.delta:
+        raise Violation(f"{op} makes a workspace that is not clean")
+
+
+def stash(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    """The branch shows its head."""
+    if new.delta or identities(new.view) != identities(old.tree):
+        raise Violation(f"{op} leaves something on {name!r}")
+
+
+def pop(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    """The workspace's rows are on top of all that the branch showed."""
+    if name == op.args["workspace"]:
+        _keeps(op, name, old, new)
+        return
     state = history.now(op.args["workspace"])
     if state is None:
         raise Violation(f"{op} lands, and its workspace was closed before")
-    return contents.delta(state.record)
+    rows = {path: identity_of(one) for path, one in state.delta.items()}
+    if identities(new.view) != over(identities(old.view), rows):
+        raise Violation(f"{op} is not all there after its swap, or hides more")
+
+
+def revert(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    """The chosen rows are gone, the others are there."""
+    if is_seal(old, new):
+        _keeps(op, name, old, new)
+        return
+    op.effects.append((op.effects[-1][0], "reverted", name))
+    rows = rows_of(op, old)
+    rest = {path: identity_of(one) for path, one in old.sealed.items() if path not in rows}
+    rest |= {path: identity_of(one) for path, one in old.live.items()} if op.args["globs"] else {}
+    if {path: identity_of(one) for path, one in new.delta.items()} != (rest if op.args["globs"] else {}):
+        raise Violation(f"{op} takes back something else than {op.args['globs'] or 'everything'}")
 
 
 def _keeps(op: Op, name: str, old: State, new: State) -> None:
     if identities(old.view) != identities(new.view):
         raise Violation(f"{op} changes the view of {name!r}, which it must not")
-
-
-def _with(view: dict[str, bytes], rows: Mapping[str, Value | None]) -> dict[str, bytes]:
-    result = {path: found for path, found in view.items() if path not in rows}
-    return result | {path: value.identity for path, value in rows.items() if value is not None}
-
-
-# when errors are true
-
-
-class Truths:
-    """Asks the states of both sides during a call."""
-
-    def __init__(self, contents: Contents, history: History) -> None:
-        self._contents = contents
-        self._history = history
-
-    def _pairs(self, op: Op) -> Iterator[tuple[State, State]]:
-        """States of the workspace and of its branch."""
-        assert op.returned is not None
-        for one in self._history.during(op.args["workspace"], op.invoked, op.returned):
-            for other in self._history.during(op.branch, op.invoked, op.returned):
-                if one is not None and other is not None:
-                    yield one, other
-
-    def closed(self, op: Op) -> bool:
-        """The workspace was closed at some moment."""
-        assert op.returned is not None
-        name = op.args.get("workspace", op.branch)
-        return "+" in name and None in list(self._history.during(name, op.invoked, op.returned))
-
-    def concurrent(self, op: Op) -> bool:
-        """The head had moved; by more than disjoint paths, for `rebase`."""
-        if op.kind != "ws_commit" or op.args["policy"] == "overwrite":
-            return False
-        for one, other in self._pairs(op):
-            base, head = one.record.commit_id, other.record.commit_id
-            met = overlap(self._contents, self._paths(op.args["workspace"]), base, head)
-            if base != head and (op.args["policy"] == "abort" or met):
-                return True
-        return False
-
-    def dirty(self, op: Op) -> bool:
-        """Something was staged on the branch. (Rows of the past may be gone: which ones is for the rules.)"""
-        if op.kind != "ws_commit":
-            return False
-        wrote = any(one[0] == op.branch for other in self._history.ops for _, one in other.did("rows"))
-        return wrote or any(other.record.layers or not other.clean for _, other in self._pairs(op))
-
-    def nothing(self, op: Op) -> bool:
-        """The workspace held nothing, or something that the head has as well; the branch had nothing to stash."""
-        assert op.returned is not None
-        if op.kind == "stash":
-            states = self._history.during(op.branch, op.invoked, op.returned)
-            return any(state is not None and (state.clean or not state.record.layers) for state in states)
-        for one, other in self._pairs(op):
-            mine, head = identities(one.view), identities(other.tree)
-            if one.clean or any(mine.get(path) == head.get(path) for path in self._paths(op.args["workspace"])):
-                return True
-        return False
-
-    def _paths(self, name: str) -> dict[str, None]:
-        """Whatever may ever have been staged in a workspace: for one that was a stash, everything."""
-        made = [op for op in self._history.ops if op.kind == "stash"]
-        rows = [op.rows for op in self._history.ops if made or op.branch == name]
-        views = [state.view for state in self._history.during(name, 0, 1 << 60) if made and state is not None]
-        return {path: None for one in (*rows, *views) for path in one}

@@ -16,15 +16,18 @@ from typing import Any, NamedTuple
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.outline import Limits
-from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest
+from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest, Workspace
+from lakebed_format import identity
 
 from tests.simulation.audit import Audit
 from tests.simulation.contents import Contents
 from tests.simulation.history import CONTENT_TYPE, History, content_etag, content_identity
 from tests.simulation.memo import SharedCache, SharedTrees, finish, remembered
+from tests.simulation.outside import SOURCE
 from tests.simulation.properties import Checker
 from tests.simulation.scheduler import Policy, Process, Scheduler, SimRuntime
 from tests.simulation.stores import Faults, Network, OneStore, SimKV, SimObjects
@@ -98,6 +101,7 @@ class World:
         self.history = History()
         self.workspaces: list[str] = []  # names of those that were made, the newest last
         kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, self.scheduler)
+        self._sources = MemoryObjects(SOURCE.removesuffix("/in/"), self.scheduler)
         finish(kv.apply(Batch(puts=prepared.rows)))
         blobs._blobs = dict(prepared.blobs)
         self.contents = Contents(kv, blobs, prepared.partition)
@@ -107,6 +111,7 @@ class World:
         network = Network(self.scheduler, self.faults, trace)
         self._kv = SimKV(kv, network, self.audit)
         self._stores = OneStore(SimObjects(blobs, network, self.audit))
+        self._foreign = Foreign(OneStore(SimObjects(self._sources, network, self.audit)).open, (SOURCE,))
         self._runtime = SimRuntime(self.scheduler, partial(remembered, share=self._share))
 
     def engine(self, process: int) -> Engine:
@@ -118,6 +123,7 @@ class World:
             ids=ActorIds(process, self.scheduler),
             runtime=self._runtime,
             cleanup_grace=GRACE,
+            foreign=self._foreign,
         )
         if self._share:
             trees = SharedTrees(self._runtime, SharedCache(1 << 30))
@@ -137,6 +143,27 @@ class World:
             {},
             content_identity(text),
         )
+
+    def write_below(self, workspace: str, path: str, text: str) -> None:
+        """What another tool writes below the prefix of an open workspace, as that is now."""
+        record = self.contents.branch(workspace)
+        if isinstance(record, Workspace):
+            finish(self.contents.blobs.put(record.prefix + path, text.encode()))
+            self._note(record.prefix + path, content_identity(text))
+
+    def feed(self, path: str, text: str | None) -> None:
+        """What another tool writes (None: removes) where ingests read."""
+        key = f"in/{path}"
+        if text is None:
+            finish(self._sources.delete([key]))
+            self._note(SOURCE + path, None)
+            return
+        finish(self._sources.put(key, text.encode()))
+        version = f"stat:{round(self.scheduler.now() * 1e9):x}-{len(text):x}"
+        self._note(SOURCE + path, identity(len(text), version, CONTENT_TYPE, {}))
+
+    def _note(self, address: str, found: bytes | None) -> None:
+        self.history.outside.setdefault(address, []).append((self.scheduler.step, found))
 
 
 @contextmanager

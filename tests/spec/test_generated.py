@@ -103,7 +103,9 @@ def test_every_decoder_builds(row: operations.Operation) -> None:
 
 @pytest.mark.parametrize("struct", STRUCTS, ids=lambda struct: struct.__name__)
 def test_every_model_can_be_decoded(struct: type) -> None:
-    msgspec.json.Decoder(struct)
+    decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(struct)
+    with pytest.raises(msgspec.ValidationError, match="Expected"):
+        decoder.decode(b"7.5")
 
 
 def test_path_parameters_are_those_of_the_path() -> None:

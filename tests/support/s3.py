@@ -78,6 +78,12 @@ class S3Server:
         _write_once(client, name)
         client.delete_object(Bucket=name, Key="ready")
 
+    def tags(self, address: str) -> dict[str, str]:
+        """The tags of an object, by its full URI."""
+        bucket, _, key = address.removeprefix("s3://").partition("/")
+        found = self.boto().get_object_tagging(Bucket=bucket, Key=key)["TagSet"]
+        return {tag["Key"]: tag["Value"] for tag in found}
+
     def uploads(self, prefix: str) -> list[str]:
         """The keys of multipart uploads that have neither ended nor been aborted."""
         found = self.boto().list_multipart_uploads(Bucket=self.bucket, Prefix=prefix)

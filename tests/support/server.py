@@ -53,7 +53,7 @@ class RunningServer(NamedTuple):
 
 def clean_environment(**more: str) -> dict[str, str]:
     """This process's environment without any setting of a lake, so that no test depends on the machine's own."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LAKEBED_", "LAKECTL_"))}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("LAKEBED_", "LAKECTL_", "LAKEFS_"))}
     return {**kept, **more}
 
 

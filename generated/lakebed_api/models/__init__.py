@@ -10,6 +10,7 @@ from .commit_creation_metadata import CommitCreationMetadata
 from .commit_list import CommitList
 from .commit_metadata import CommitMetadata
 from .commit_policy import CommitPolicy
+from .completed_part_upload import CompletedPartUpload
 from .config import Config
 from .conflict import Conflict
 from .current_user import CurrentUser
@@ -37,6 +38,13 @@ from .object_stats import ObjectStats
 from .object_stats_list import ObjectStatsList
 from .object_user_metadata import ObjectUserMetadata
 from .pagination import Pagination
+from .part_upload import PartUpload
+from .part_upload_completion import PartUploadCompletion
+from .part_upload_creation import PartUploadCreation
+from .part_url import PartUrl
+from .part_url_headers import PartUrlHeaders
+from .part_url_list import PartUrlList
+from .part_url_request import PartUrlRequest
 from .path_list import PathList
 from .ref import Ref
 from .ref_list import RefList
@@ -71,6 +79,7 @@ from .workspace_pop import WorkspacePop
 from .workspace_renewal import WorkspaceRenewal
 from .workspace_revert import WorkspaceRevert
 from .workspace_scan import WorkspaceScan
+from .written_part import WrittenPart
 
 __all__ = (
     "AuthenticationToken",
@@ -82,6 +91,7 @@ __all__ = (
     "CommitList",
     "CommitMetadata",
     "CommitPolicy",
+    "CompletedPartUpload",
     "Config",
     "Conflict",
     "CurrentUser",
@@ -109,6 +119,13 @@ __all__ = (
     "ObjectStatsList",
     "ObjectUserMetadata",
     "Pagination",
+    "PartUpload",
+    "PartUploadCompletion",
+    "PartUploadCreation",
+    "PartUrl",
+    "PartUrlHeaders",
+    "PartUrlList",
+    "PartUrlRequest",
     "PathList",
     "Ref",
     "RefList",
@@ -143,4 +160,5 @@ __all__ = (
     "WorkspaceRenewal",
     "WorkspaceRevert",
     "WorkspaceScan",
+    "WrittenPart",
 )

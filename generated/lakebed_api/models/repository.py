@@ -23,6 +23,8 @@ class Repository:
         storage_namespace (str): Where the content is kept.
         storage_id (str | Unset): The store; empty when there is only one.
         read_only (bool | Unset): Whether changes are refused.
+        local_path (str | Unset): The directory of `storage_namespace`, for a client on a machine that has it. Given by
+            `getRepository`; absent where the namespace is no directory, or the server does not share it.
     """
 
     id: str
@@ -31,6 +33,7 @@ class Repository:
     storage_namespace: str
     storage_id: str | Unset = UNSET
     read_only: bool | Unset = UNSET
+    local_path: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +49,8 @@ class Repository:
 
         read_only = self.read_only
 
+        local_path = self.local_path
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -60,6 +65,8 @@ class Repository:
             field_dict["storage_id"] = storage_id
         if read_only is not UNSET:
             field_dict["read_only"] = read_only
+        if local_path is not UNSET:
+            field_dict["local_path"] = local_path
 
         return field_dict
 
@@ -78,6 +85,8 @@ class Repository:
 
         read_only = d.pop("read_only", UNSET)
 
+        local_path = d.pop("local_path", UNSET)
+
         repository = cls(
             id=id,
             creation_date=creation_date,
@@ -85,6 +94,7 @@ class Repository:
             storage_namespace=storage_namespace,
             storage_id=storage_id,
             read_only=read_only,
+            local_path=local_path,
         )
 
         repository.additional_properties = d

@@ -34,12 +34,13 @@ class Body(Protocol):
 
 
 class ObjectBody:
-    """The content of one object."""
+    """The content of one object. With `hashed` False it is not hashed again while it is sent."""
 
-    def __init__(self, source: Source, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, source: Source, progress: Callable[[int], None] | None, *, hashed: bool = True) -> None:
         self._source = source
         self._progress = progress
-        self.meter = Meter(progress)
+        self._hashed = hashed
+        self.meter = Meter(progress, hashed=hashed)
 
     @property
     def size(self) -> int | None:
@@ -54,7 +55,7 @@ class ObjectBody:
     def stream(self) -> AsyncIterator[bytes]:
         """The content, from the beginning."""
         self.meter.undo()
-        self.meter = Meter(self._progress)
+        self.meter = Meter(self._progress, hashed=self._hashed)
         return stream(self._source.chunks(), self.meter)
 
 

@@ -14,7 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakebed._async import transfer
 from lakebed._async.bulk_ways import Way, way_of
+from lakebed._async.download import to_fetch
 from lakebed._bulk.jobs import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.memory import Known, Memory, journal_for
 from lakebed._bulk.tally import Report, Tally
@@ -248,7 +250,7 @@ class Fetch:
 async def fetch(ref: Ref, info: ObjectInfo, name: str, local: Path, tally: Tally) -> Known:
     """Download one object to a file, and say how it looks."""
     started = time.time_ns()
-    got = await ref.download(info.path, local, progress=tally.moved)
+    got = await transfer.download(ref._download(info.path, 0, None, known=info.checksum), local, tally.moved)
     return await run_in_thread(describe, name, local, got.checksum, started)
 
 
@@ -282,7 +284,7 @@ async def download_tree(
     with await run_in_thread(journal_for, key, top, journal) as memory:
         work = Fetch(ref, memory, tally, jobs)
         try:
-            await work.run(aiter(ref.list(base)), base, top)
+            await work.run(aiter(to_fetch(ref, base)), base, top)
         finally:
             tally.end()
         moment = tally.now()

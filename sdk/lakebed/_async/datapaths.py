@@ -1,4 +1,4 @@
-"""How bytes get into the store: straight into it (`direct`), through signed addresses, or through the server.
+"""How bytes get into the store: straight into it (`direct`), to signed addresses (`signed`), or through the server.
 
 Over the transport and the blocking writers, under the workspace handle. A sink stores a batch of objects, durably, and
 tells where each one is; nothing shows them before they are registered. `proxied` has no sink: the server's own uploads
@@ -9,41 +9,32 @@ from __future__ import annotations
 
 import os
 import re
-import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any, Protocol, TypeVar
-from urllib.parse import quote
-from uuid import uuid4
 
-from lakebed import _checks
-from lakebed._async.bodies import ObjectBody
-from lakebed._async.outside import Expired, Outside, Taken
-from lakebed._async.transfer import Progress, checked_type
+from lakebed._async.outgoing import Outgoing, outgoing
+from lakebed._async.outside import Outside
+from lakebed._async.signed import SignedSink
 from lakebed._async.transport import Transport
 from lakebed._bulk.directory import Directory, Written
 from lakebed._cloud import Bucket
 from lakebed._compat.aio import gather, run_in_thread, stream
-from lakebed._gateway import answers, workspaces
-from lakebed._source import Meter, Source, source_of
-from lakebed._wire import Call, Subject
-from lakebed.errors import ConfigurationError, InvalidRequestError, LakebedError, UnsupportedOperationError
-from lakebed.model import ObjectInfo, UploadUrl, WorkspaceInfo
+from lakebed._signed import DIRECT, PRESIGNED, PROXIED, wanted_path
+from lakebed._source import Source, source_of
+from lakebed.errors import UnsupportedOperationError
+from lakebed.model import ObjectInfo, WorkspaceInfo
+
+__all__ = [
+    "DIRECT", "PRESIGNED", "PROXIED", "CloudSink", "LocalSink", "Outgoing", "SignedSink", "Sink",
+    "choose", "folder_for", "is_cloud", "open_sink", "outgoing", "sees", "windows",
+]  # fmt: skip
 
 T = TypeVar("T")
-
-DIRECT, PRESIGNED, PROXIED = "direct", "presigned", "proxied"
-DATA_PATHS = (DIRECT, PRESIGNED, PROXIED)
-VARIABLE = "LAKEBED_DATA_PATH"
-
-LARGEST_SIGNED = 5 << 30
-"""What one PUT can take; the server signs no parts."""
 
 AT_ONCE = 8
 """Objects of a batch that travel at the same time."""
@@ -53,41 +44,6 @@ _GROUP = 50
 """Small objects that are written in one hop to a thread."""
 
 _SMALL = 1 << 20
-_FRESH = timedelta(seconds=30)
-"""An address that ends sooner than this is not begun with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """One object on its way."""
-
-    path: str
-    source: Source
-    content_type: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    progress: Progress = None
-
-    def stored(self, address: str, checksum: str, size: int) -> ObjectInfo:
-        """What it has become."""
-        now = datetime.fromtimestamp(int(time.time()), UTC)
-        return ObjectInfo(self.path, size, checksum, now, self.content_type, dict(self.metadata), address)
-
-    def moved(self, amount: int) -> None:
-        """Tell how many bytes went."""
-        if self.progress is not None:
-            self.progress(amount)
-
-
-def outgoing(
-    path: str,
-    data: Any,
-    content_type: str | None = None,
-    metadata: Mapping[str, str] | None = None,
-    progress: Progress = None,
-) -> Outgoing:
-    """Check what was given. Raises InvalidRequestError."""
-    checked = _checks.check_metadata(dict(metadata or {}), "object")
-    return Outgoing(_checks.check_path(path), source_of(data), checked_type(content_type), checked, progress)
 
 
 class Sink(Protocol):
@@ -104,11 +60,8 @@ def choose(info: WorkspaceInfo, asked: str | None) -> str:
     `direct` into a cloud store is only taken when it is asked for: nobody but the caller knows whether the
     credentials of this machine are meant for that bucket. Raises ConfigurationError and UnsupportedOperationError.
     """
-    wanted = asked or os.environ.get(VARIABLE, "").strip() or None
+    wanted = wanted_path(asked)
     if wanted is not None:
-        if wanted not in DATA_PATHS:
-            where = "data_path" if asked else VARIABLE
-            raise ConfigurationError(f"{where} must be 'direct', 'presigned' or 'proxied', not {wanted!r}")
         if wanted != PROXIED and wanted not in info.data_paths:
             offered = ", ".join(info.data_paths) or "nothing else"
             raise UnsupportedOperationError(
@@ -244,109 +197,6 @@ class CloudSink:
 def _plain_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
     """What a store can keep beside an object; Lakebed keeps all of it anyway."""
     return {key: value for key, value in metadata.items() if re.fullmatch(r"[a-z0-9-]+", key) and value.isascii()}
-
-
-class SignedSink:
-    """Through addresses that the server signs, just before they are used."""
-
-    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, outside: Outside) -> None:
-        self._transport = transport
-        self._target = (repository, info.id)
-        self._spelled = info.storage_prefix.startswith("az://")
-        self._outside = outside
-
-    async def store(self, batch: Sequence[Outgoing]) -> list[ObjectInfo]:
-        """Sign for objects of one type together, then write them."""
-        kinds: dict[str, list[int]] = {}
-        for index, item in enumerate(batch):
-            kinds.setdefault(item.content_type, []).append(index)
-        stored: dict[int, ObjectInfo] = {}
-        for kind, indexes in kinds.items():
-            for start in range(0, len(indexes), 500):
-                window = indexes[start : start + 500]
-                items = [batch[index] for index in window]
-                largest = max(item.source.size or 0 for item in items)
-                urls = await self._sign([self._key(item.path) for item in items], largest, kind)
-                jobs = [partial(self._one, item, url) for item, url in zip(items, urls, strict=True)]
-                stored |= dict(zip(window, await gather(jobs, AT_ONCE), strict=True))
-        return [stored[index] for index in range(len(batch))]
-
-    def _key(self, path: str) -> str:
-        """Azure refuses what is signed for a name that a URL spells in another way: such an object lies aside."""
-        return _aside() if self._spelled and quote(path) != path else path
-
-    async def _sign(self, paths: list[str], size: int, content_type: str) -> tuple[UploadUrl, ...]:
-        _refuse_huge(size)
-        return await self._transport.call(
-            workspaces.upload_urls(*self._target, paths, size=size, content_type=content_type)
-        )
-
-    async def _one(self, item: Outgoing, url: UploadUrl) -> ObjectInfo:
-        with SpooledTemporaryFile(_SPOOLED) as file:
-            source = item.source
-            if source.size is None or source.is_async or not source.rereadable:
-                source = await _readable(source, file)
-            meter = Meter()
-            async for _ in stream(source.chunks(), meter):
-                pass
-            _refuse_huge(meter.size)
-            signed = _Signed(url, lambda path: self._sign([path], meter.size, item.content_type))
-            subject = Call(
-                "upload", "PUT", "", answers.nothing, repeat="safe", subject=Subject(*self._target, item.path)
-            )
-            while True:
-                body = ObjectBody(source, item.progress)
-                try:
-                    await self._outside.put(await signed.take(), body, meter.checksum, subject)
-                    break
-                except Expired as refused:
-                    body.meter.undo()
-                    signed.renew(refused.error)
-                except Taken:
-                    body.meter.undo()
-                    signed.step_aside()
-        return item.stored(signed.address, meter.checksum, meter.size)
-
-
-def _refuse_huge(size: int) -> None:
-    if size > LARGEST_SIGNED:
-        raise InvalidRequestError(
-            f"an object of {size} bytes is too large for one signed address (at most 5 GiB): use "
-            "data_path='direct' with credentials of your own, or data_path='proxied'"
-        )
-
-
-def _aside() -> str:
-    """A key below the prefix that nobody has."""
-    return f"~/{uuid4().hex}"
-
-
-class _Signed:
-    """The address of one object: signed anew when it is too old, and once when the store refuses it."""
-
-    def __init__(self, url: UploadUrl, sign: Callable[[str], Any]) -> None:
-        self._url: UploadUrl | None = url
-        self._sign = sign
-        self._path = url.path
-        self._renewed = False
-        self.address = url.physical_address
-
-    async def take(self) -> UploadUrl:
-        """An address that is valid for a while."""
-        if self._url is None or self._url.expires - datetime.now(UTC) < _FRESH:
-            (self._url,) = await self._sign(self._path)
-            self.address = self._url.physical_address
-        return self._url
-
-    def renew(self, error: LakebedError) -> None:
-        """The store refused it. Raises `error` when it refused the one before as well."""
-        if self._renewed:
-            raise error
-        self._url, self._renewed = None, True
-
-    def step_aside(self) -> None:
-        """Something is there: take a key that nobody has."""
-        self._url, self._path = None, _aside()
 
 
 async def _readable(source: Source, file: Any) -> Source:

@@ -5,10 +5,11 @@ Over the transport and the gateway; the door that users come in by. Making handl
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
-from lakebed import _checks, _config, _uri
+from lakebed import _checks, _config, _default, _uri
 from lakebed._async.listing import Listing
 from lakebed._async.repository import Repository
 from lakebed._async.transport import Transport
@@ -48,6 +49,12 @@ class Lake(Door):
     def settings(self) -> Settings:
         """What this connection was made with, and where each value came from. The secret is not shown."""
         return self._transport.settings
+
+    def as_default(self) -> AbstractContextManager[Self]:
+        """Let `lakebed://` mean this lake inside a `with` block, in this thread or task: for pandas and everything else
+        that knows fsspec. Threads that are started inside begin without it.
+        """
+        return _default.binding(self.settings, self)
 
     async def close(self) -> None:
         """Close the connections. Handles made from this lake stop working."""
@@ -96,9 +103,11 @@ def connect(
     """Give a handle to a lake; nothing is sent yet.
 
     What is not passed is taken from `LAKEBED_ENDPOINT`, `LAKEBED_ACCESS_KEY_ID`, `LAKEBED_SECRET_ACCESS_KEY`, then
-    from ~/.lakebed.yaml (or the file that `LAKEBED_CONFIG_FILE` names), then from the `LAKECTL_*` variables and
-    ~/.lakectl.yaml. `timeout` is in seconds for each wait; `retries` says how often a safe request is repeated.
+    from ~/.lakebed.yaml (or the file that `LAKEBED_CONFIG_FILE` names), then from what other clients read: `LAKECTL_*`,
+    `LAKEFS_HOST`, `LAKEFS_USERNAME` and `LAKEFS_PASSWORD`, ~/.lakectl.yaml. `timeout` is in seconds for each wait;
+    `retries` says how often a safe request is repeated.
 
-    Raises ConfigurationError, which names what is missing or where a wrong value came from.
+    Warns (ConfigurationWarning) of names that look misspelled. Raises ConfigurationError, which names what is missing
+    or where a wrong value came from.
     """
     return Lake(_config.resolve(endpoint, access_key_id, secret_access_key, timeout=timeout, retries=retries))

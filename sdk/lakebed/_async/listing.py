@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from lakebed import _html
 from lakebed._async.transport import Transport
-from lakebed._compat.aio import collect, run_in_thread
+from lakebed._compat.aio import Shown, collect, run_in_thread
 from lakebed._wire import Call
 from lakebed.errors import InvalidRequestError
 from lakebed.model import Columns, Page
@@ -23,7 +24,7 @@ T = TypeVar("T")
 _PAGE = 1000
 
 
-class Listing(Generic[T]):
+class Listing(Shown, Generic[T]):
     """Rows that are fetched as they are read. Iterating twice asks the server twice."""
 
     __module__ = "lakebed.aio"
@@ -48,7 +49,7 @@ class Listing(Generic[T]):
         self._limit = limit
 
     def __repr__(self) -> str:
-        return f"<Listing {self._title}>"
+        return f"<{type(self).__name__} {self._title}>"
 
     async def __aiter__(self) -> AsyncIterator[T]:
         after: str | None = self._after
@@ -84,3 +85,13 @@ class Listing(Generic[T]):
         from lakebed import _rows
 
         return await run_in_thread(_rows.to_pandas, rows, self._columns)
+
+    async def _look(self) -> str:
+        most = _html.ROWS + 1 if self._limit is None else min(self._limit, _html.ROWS + 1)
+        page = await self._transport.call(self._page(self._after, most)) if most else Page[T]((), None)
+        return _html.rows(
+            self._title,
+            page.items[: _html.ROWS],
+            self._columns,
+            more=len(page.items) > _html.ROWS or (page.after is not None and self._limit is None),
+        )

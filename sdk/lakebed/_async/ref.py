@@ -10,16 +10,21 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
-from lakebed import _checks, _files
+from lakebed import _checks, _files, _html, _progress
 from lakebed._async import bulk, merging, tables, transfer
+from lakebed._async.diffs import Diff
+from lakebed._async.download import Download
 from lakebed._async.listing import Listing
-from lakebed._compat.aio import blocking, collect
+from lakebed._async.scan import Scan
+from lakebed._async.transport import Transport
+from lakebed._compat.aio import Shown, blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway import commits, objects
-from lakebed.errors import ObjectNotFoundError
-from lakebed.model import Change, Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
+from lakebed._signed import PROXIED, wanted_path
+from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
+from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,21 +34,52 @@ if TYPE_CHECKING:
     from lakebed._async.repository import Repository
 
 
-class Ref:
+_WRITES = frozenset(
+    [
+        "put",
+        "put_many",
+        "delete",
+        "delete_many",
+        "copy",
+        "commit",
+        "reset",
+        "uncommitted",
+        "workspace",
+        "stash",
+        "ingest",
+        "upload_tree",
+        "write_parquet",
+        "write_csv",
+        "write_json",
+        "write_feather",
+    ]
+)
+"""What a branch can, and people try on tags and commits."""
+
+
+class Ref(Shown):
     """A handle to one state of a repository, readable. A branch is read with its uncommitted changes, `main@` without.
 
     Any method raises NotFoundError when the repository or the ref does not exist.
     """
 
     __module__ = "lakebed.aio"
+    _read_only = True
 
     def __init__(self, repository: Repository, id: str) -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "ref")
-        self._transport = repository._transport
+        self._transport: Transport = repository._transport
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if self._read_only and name in _WRITES:
+                raise _refused(self, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # objects
 
@@ -78,7 +114,7 @@ class Ref:
         prefix: str,
         target: str | os.PathLike[str],
         *,
-        progress: Callable[[TransferProgress], None] | None = None,
+        progress: bool | Callable[[TransferProgress], None] | None = None,
         jobs: int = bulk.JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
@@ -88,7 +124,8 @@ class Ref:
         journal in `~/.cache/lakebed` or where `journal` says. Raises PartialFailureError, after trying all, when some
         could not be downloaded, or have paths that cannot be files.
         """
-        return await bulk.download_tree(self, prefix, target, progress=progress, jobs=jobs, journal=journal)
+        with _progress.following(f"download {prefix}", progress) as report:
+            return await bulk.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
@@ -172,11 +209,11 @@ class Ref:
         prefix: str = "",
         delimiter: str = "",
         limit: int | None = None,
-    ) -> Listing[Change]:
+    ) -> Diff:
         """What `other` has changed, seen from here: what merging `other` into this ref would bring.
 
         Counted from the common ancestor; with `two_dot`, the plain difference from this state to that one. To see
-        what this ref changed since an older one, use `changes_since`.
+        what this ref changed since an older one, use `changes_since`. `.table(path, key=...)` compares rows of a table.
         """
         return _differences(self, self.id, _id_of(other), two_dot, prefix, delimiter, limit)
 
@@ -188,7 +225,7 @@ class Ref:
         prefix: str = "",
         delimiter: str = "",
         limit: int | None = None,
-    ) -> Listing[Change]:
+    ) -> Diff:
         """What this ref has changed since `other`: `main.changes_since("main~1")` is what the last commit did."""
         return _differences(self, _id_of(other), self.id, two_dot, prefix, delimiter, limit)
 
@@ -231,17 +268,23 @@ class Ref:
 
     # tables
 
-    async def read_parquet(
+    def scan_table(
         self,
         path: str,
         *,
         columns: Sequence[str] | None = None,
         filters: pads.Expression | Sequence[Any] | None = None,
-    ) -> pd.DataFrame:
-        """A Parquet file, or all of those under a directory, as a DataFrame; see `read_table`."""
-        from lakebed import _frames
+        schema: Literal["same", "unify"] | pa.Schema = "same",
+        format: Literal["parquet", "csv", "json", "feather"] | None = None,
+        batch_size: int | None = None,
+    ) -> Scan:
+        """A table to be read piece by piece, in bounded memory: iterate it for Arrow record batches.
 
-        return _frames.to_pandas(await self.read_table(path, columns=columns, filters=filters))
+        The arguments are those of `read_table`. `format` is by default what the path's ending says, or Parquet;
+        `batch_size` is the most rows of a batch. The scan asks nothing before it is read; then it raises what
+        `read_table` raises.
+        """
+        return tables.scan(self, path, columns, filters, schema=schema, format=format, batch_size=batch_size)
 
     async def read_table(
         self,
@@ -249,27 +292,100 @@ class Ref:
         *,
         columns: Sequence[str] | None = None,
         filters: pads.Expression | Sequence[Any] | None = None,
+        schema: Literal["same", "unify"] | pa.Schema = "same",
+        progress: bool | Callable[[TransferProgress], None] | None = None,
     ) -> pa.Table:
         """A Parquet file, or all of those under a directory, as an Arrow table. `""` is the whole ref.
 
         Columns of Hive-style directories (`day=2026-01-02/`) are restored. Only the columns asked for are fetched,
         and `filters` (an Arrow expression, or pandas' list of tuples) skips row groups and directories.
 
-        Raises ObjectNotFoundError when there is nothing to read.
+        All files must have the same columns and types. `schema="unify"` takes the columns of all of them, null where a
+        file has none; an Arrow schema says which columns of which types are wanted, and values are converted to it.
+
+        `progress`: a bar (True), none (False), a callback; by default a bar after one second, on a terminal only.
+
+        Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a file that
+        is damaged, and InvalidRequestError for a column that is not.
         """
-        return await tables.read_table(self, path, columns, filters)
+        reading = tables.scan(
+            self, path, columns, filters, schema=schema, format="parquet", operation="read_table", progress=progress
+        )
+        return await reading.to_table()
+
+    async def read_parquet(
+        self,
+        path: str,
+        *,
+        columns: Sequence[str] | None = None,
+        filters: pads.Expression | Sequence[Any] | None = None,
+        schema: Literal["same", "unify"] | pa.Schema = "same",
+        progress: bool | Callable[[TransferProgress], None] | None = None,
+    ) -> pd.DataFrame:
+        """A Parquet file, or all of those under a directory, as a DataFrame; see `read_table`."""
+        reading = tables.scan(
+            self, path, columns, filters, schema=schema, format="parquet", operation="read_parquet", progress=progress
+        )
+        return await reading.to_pandas()
 
     async def read_csv(self, path: str, **options: Any) -> pd.DataFrame:
-        """A CSV file as a DataFrame; `options` go to `pandas.read_csv`. Raises ObjectNotFoundError."""
+        """A CSV file as a DataFrame; `options` go to `pandas.read_csv`.
+
+        Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
+        """
         return await tables.read_csv(self, path, options)
+
+    async def read_json(self, path: str, **options: Any) -> pd.DataFrame:
+        """A JSON file as a DataFrame; `.jsonl` and `.ndjson` have a record in each line. `options` as of pandas.
+
+        Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
+        """
+        return await tables.read_json(self, path, options)
+
+    async def read_feather(self, path: str, *, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """A Feather file (Arrow IPC) as a DataFrame; only the columns asked for are fetched.
+
+        Raises ObjectNotFoundError, TableFormatError and InvalidRequestError.
+        """
+        return await tables.read_feather(self, path, columns)
 
     # what the verbs above share
 
-    def _download(self, path: str, start: int, length: int | None, checksum: str | None = None) -> transfer.Download:
+    def _pending(self) -> Listing[Any] | None:
+        """What is not committed yet, where there can be something."""
+        return None
+
+    async def _look(self) -> str:
+        commit = await self.commit_info()
+        pairs: list[tuple[str, object]] = [("commit", commit.short_id), ("message", commit.message)]
+        pairs += [("committer", commit.committer), ("date", commit.created)]
+        if (pending := self._pending()) is not None:
+            changes = await pending.all()
+            pairs.append(("uncommitted", f"{len(changes)}{'+' if len(changes) > _html.ROWS else ''} paths"))
+        rows = await self.list(delimiter="/", limit=_html.ROWS + 1).all()
+        shown = [_Shown(row) for row in rows[: _html.ROWS]]
+        top = _html.rows("/", shown, _Shown.COLUMNS, more=len(rows) > _html.ROWS)
+        return _html.facts(f"{self.repository.id}/{self.id}", pairs, top)
+
+    def _download(
+        self, path: str, start: int, length: int | None, checksum: str | None = None, known: str | None = None
+    ) -> Download:
         _checks.check_path(path)
-        return transfer.Download(
-            self._transport, self.repository.id, self.id, path, start=start, length=length, checksum=checksum
+        return Download(
+            self._transport,
+            self.repository.id,
+            self.id,
+            path,
+            start=start,
+            length=length,
+            checksum=checksum,
+            known=known,
+            proxied=self._reads_proxied(),
         )
+
+    def _reads_proxied(self) -> bool:
+        """Whether all bytes are to come through the server: the variable LAKEBED_DATA_PATH may say so."""
+        return wanted_path(None) == PROXIED
 
     async def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
         """Exactly this range of the object that has this checksum."""
@@ -281,21 +397,44 @@ class Ref:
         return open_file(lambda: _files.open_reader(mode, stat, read_at, encoding, newline))
 
 
+class _Shown:
+    """A row of the folder that a notebook shows."""
+
+    COLUMNS = (("path", "string"), ("size", "int64"), ("mtime", "time"))
+
+    def __init__(self, row: ObjectInfo | CommonPrefix) -> None:
+        self.path = row.path
+        self.size = getattr(row, "size", None)
+        self.mtime = getattr(row, "mtime", None)
+
+
+def _refused(ref: Ref, verb: str) -> ReadOnlyRefError:
+    where = f"lakebed://{ref.repository.id}/{ref.id}"
+    return ReadOnlyRefError(
+        f"{verb} {where}: {type(ref).__name__.lower()} {ref.id!r} cannot be written to, only branches and workspaces "
+        f'can: use repo.branch({ref.id!r}) if it is a branch, or make one of it: repo.branch("fix").create({ref.id!r})',
+        operation=verb,
+        repository=ref.repository.id,
+        ref=ref.id,
+    )
+
+
 def _id_of(ref: str | Ref) -> str:
     return _checks.check_name(ref.id if isinstance(ref, Ref) else ref, "ref")
 
 
 def _differences(
     ref: Ref, left: str, right: str, two_dot: bool, prefix: str, delimiter: str, limit: int | None
-) -> Listing[Change]:
+) -> Diff:
     _checks.check_text(prefix + delimiter, "prefix or delimiter")
     repository = ref.repository.id
-    return Listing(
-        ref._transport,
+    return Diff(
+        ref,
         lambda after, amount: commits.diff_refs(
             repository, left, right, two_dot=two_dot, prefix=prefix, delimiter=delimiter, after=after, amount=amount
         ),
-        Change.COLUMNS,
         f"changes {left}...{right} of {repository}",
+        (left, right),
+        three_dot=not two_dot,
         limit=limit,
     )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from lakebed import _checks, _graph
+from lakebed import _checks, _graph, _html
 from lakebed._async.branch import Branch
 from lakebed._async.listing import Listing
 from lakebed._async.ref import Ref
 from lakebed._async.tag import Tag
 from lakebed._async.workspace import Workspace
-from lakebed._compat.aio import gather
+from lakebed._compat.aio import Shown, gather
 from lakebed._gateway import commits, refs, repositories, workspaces
+from lakebed._graph import Graph
 from lakebed._workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, CommitAttempt, RefInfo, RepositoryInfo, WorkspaceInfo
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from lakebed._async.lake import Lake
 
 
-class Repository:
+class Repository(Shown):
     """A handle to one repository. Making it asks nothing; its methods do."""
 
     __module__ = "lakebed.aio"
@@ -30,6 +31,8 @@ class Repository:
         self.id = _checks.check_name(id, "repository name")
         self._lake = lake
         self._transport = lake._transport
+        self._shared: tuple[str, str] | None = None
+        """Its namespace, and where that is a directory of this machine; known after `nearby` asked for it."""
 
     def __repr__(self) -> str:
         return f"<Repository {self.id}>"
@@ -164,10 +167,27 @@ class Repository:
         """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
         return await self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
 
-    async def graph(self, limit: int = 50) -> str:
-        """The newest commits of all branches and tags, drawn as a text graph. Raises NotFoundError."""
+    async def graph(self, limit: int = 50) -> Graph:
+        """The newest commits of all branches and tags, drawn: a text that `print` shows, with `.svg` as a picture.
+
+        Notebooks show the picture. Raises NotFoundError.
+        """
         branches = await self.branches(limit=_graph.MAX_HEADS).all()
         tags = await self.tags(limit=_graph.MAX_HEADS).all()
         heads = sorted({info.commit_id for info in [*branches, *tags]})
         logs = await gather([self.ref(head).log(limit=limit).all for head in heads])
-        return _graph.draw([commit for log in logs for commit in log], branches, tags, limit)
+        return _graph.both([commit for log in logs for commit in log], branches, tags, limit)
+
+    async def _look(self) -> str:
+        info = await self.info()
+        shown: list[Listing[Any]] = [
+            self.branches(limit=_html.FEW + 1),
+            self.tags(limit=_html.FEW + 1),
+            self.ref(info.default_branch).log(limit=_html.FEW + 1),
+        ]
+        parts = [
+            _html.rows(listing._title, rows[: _html.FEW], listing._columns, more=len(rows) > _html.FEW)
+            for listing, rows in zip(shown, await gather([listing.all for listing in shown]), strict=True)
+        ]
+        pairs = [(name, getattr(info, name)) for name, _ in info.COLUMNS]
+        return _html.facts(self.id, pairs, *parts)

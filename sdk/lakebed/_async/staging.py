@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from lakebed import _checks
 from lakebed._async import datapaths, transfer
 from lakebed._async.opening import Opening
+from lakebed._async.shipping import IntoWorkspace
 from lakebed._async.transport import Transport
 from lakebed._async.writable import Writable
 from lakebed._bulk.directory import is_plain
+from lakebed._bulk.tally import Tally
 from lakebed._compat.aio import Data
 from lakebed._gateway import workspaces
+from lakebed._signed import PROXIED, wanted_path
 from lakebed._workspaces import WorkspaceOptions
 from lakebed.errors import InvalidRequestError, UnsupportedOperationError, WorkspaceClosedError
 from lakebed.model import (
@@ -165,6 +168,12 @@ class Staging(Writable):
         return await self._transport.call(workspaces.scan(self.repository.id, self.id))
 
     # what the verbs share
+
+    def _reads_proxied(self) -> bool:
+        return wanted_path(self.options.data_path) == PROXIED
+
+    def _shipment(self, message: str | None, tally: Tally) -> IntoWorkspace:
+        return IntoWorkspace(self, message, tally)
 
     async def _open(self) -> None:
         """Create it if that was not done. Doing it twice, here or elsewhere, is the same as once."""

@@ -1,14 +1,13 @@
-"""The data plane: object bytes up and down, in chunks, with the checksum compared at the end.
+"""The data plane: objects to files, and object bytes up, in chunks, with the checksum compared at the end.
 
-Over the transport, under the handles. A download that breaks off goes on where it stopped; an object that changes
-meanwhile is an error, never a mixture.
+Over the transport and `download`, under the handles.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -16,11 +15,12 @@ from uuid import uuid4
 
 from lakebed import _checks
 from lakebed._async.bodies import BatchBody, ObjectBody
+from lakebed._async.download import Download
 from lakebed._async.transport import Transport
 from lakebed._batch import MAX_PARTS, Batch, Part
-from lakebed._compat.aio import run_in_thread, sleep
+from lakebed._compat.aio import run_in_thread
 from lakebed._gateway import objects
-from lakebed._retry import Failed, about
+from lakebed._retry import about
 from lakebed._source import CHUNK, Meter, source_of
 from lakebed._wire import Call
 from lakebed.errors import (
@@ -37,87 +37,6 @@ _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_TEXT = re.compile(r"[^\x00-\x1f\x7f]*")
 
 Progress = Callable[[int], None] | None
-
-
-class Download:
-    """The bytes of one object, or a range of them. Iterate once; `info` is set with the first chunk."""
-
-    def __init__(
-        self,
-        transport: Transport,
-        repository: str,
-        ref: str,
-        path: str,
-        *,
-        start: int = 0,
-        length: int | None = None,
-        checksum: str | None = None,
-    ) -> None:
-        if start < 0 or (length is not None and length < 0):
-            raise InvalidRequestError(f"start and length must not be negative: {start}, {length}")
-        self.info: ObjectInfo | None = None
-        self._transport = transport
-        self._target = (repository, ref, path)
-        self._start = start
-        self._length = length
-        self._checksum = checksum
-        self._position = start
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._length == 0:
-            return
-        meter = Meter()
-        failures = 0
-        while True:
-            reached = self._position
-            try:
-                async with self._transport.stream(self._call()) as (head, chunks):
-                    self._same_object(head)
-                    async for chunk in chunks:
-                        self._position += len(chunk)
-                        meter(chunk)
-                        yield chunk
-                break
-            except Failed as failure:
-                failures = 1 if self._position > reached else failures + 1
-                if failures >= self._transport.policy.attempts:
-                    raise failure.error from None
-                if self._position > self._start and self._position == self._end():
-                    break  # everything has arrived; only the end of the answer is missing
-                await sleep(min(self._transport.policy.base * failures, self._transport.policy.cap))
-        self._verify(meter)
-
-    def _call(self) -> Call[ObjectInfo]:
-        done = self._position - self._start
-        left = None if self._length is None else self._length - done
-        return objects.read(*self._target, self._position, left)
-
-    def _end(self) -> int:
-        size = self.info.size if self.info else 0
-        return size if self._length is None else min(self._start + self._length, size)
-
-    def _same_object(self, head: ObjectInfo) -> None:
-        expected = self._checksum if self.info is None else self.info.checksum
-        if expected is not None and head.checksum != expected:
-            call = self._call()
-            raise PreconditionFailedError(
-                f"{call.subject} changed while it was being read; read it again, or from a commit", **about(call)
-            )
-        self.info = head
-
-    def _verify(self, meter: Meter) -> None:
-        info = self.info
-        if info is None:
-            return
-        whole = self._start == 0 and self._length is None
-        damaged = whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
-        if damaged or self._position != self._end():
-            call = self._call()
-            raise CorruptTransferError(
-                f"{call.subject} arrived damaged: {meter.size} bytes with MD5 {meter.checksum}, "
-                f"expected {self._end() - self._start} bytes and {info.checksum}; read it again",
-                **about(call),
-            )
 
 
 async def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progress: Progress) -> ObjectInfo:

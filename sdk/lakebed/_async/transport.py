@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import platform
-import threading
 import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -23,10 +22,12 @@ from lakebed._async.bodies import Body
 from lakebed._async.outside import Outside
 from lakebed._compat.aio import Owner, dispose, owner, sleep
 from lakebed._config import Settings
+from lakebed._forks import ForkLock
 from lakebed._gateway import answers
+from lakebed._signed import Addresses
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
-from lakebed.errors import ConfigurationError, LakebedError
+from lakebed.errors import AuthenticationError, ConfigurationError, LakebedError
 
 T = TypeVar("T")
 
@@ -56,7 +57,10 @@ class Transport:
         self.outside = Outside(self.policy, settings.timeout)
         """Connections to object stores, for signed addresses."""
 
-        self._lock = threading.Lock()
+        self.addresses = Addresses()
+        """Signed addresses to read at."""
+
+        self._lock = ForkLock()
         self._owner: Owner | None = None
         self._http: httpx.AsyncClient | None = None
         self._closed = False
@@ -173,8 +177,14 @@ class Transport:
         response = await self._send(call, body, stream=False)
         answer = Answer(response.status_code, _headers(response), response.content)
         if answer.status not in call.success:
-            raise _retry.refused(call, answer)
+            raise self._refused(call, answer)
         return answer
+
+    def _refused(self, call: Call[Any], answer: Answer) -> _retry.Failed:
+        failed = _retry.refused(call, answer)
+        if isinstance(failed.error, AuthenticationError):
+            failed.error.message += f"; sent was the {self.settings.shown_key}"
+        return failed
 
     async def _open(self, call: Call[Any], body: Body | None) -> httpx.Response:
         response = await self._send(call, body, stream=True)
@@ -183,10 +193,10 @@ class Transport:
         try:
             content = await response.aread()
         except httpx.HTTPError as cause:
-            raise _retry.broken(call, cause, self.settings.endpoint) from None
+            raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
         finally:
             await response.aclose()
-        raise _retry.refused(call, Answer(response.status_code, _headers(response), content))
+        raise self._refused(call, Answer(response.status_code, _headers(response), content))
 
     async def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> httpx.Response:
         http = self._client()
@@ -205,14 +215,14 @@ class Transport:
             )
             return await http.send(request, stream=stream)
         except (httpx.HTTPError, httpx.InvalidURL) as cause:
-            raise _retry.broken(call, cause, self.settings.endpoint) from None
+            raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
 
     async def _bytes(self, call: Call[Any], response: httpx.Response) -> AsyncIterator[bytes]:
         try:
             async for chunk in response.aiter_raw():
                 yield chunk
         except httpx.HTTPError as cause:
-            raise _retry.broken(call, cause, self.settings.endpoint) from None
+            raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
 
 
 def _headers(response: httpx.Response) -> Mapping[str, str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
-from typing import ParamSpec, Self, TypeVar
+from typing import Generic, ParamSpec, Self, TypeVar
 
 from lakebed import _source
+from lakebed.errors import InvalidRequestError
 
 Data = _source.Data | AsyncIterable[bytes]
 
@@ -19,6 +20,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 Owner = tuple[int, asyncio.AbstractEventLoop]
+Lock = asyncio.Lock
 
 
 class Door:
@@ -74,9 +76,60 @@ def blocking(job: Callable[P, Awaitable[T]]) -> Callable[P, T]:
         return await job(*args, **kwargs)
 
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if loop.is_closed():  # a reader that was forgotten; the coroutine would never run
+            raise InvalidRequestError("the event loop that this was opened in is closed: open it again")
         return asyncio.run_coroutine_threadsafe(run(*args, **kwargs), loop).result()
 
     return call
+
+
+def off_loop(rows: Iterator[T]) -> Iterator[T]:
+    """An iterator whose steps call back into this loop, and so must not be taken by the loop's own thread."""
+    loop = asyncio.get_running_loop()
+
+    def steps() -> Iterator[T]:
+        while True:
+            if asyncio._get_running_loop() is loop:
+                raise InvalidRequestError(
+                    "this reader would wait for its own event loop: read it in another thread "
+                    "(`await asyncio.to_thread(reader.read_all)`), or write `async for batch in scan`"
+                )
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            yield row
+
+    return steps()
+
+
+class Background(Generic[T]):
+    """A job that has begun, beside whatever else is done."""
+
+    def __init__(self, job: Callable[[], Awaitable[T]]) -> None:
+        self._task = asyncio.ensure_future(job())
+
+    async def result(self) -> T:
+        """Wait for it. Raises what it raises."""
+        return await self._task
+
+    async def abandon(self) -> None:
+        """Stop it, and wait until it has."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+class Shown:
+    """The base of what a notebook shows: this door cannot ask the server meanwhile, so it shows a name."""
+
+    def _repr_html_(self) -> str:
+        from lakebed import _html
+
+        return _html.plain(repr(self))
+
+
+class ArrowStream:
+    """The base of what other libraries read as an Arrow stream: through this door they would block its loop."""
 
 
 async def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[[bytes], None]) -> AsyncIterator[bytes]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -47,9 +47,36 @@ class OpenFile:
         """Read one line."""
         return await asyncio.to_thread(self._opened().readline)
 
+    async def readlines(self, hint: int = -1) -> list[Any]:
+        """The rest, as lines; with a hint, about so many bytes or characters of it."""
+        return await asyncio.to_thread(self._opened().readlines, hint)
+
+    async def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as the object goes; only of a file of bytes."""
+        file: Any = self._opened()
+        count: int = await asyncio.to_thread(file.readinto, buffer)
+        return count
+
     async def write(self, data: Any) -> int:
         """Append."""
         return await asyncio.to_thread(self._opened().write, data)
+
+    async def writelines(self, lines: Iterable[Any]) -> None:
+        """Append each; line ends are not added."""
+        await asyncio.to_thread(self._opened().writelines, lines)
+
+    async def flush(self) -> None:
+        """Nothing is stored before the file is closed."""
+        await asyncio.to_thread(self._opened().flush)
+
+    async def close(self) -> None:
+        """Close it before the block ends: what was written is stored. Closing twice is no error."""
+        await asyncio.to_thread(self._opened().close)
+
+    def discard(self) -> None:
+        """Forget what was written: closing will store nothing."""
+        file: Any = self._opened()
+        file.discard()
 
     async def seek(self, offset: int, whence: int = 0) -> int:
         """Move."""
@@ -58,6 +85,28 @@ class OpenFile:
     def tell(self) -> int:
         """Where the next read or write happens."""
         return self._opened().tell()
+
+    @property
+    def name(self) -> str:
+        """The path of the object."""
+        return self._opened().name
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._opened().closed
+
+    def readable(self) -> bool:
+        """Whether it was opened to read."""
+        return self._opened().readable()
+
+    def writable(self) -> bool:
+        """Whether it was opened to write."""
+        return self._opened().writable()
+
+    def seekable(self) -> bool:
+        """Whether `seek` is possible: when it was opened to read."""
+        return self._opened().seekable()
 
 
 def open_file(make: Callable[[], IO[Any]]) -> OpenFile:

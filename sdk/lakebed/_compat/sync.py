@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
 from lakebed import _source
-from lakebed.errors import InvalidRequestError
+from lakebed.errors import InvalidRequestError, LakebedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Data = _source.Data
 
@@ -17,6 +21,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 Owner = tuple[int, None]
+Lock = threading.Lock
 
 
 class Closable(Protocol):
@@ -69,6 +74,54 @@ def gather(jobs: Iterable[Callable[[], T]], limit: int = 8) -> list[T]:
 def blocking(job: Callable[P, T]) -> Callable[P, T]:
     """A function that may be called from other threads: here, it already is."""
     return job
+
+
+def off_loop(rows: Iterator[T]) -> Iterator[T]:
+    """An iterator that any thread may step through: here, it already is."""
+    return rows
+
+
+class Background(Generic[T]):
+    """A job that has begun, beside whatever else is done."""
+
+    def __init__(self, job: Callable[[], T]) -> None:
+        pool = ThreadPoolExecutor(1, thread_name_prefix="lakebed")
+        self._future = pool.submit(job)
+        pool.shutdown(wait=False)
+
+    def result(self) -> T:
+        """Wait for it. Raises what it raises."""
+        return self._future.result()
+
+    def abandon(self) -> None:
+        """Wait until it has ended: a thread cannot be stopped."""
+        self._future.exception()
+
+
+class Shown:
+    """The base of what a notebook shows: `_look` asks the server, and failures are shown, not raised."""
+
+    def _look(self) -> str:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        from lakebed import _html
+
+        try:
+            return self._look()
+        except LakebedError as error:
+            return _html.plain(repr(self), f"{type(error).__name__}: {error.message}")
+
+
+class ArrowStream:
+    """The base of what other libraries (Polars, DuckDB, pyarrow) read as an Arrow stream."""
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """A reader of all batches."""
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
 
 
 def stream(chunks: Iterator[bytes] | AsyncIterator[bytes], seen: Callable[[bytes], None]) -> Iterator[bytes]:

@@ -63,6 +63,7 @@ def repository(row: models.Repository) -> RepositoryInfo:
         text(row.default_branch),
         moment(row.creation_date),
         bool(row.read_only),
+        text(row.local_path, ""),
     )
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, clean, reads, reads_page, segment
+from lakebed._signed import Elsewhere
 from lakebed._wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
 from lakebed.model import CommonPrefix, ObjectInfo, Page
 
+T = TypeVar("T")
+
 META_HEADER = "X-Lakefs-Meta-"
+_FOUND = 302
 
 
 def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
@@ -21,6 +26,16 @@ def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
 
     kwargs = stat_object._get_kwargs(repository, ref, path=path)
     return call("statObject", kwargs, reads(ObjectStats.from_dict, convert.stored), Subject(repository, ref, path))
+
+
+def signed(repository: str, ref: str, path: str) -> Call[str]:
+    """An address in the store at which the object can be read by itself, for a while."""
+    from lakebed_api.api.objects import stat_object
+    from lakebed_api.models import ObjectStats
+
+    kwargs = stat_object._get_kwargs(repository, ref, path=path, presign=True)
+    parse = reads(ObjectStats.from_dict, lambda found: convert.text(found.physical_address))
+    return call("statObject", kwargs, parse, Subject(repository, ref, path))
 
 
 def list_page(
@@ -80,19 +95,91 @@ def copy(repository: str, branch: str, path: str, source_ref: str, source_path: 
 
 def read(repository: str, ref: str, path: str, start: int, length: int | None) -> Call[ObjectInfo]:
     """Read the bytes of an object: all of it from 0 without a length, else a range."""
-    whole = start == 0 and length is None
+    if start == 0 and length is None:
+        return _read(repository, ref, path, "", lambda answer: _described(answer, path))
     last = "" if length is None else str(start + length - 1)
+    return _read(repository, ref, path, f"{start}-{last}", lambda answer: _described(answer, path))
+
+
+def tail(repository: str, ref: str, path: str, length: int) -> Call[tuple[ObjectInfo, bytes]]:
+    """Read the last bytes of an object, in memory, and what it is: for files with a table of contents there."""
+    return _read(repository, ref, path, f"-{length}", lambda answer: (_described(answer, path), answer.content))
+
+
+def piece(repository: str, ref: str, path: str, start: int, length: int) -> Call[tuple[ObjectInfo, bytes]]:
+    """Read a range of an object, in memory, and what it is."""
+    span = f"{start}-{start + length - 1}"
+    return _read(repository, ref, path, span, lambda answer: (_described(answer, path), answer.content))
+
+
+def _read(repository: str, ref: str, path: str, span: str, parse: Callable[[Answer], T]) -> Call[T]:
     headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
-    if not whole:
-        headers["Range"] = f"bytes={start}-{last}"
+    if span:
+        headers["Range"] = f"bytes={span}"
     kwargs = {"method": "get", "url": _objects_url(repository, ref), "params": {"path": path}, "headers": headers}
-    return call(
-        "getObject",
-        kwargs,
-        lambda answer: _described(answer, path),
-        Subject(repository, ref, path),
-        success=200 if whole else 206,
+    return call("getObject", kwargs, parse, Subject(repository, ref, path), success=206 if span else 200)
+
+
+def read_elsewhere(
+    repository: str, ref: str, path: str, start: int, length: int | None
+) -> Call[ObjectInfo | Elsewhere]:
+    """As `read`, or the address in the store at which the same range can be read, where the server gives one."""
+    plain = read(repository, ref, path, start, length)
+
+    def parse(answer: Answer) -> ObjectInfo | Elsewhere:
+        if answer.status != _FOUND:
+            return plain.parse(answer)
+        return Elsewhere(
+            answer.headers["location"],
+            answer.headers["etag"].strip('"'),
+            parsedate_to_datetime(answer.headers["last-modified"]),
+        )
+
+    return Call(
+        operation=plain.operation,
+        method=plain.method,
+        url=plain.url,
+        parse=parse,
+        success=(*plain.success, _FOUND),
+        repeat=plain.repeat,
+        subject=plain.subject,
+        params={**plain.params, "may_presign": "true"},
+        headers=plain.headers,
     )
+
+
+def described_by(found: Elsewhere, answer: Answer, path: str) -> ObjectInfo:
+    """What the lake and the headers of the store's answer say about the whole object."""
+    total = answer.headers.get("content-range", "").rpartition("/")[2]
+    size = int(total or answer.headers["content-length"])
+    return ObjectInfo(path, size, found.checksum, found.mtime, found.content_type)
+
+
+def list_addresses_page(
+    repository: str,
+    ref: str,
+    *,
+    prefix: str,
+    after: str,
+    amount: int,
+    keep: Callable[[ObjectInfo, Elsewhere, int], None],
+) -> Call[Page[ObjectInfo | CommonPrefix]]:
+    """One page of objects. Where the server signs, `keep` gets each address and when it ends (Unix seconds)."""
+    from lakebed_api.api.objects import list_objects
+    from lakebed_api.models import ObjectStats, ObjectStatsList
+
+    def listed(row: ObjectStats) -> ObjectInfo | CommonPrefix:
+        if not isinstance(row.physical_address_expiry, int):
+            return convert.listed(row)
+        url, row.physical_address = convert.text(row.physical_address), ""
+        info = convert.stored(row)
+        keep(info, Elsewhere(url, info.checksum, info.mtime, info.content_type), row.physical_address_expiry)
+        return info
+
+    kwargs = list_objects._get_kwargs(
+        repository, ref, **clean(prefix=prefix, after=after, amount=amount, may_presign=True)
+    )
+    return call("listObjects", kwargs, reads_page(ObjectStatsList.from_dict, listed, after), Subject(repository, ref))
 
 
 def _objects_url(repository: str, ref: str) -> str:

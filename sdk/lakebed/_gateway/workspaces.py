@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._signed import PartTarget, PartUrl
 from lakebed._wire import Call, Subject
 from lakebed.model import Commit, ObjectInfo, Page, ScanResult, UploadUrl, WorkspaceInfo
 
@@ -152,6 +153,96 @@ def upload_urls(
         create_upload_urls._get_kwargs(repository, workspace, body=body),
         reads(UploadUrlList.from_dict, urls),
         Subject(repository, workspace),
+        repeat="safe",
+    )
+
+
+def begin_parts(repository: str, workspace: str, path: str, content_type: str) -> Call[PartTarget]:
+    """Begin to write an object in parts. Beginning twice leaves one that a lifecycle rule of the bucket removes."""
+    from lakebed_api.api.workspaces import create_part_upload
+    from lakebed_api.models import PartUpload, PartUploadCreation
+
+    body = PartUploadCreation(path=path, content_type=content_type)
+    return call(
+        "createPartUpload",
+        create_part_upload._get_kwargs(repository, workspace, body=body),
+        reads(
+            PartUpload.from_dict,
+            lambda found: PartTarget(convert.text(found.physical_address), convert.text(found.upload_id)),
+        ),
+        Subject(repository, workspace, path),
+        success=201,
+        repeat="safe",
+    )
+
+
+def part_urls(
+    repository: str, workspace: str, path: str, target: PartTarget, parts: Sequence[int]
+) -> Call[tuple[PartUrl, ...]]:
+    """Signed addresses to write parts at, in the order of their numbers."""
+    from lakebed_api.api.workspaces import sign_parts
+    from lakebed_api.models import PartUrlList, PartUrlRequest
+
+    body = PartUrlRequest(
+        physical_address=target.physical_address, upload_id=target.upload_id, parts=[int(part) for part in parts]
+    )
+
+    def urls(found: PartUrlList) -> tuple[PartUrl, ...]:
+        return tuple(
+            PartUrl(
+                part=convert.number(one.part),
+                method=convert.text(one.method),
+                url=convert.text(one.url),
+                headers=convert.mapping(one.headers),
+                expires=datetime.fromtimestamp(convert.number(one.expires), UTC),
+            )
+            for one in found.results
+        )
+
+    return call(
+        "signParts",
+        sign_parts._get_kwargs(repository, workspace, body=body),
+        reads(PartUrlList.from_dict, urls),
+        Subject(repository, workspace, path),
+        repeat="safe",
+    )
+
+
+def complete_parts(
+    repository: str, workspace: str, path: str, target: PartTarget, size: int, etags: Sequence[str]
+) -> Call[str]:
+    """Make the parts, which have these ETags, one object; gives the object's own. Twice is the same as once."""
+    from lakebed_api.api.workspaces import complete_part_upload
+    from lakebed_api.models import CompletedPartUpload, PartUploadCompletion, WrittenPart
+
+    body = PartUploadCompletion(
+        physical_address=target.physical_address,
+        upload_id=target.upload_id,
+        size_bytes=size,
+        parts=[WrittenPart(part=number, etag=etag) for number, etag in enumerate(etags, 1)],
+    )
+    return call(
+        "completePartUpload",
+        complete_part_upload._get_kwargs(repository, workspace, body=body),
+        reads(CompletedPartUpload.from_dict, lambda found: convert.text(found.etag)),
+        Subject(repository, workspace, path),
+        repeat="safe",
+        slow=True,
+    )
+
+
+def abort_parts(repository: str, workspace: str, path: str, target: PartTarget) -> Call[None]:
+    """Give an upload in parts up."""
+    from lakebed_api.api.workspaces import abort_part_upload
+    from lakebed_api.models import PartUpload
+
+    body = PartUpload(physical_address=target.physical_address, upload_id=target.upload_id)
+    return call(
+        "abortPartUpload",
+        abort_part_upload._get_kwargs(repository, workspace, body=body),
+        answers.nothing,
+        Subject(repository, workspace, path),
+        success=204,
         repeat="safe",
     )
 

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self
 
-from lakebed import _checks
+from lakebed import _checks, _html
+from lakebed._bulk.tally import Tally
 from lakebed._compat.sync import Data
 from lakebed._gateway import commits, refs, workspaces
 from lakebed._ingest import Source
 from lakebed._sync import merging, settle, transfer
+from lakebed._sync.diffs import Diff
 from lakebed._sync.ingest import Ingest
-from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
+from lakebed._sync.shipping import IntoBranch
 from lakebed._sync.workspace import Workspace
 from lakebed._sync.writable import Writable
 from lakebed._workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
@@ -115,20 +117,27 @@ class Branch(Writable):
     ) -> list[ObjectInfo]:
         return transfer.upload_many(self._transport, self.repository.id, self.id, items, deletions, progress)
 
+    def _shipment(self, message: str | None, tally: Tally) -> IntoBranch:
+        return IntoBranch(self, message if message is None else _checks.check_text(message, "message"), tally)
+
     # committing
 
-    def uncommitted(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Listing[Change]:
+    def uncommitted(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
         """What has changed since the last commit."""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
-        return Listing(
-            self._transport,
+        return Diff(
+            self,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             ),
-            Change.COLUMNS,
             f"uncommitted changes of {self.repository.id}/{self.id}",
+            (f"{self.id}@", self.id),
+            live=True,
             limit=limit,
         )
+
+    def _pending(self) -> Diff:
+        return self.uncommitted(limit=_html.ROWS + 1)
 
     def reset(self, path: str | None = None, *, prefix: str | None = None) -> None:
         """Drop uncommitted changes: of one object, of all whose path begins with `prefix`, or all of them.

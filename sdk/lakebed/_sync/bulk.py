@@ -21,7 +21,9 @@ from lakebed._bulk.memory import Known, Memory, journal_for
 from lakebed._bulk.tally import Report, Tally
 from lakebed._bulk.trees import Stamp, folder, inside, refuse_no_directory, walk
 from lakebed._compat.sync import gather, run_in_thread
+from lakebed._sync import transfer
 from lakebed._sync.bulk_ways import Way, way_of
+from lakebed._sync.download import to_fetch
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferResult
 
@@ -250,7 +252,7 @@ class Fetch:
 def fetch(ref: Ref, info: ObjectInfo, name: str, local: Path, tally: Tally) -> Known:
     """Download one object to a file, and say how it looks."""
     started = time.time_ns()
-    got = ref.download(info.path, local, progress=tally.moved)
+    got = transfer.download(ref._download(info.path, 0, None, known=info.checksum), local, tally.moved)
     return run_in_thread(describe, name, local, got.checksum, started)
 
 
@@ -284,7 +286,7 @@ def download_tree(
     with run_in_thread(journal_for, key, top, journal) as memory:
         work = Fetch(ref, memory, tally, jobs)
         try:
-            work.run(iter(ref.list(base)), base, top)
+            work.run(iter(to_fetch(ref, base)), base, top)
         finally:
             tally.end()
         moment = tally.now()

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/outside.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Bytes to signed addresses of an object store, past the server. Over httpx; beside the transport, under `datapaths`.
+"""Bytes to and from signed addresses of an object store, past the server. Over httpx; beside the transport.
 
 A client of its own: the credentials for the server must not be sent to anybody else, and certificates are always
 checked.
@@ -9,15 +9,20 @@ checked.
 from __future__ import annotations
 
 import base64
+import re
 import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import httpx
 from tenacity import Retrying, retry_if_exception
 
 from lakebed import _retry
 from lakebed._compat.sync import Owner, dispose, owner, sleep
+from lakebed._signed import PartUrl
 from lakebed._sync.bodies import ObjectBody
-from lakebed._wire import Call
+from lakebed._wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
 
@@ -25,6 +30,7 @@ _ABANDONED: list[httpx.Client] = []
 _EXPIRED = (400, 401, 403)
 _THERE = (409, 412)
 _BUSY = (408, 429, 500, 502, 503, 504)
+_SAID = re.compile(r"<(Code|Message)>([^<]{0,200})</\1>")
 
 
 class Expired(Exception):
@@ -37,6 +43,10 @@ class Expired(Exception):
 
 class Taken(Exception):
     """An object is at this address already. A commit may name it, so it is not replaced."""
+
+
+class Unreachable(Exception):
+    """This machine does not reach the store: ask the server for the bytes."""
 
 
 class Outside:
@@ -54,7 +64,8 @@ class Outside:
             if self._http is not None:
                 _ABANDONED.append(self._http)
             limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-            self._http, self._owner = httpx.Client(timeout=self._timeout, limits=limits), me
+            timeout = httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0))
+            self._http, self._owner = httpx.Client(timeout=timeout, limits=limits), me
             weakref.finalize(self, dispose, self._http, me[0])
         return self._http
 
@@ -71,6 +82,20 @@ class Outside:
 
         Raises Expired, Taken, ServerUnavailableError and CorruptTransferError.
         """
+        self._write(target, body, digest, subject, {"If-None-Match": "*"})
+
+    def put_part(self, target: PartUrl, body: ObjectBody, digest: str, subject: Call[None]) -> str:
+        """Write a part; gives the ETag that the store answered. Raises as `put`, but never Taken."""
+        return self._write(target, body, digest, subject, {})
+
+    def _write(
+        self,
+        target: UploadUrl | PartUrl,
+        body: ObjectBody,
+        digest: str,
+        subject: Call[None],
+        more: Mapping[str, str],
+    ) -> str:
         policy = self._policy
         attempts = Retrying(
             sleep=self._sleep,
@@ -80,16 +105,24 @@ class Outside:
             reraise=True,
         )
         try:
-            attempts(self._once, target, body, digest, subject)
+            tag: str = attempts(self._once, target, body, digest, subject, more)
+            return tag
         except _retry.Failed as failure:
             raise failure.error from failure.__cause__
 
     def _sleep(self, seconds: float) -> None:
         sleep(seconds)
 
-    def _once(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
+    def _once(
+        self,
+        target: UploadUrl | PartUrl,
+        body: ObjectBody,
+        digest: str,
+        subject: Call[None],
+        more: Mapping[str, str],
+    ) -> str:
         http = self._client()
-        headers = {**target.headers, "Content-Length": str(body.size), "If-None-Match": "*"}
+        headers = {**target.headers, **more, "Content-Length": str(body.size)}
         headers["Content-MD5"] = base64.b64encode(bytes.fromhex(digest)).decode()  # the store refuses other bytes
         try:
             request = http.build_request(target.method, target.url, content=body.stream(), headers=headers)
@@ -97,10 +130,58 @@ class Outside:
         except (httpx.HTTPError, httpx.InvalidURL) as cause:
             raise _retry.broken(subject, cause, _host(target.url)) from None
         if answer.is_success:
-            if body.meter.checksum != digest:
+            if body.meter.hashed and body.meter.checksum != digest:
                 raise _changed(subject)
-            return
-        raise _refused(subject, target, answer)
+            return str(answer.headers.get("etag", "")).strip('"')
+        raise _refused(subject, target.url, answer)
+
+    @contextmanager
+    def read(
+        self, url: str, headers: Mapping[str, str], subject: Call[Any]
+    ) -> Iterator[tuple[Answer, Iterator[bytes]]]:
+        """Open a download. Raises Expired, Unreachable, and `Failed` for what may be better in a moment."""
+        http = self._client()
+        try:
+            response = http.send(http.build_request("GET", url, headers=dict(headers)), stream=True)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as cause:
+            raise Unreachable from cause
+        except httpx.HTTPError as cause:
+            raise _retry.broken(subject, cause, _host(url)) from None
+        try:
+            if response.status_code in _BUSY:
+                error = ServerUnavailableError(
+                    f"the object store at {_host(url)} did not give {subject.subject} (HTTP {response.status_code})",
+                    status=response.status_code,
+                    **_retry.about(subject),
+                )
+                raise _retry.Failed(error, again=True)
+            if response.status_code != (206 if "Range" in headers else 200) or not _says_size(response):
+                raise Expired(
+                    ServerUnavailableError(
+                        f"the object store at {_host(url)} refused {subject.subject} (HTTP {response.status_code})",
+                        status=response.status_code,
+                        **_retry.about(subject),
+                    )
+                )
+            answer = Answer(response.status_code, {name.lower(): value for name, value in response.headers.items()})
+            yield answer, _bytes(response, url, subject)
+        finally:
+            response.close()
+
+
+def _bytes(response: httpx.Response, url: str, subject: Call[Any]) -> Iterator[bytes]:
+    try:
+        for chunk in response.iter_raw():
+            yield chunk
+    except httpx.HTTPError as cause:
+        raise _retry.broken(subject, cause, _host(url)) from None
+
+
+def _says_size(response: httpx.Response) -> bool:
+    """Whether the answer says how large the whole object is, as every store does."""
+    if response.status_code == 206:
+        return str(response.headers.get("content-range", "")).rpartition("/")[2].isdigit()
+    return "content-length" in response.headers
 
 
 def _host(url: str) -> str:
@@ -114,9 +195,9 @@ def _changed(subject: Call[None]) -> CorruptTransferError:
     )
 
 
-def _refused(subject: Call[None], target: UploadUrl, answer: httpx.Response) -> Exception:
-    said = " ".join(answer.text.split())[:300]
-    text = f"the object store at {_host(target.url)} refused {subject.subject} (HTTP {answer.status_code}): {said}"
+def _refused(subject: Call[None], url: str, answer: httpx.Response) -> Exception:
+    said = ": ".join(found[1] for found in _SAID.findall(answer.text))  # the rest quotes keys and signatures
+    text = f"the object store at {_host(url)} refused {subject.subject} (HTTP {answer.status_code}): {said}"
     if "BadDigest" in said or "InvalidDigest" in said:
         return _changed(subject)
     if answer.status_code in _THERE:

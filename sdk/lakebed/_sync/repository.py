@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from lakebed import _checks, _graph
-from lakebed._compat.sync import gather
+from lakebed import _checks, _graph, _html
+from lakebed._compat.sync import Shown, gather
 from lakebed._gateway import commits, refs, repositories, workspaces
+from lakebed._graph import Graph
 from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from lakebed._sync.lake import Lake
 
 
-class Repository:
+class Repository(Shown):
     """A handle to one repository. Making it asks nothing; its methods do."""
 
     __module__ = "lakebed"
@@ -32,6 +33,8 @@ class Repository:
         self.id = _checks.check_name(id, "repository name")
         self._lake = lake
         self._transport = lake._transport
+        self._shared: tuple[str, str] | None = None
+        """Its namespace, and where that is a directory of this machine; known after `nearby` asked for it."""
 
     def __repr__(self) -> str:
         return f"<Repository {self.id}>"
@@ -166,10 +169,27 @@ class Repository:
         """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
         return self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
 
-    def graph(self, limit: int = 50) -> str:
-        """The newest commits of all branches and tags, drawn as a text graph. Raises NotFoundError."""
+    def graph(self, limit: int = 50) -> Graph:
+        """The newest commits of all branches and tags, drawn: a text that `print` shows, with `.svg` as a picture.
+
+        Notebooks show the picture. Raises NotFoundError.
+        """
         branches = self.branches(limit=_graph.MAX_HEADS).all()
         tags = self.tags(limit=_graph.MAX_HEADS).all()
         heads = sorted({info.commit_id for info in [*branches, *tags]})
         logs = gather([self.ref(head).log(limit=limit).all for head in heads])
-        return _graph.draw([commit for log in logs for commit in log], branches, tags, limit)
+        return _graph.both([commit for log in logs for commit in log], branches, tags, limit)
+
+    def _look(self) -> str:
+        info = self.info()
+        shown: list[Listing[Any]] = [
+            self.branches(limit=_html.FEW + 1),
+            self.tags(limit=_html.FEW + 1),
+            self.ref(info.default_branch).log(limit=_html.FEW + 1),
+        ]
+        parts = [
+            _html.rows(listing._title, rows[: _html.FEW], listing._columns, more=len(rows) > _html.FEW)
+            for listing, rows in zip(shown, gather([listing.all for listing in shown]), strict=True)
+        ]
+        pairs = [(name, getattr(info, name)) for name, _ in info.COLUMNS]
+        return _html.facts(self.id, pairs, *parts)

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
 from lakebed._bulk.directory import is_plain
+from lakebed._bulk.tally import Tally
 from lakebed._compat.sync import Data
 from lakebed._gateway import workspaces
+from lakebed._signed import PROXIED, wanted_path
 from lakebed._sync import datapaths, transfer
 from lakebed._sync.opening import Opening
+from lakebed._sync.shipping import IntoWorkspace
 from lakebed._sync.transport import Transport
 from lakebed._sync.writable import Writable
 from lakebed._workspaces import WorkspaceOptions
@@ -167,6 +170,12 @@ class Staging(Writable):
         return self._transport.call(workspaces.scan(self.repository.id, self.id))
 
     # what the verbs share
+
+    def _reads_proxied(self) -> bool:
+        return wanted_path(self.options.data_path) == PROXIED
+
+    def _shipment(self, message: str | None, tally: Tally) -> IntoWorkspace:
+        return IntoWorkspace(self, message, tally)
 
     def _open(self) -> None:
         """Create it if that was not done. Doing it twice, here or elsewhere, is the same as once."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import platform
-import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,12 +22,14 @@ from tenacity import Retrying, retry_if_exception
 from lakebed import _config, _retry
 from lakebed._compat.sync import Owner, dispose, owner, sleep
 from lakebed._config import Settings
+from lakebed._forks import ForkLock
 from lakebed._gateway import answers
+from lakebed._signed import Addresses
 from lakebed._sync.bodies import Body
 from lakebed._sync.outside import Outside
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
-from lakebed.errors import ConfigurationError, LakebedError
+from lakebed.errors import AuthenticationError, ConfigurationError, LakebedError
 
 T = TypeVar("T")
 
@@ -58,7 +59,10 @@ class Transport:
         self.outside = Outside(self.policy, settings.timeout)
         """Connections to object stores, for signed addresses."""
 
-        self._lock = threading.Lock()
+        self.addresses = Addresses()
+        """Signed addresses to read at."""
+
+        self._lock = ForkLock()
         self._owner: Owner | None = None
         self._http: httpx.Client | None = None
         self._closed = False
@@ -175,8 +179,14 @@ class Transport:
         response = self._send(call, body, stream=False)
         answer = Answer(response.status_code, _headers(response), response.content)
         if answer.status not in call.success:
-            raise _retry.refused(call, answer)
+            raise self._refused(call, answer)
         return answer
+
+    def _refused(self, call: Call[Any], answer: Answer) -> _retry.Failed:
+        failed = _retry.refused(call, answer)
+        if isinstance(failed.error, AuthenticationError):
+            failed.error.message += f"; sent was the {self.settings.shown_key}"
+        return failed
 
     def _open(self, call: Call[Any], body: Body | None) -> httpx.Response:
         response = self._send(call, body, stream=True)
@@ -185,10 +195,10 @@ class Transport:
         try:
             content = response.read()
         except httpx.HTTPError as cause:
-            raise _retry.broken(call, cause, self.settings.endpoint) from None
+            raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
         finally:
             response.close()
-        raise _retry.refused(call, Answer(response.status_code, _headers(response), content))
+        raise self._refused(call, Answer(response.status_code, _headers(response), content))
 
     def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> httpx.Response:
         http = self._client()
@@ -207,14 +217,14 @@ class Transport:
             )
             return http.send(request, stream=stream)
         except (httpx.HTTPError, httpx.InvalidURL) as cause:
-            raise _retry.broken(call, cause, self.settings.endpoint) from None
+            raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
 
     def _bytes(self, call: Call[Any], response: httpx.Response) -> Iterator[bytes]:
         try:
             for chunk in response.iter_raw():
                 yield chunk
         except httpx.HTTPError as cause:
-            raise _retry.broken(call, cause, self.settings.endpoint) from None
+            raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
 
 
 def _headers(response: httpx.Response) -> Mapping[str, str]:

@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from lakebed import _checks, _notes
+from lakebed import _checks, _html, _notes, _progress
 from lakebed._gateway import commits, workspaces
 from lakebed._sync import bulk, merging
 from lakebed._sync.advance import Advance
-from lakebed._sync.listing import Listing
+from lakebed._sync.diffs import Diff
 from lakebed._sync.ref import Ref
 from lakebed._sync.selection import Selection
 from lakebed._sync.settle import new_operation_id
@@ -26,7 +26,7 @@ from lakebed._sync.staging import Staging
 from lakebed._sync.transport import recall
 from lakebed._workspaces import check_policy, checked_globs, seconds_of
 from lakebed.errors import NothingToCommitError, WorkspaceClosedError
-from lakebed.model import Change, Commit, TransferProgress, TransferResult, WorkspaceInfo
+from lakebed.model import Commit, TransferProgress, TransferResult, WorkspaceInfo
 
 
 class Workspace(Staging):
@@ -95,7 +95,7 @@ class Workspace(Staging):
         source: str | os.PathLike[str],
         prefix: str = "",
         *,
-        progress: Callable[[TransferProgress], None] | None = None,
+        progress: bool | Callable[[TransferProgress], None] | None = None,
         jobs: int = bulk.JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
@@ -107,7 +107,8 @@ class Workspace(Staging):
 
         Raises PartialFailureError, after trying all, when files could not be read, and InvalidRequestError.
         """
-        return bulk.upload_tree(self, source, prefix, progress=progress, jobs=jobs, journal=journal)
+        with _progress.following(f"upload to {prefix}", progress) as report:
+            return bulk.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
 
     def revert(self, *globs: str) -> None:
         """Take back all changes, or those that globs in .gitignore style choose; it stays open.
@@ -116,18 +117,22 @@ class Workspace(Staging):
         """
         self._transport.call(workspaces.revert(self.repository.id, self.id, checked_globs(globs)))
 
-    def changes(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Listing[Change]:
+    def changes(self, prefix: str = "", delimiter: str = "", limit: int | None = None) -> Diff:
         """What it changes, against the commit that it stands on. (`diff` compares with another ref.)"""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
-        return Listing(
-            self._transport,
+        return Diff(
+            self,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             ),
-            Change.COLUMNS,
             f"changes of {self.repository.id}/{self.id}",
+            (f"{self.id}@", self.id),
+            live=True,
             limit=limit,
         )
+
+    def _pending(self) -> Diff:
+        return self.changes(limit=_html.ROWS + 1)
 
     # committing
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -15,11 +15,11 @@ from lakebed._gateway import objects
 from lakebed._sync import tables
 from lakebed._sync.ref import Ref
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
-from lakebed.model import ObjectInfo
+from lakebed.model import ObjectInfo, TransferProgress
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+    from lakebed._bulk.tally import Tally
+    from lakebed._sync.shipping import Shipment
 
 _DELETED_AT_ONCE = 1000
 
@@ -28,6 +28,7 @@ class Writable(Ref):
     """A ref that can be written to."""
 
     __module__ = "lakebed"
+    _read_only = False
 
     def put(
         self,
@@ -117,31 +118,62 @@ class Writable(Ref):
     def write_parquet(
         self,
         path: str,
-        data: pd.DataFrame | pa.Table | pa.RecordBatchReader,
+        data: object,
         *,
-        partition_by: list[str] | None = None,
-        mode: Literal["append", "overwrite", "error"] | None = None,
+        partition_by: Sequence[str] | str = (),
+        mode: Literal["append", "overwrite", "overwrite_partitions", "error"] | None = None,
+        schema: Literal["same", "unify"] = "same",
         max_rows_per_file: int | None = None,
         compression: str = "zstd",
+        message: str | None = None,
+        progress: bool | Callable[[TransferProgress], None] | None = None,
     ) -> list[ObjectInfo]:
         """Write a table as Parquet: one file when the path ends in `.parquet`, else a directory of new files.
 
-        All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
-        everything under it, `error` refuses when there is something. `partition_by` makes Hive-style directories,
-        which `read_parquet` restores. A single file is replaced, unless `mode` is `error`.
+        `data` is a DataFrame, an Arrow table or RecordBatchReader, anything with `__arrow_c_stream__` (Polars, DuckDB),
+        or an iterator of those; a stream is never held as a whole. `partition_by` makes Hive-style directories.
 
-        Raises AlreadyExistsError and InvalidRequestError.
+        All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
+        everything under it, `overwrite_partitions` everything under the partitions that the data have, `error` refuses
+        when there is something. A single file is replaced, unless `mode` is `error`. On a branch the change is
+        uncommitted; with a `message` it is a commit of its own, without what else is uncommitted there.
+
+        Data that are added must have the columns and types of what is there; `schema="unify"` lets columns be more or
+        fewer, never of another type. `progress` as of `read_table`.
+
+        Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError; with a `message` also
+        ConcurrentCommitError and DirtyBranchError. Then nothing was written.
         """
         return tables.write_parquet(
             self,
             path,
             data,
-            partition_by=partition_by or [],
+            partition_by=partition_by,
             mode=mode,
+            schema=schema,
             max_rows_per_file=max_rows_per_file,
             compression=compression,
+            message=message,
+            progress=progress,
         )
 
-    def write_csv(self, path: str, data: pd.DataFrame, **options: Any) -> ObjectInfo:
-        """Write a DataFrame as CSV, without its index; `options` go to `DataFrame.to_csv`."""
+    def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
+        """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`."""
         return tables.write_csv(self, path, data, options)
+
+    def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
+        """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
+
+        `options` go to `DataFrame.to_json`.
+        """
+        return tables.write_json(self, path, data, options)
+
+    def write_feather(
+        self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
+    ) -> ObjectInfo:
+        """Write a table as one Feather file (Arrow IPC), batch by batch."""
+        return tables.write_feather(self, path, data, compression)
+
+    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+        """How a table's files get here."""
+        raise NotImplementedError

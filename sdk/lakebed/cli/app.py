@@ -7,6 +7,7 @@ Under all verbs. A global option may stand before the verb or after it: `lakebed
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from lakebed import Lake
+    from lakebed import Lake, Settings
 
 
 @dataclass
@@ -34,11 +35,22 @@ class App:
 
     def lake(self) -> Lake:
         """Connect, with what was given over what the environment and the files say. Raises ConfigurationError."""
-        from lakebed import connect
+        from lakebed import Lake
 
-        return connect(
-            self.endpoint, self.access_key_id, self.secret_access_key, timeout=self.timeout, retries=self.retries
-        )
+        return Lake(self.settings())
+
+    def settings(self) -> Settings:
+        """What `lake` connects with. Misspelled settings are told on standard error. Raises ConfigurationError."""
+        from lakebed import _config
+
+        given = (self.endpoint, self.access_key_id, self.secret_access_key)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", _config.ConfigurationWarning)
+            try:
+                return _config.resolve(*given, timeout=self.timeout, retries=self.retries)
+            finally:
+                for one in caught:
+                    sys.stderr.write(f"lakebed: warning: {one.message}\n")
 
     @property
     def shows_progress(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakebed import LakebedError
+from lakebed._config_sources import misspelled
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, pass_app
 from lakebed.cli.exits import ExitCode, explain
@@ -44,8 +46,13 @@ def doctor(app: App) -> None:
         with lake:
             settings = _settings(lake)
             code = _check_server(lake, checks)
-    report = {"ok": code is ExitCode.OK, "versions": versions, "settings": settings, "checks": checks}
-    output.show(app, _text(versions, settings, checks), report)
+            for one in checks:  # whoever pastes this may not want to tell the whole key id
+                key = lake.settings.access_key_id
+                one["message"] = one["message"].replace(repr(key), repr(_short(key)))
+    advice = _advice()
+    report: dict[str, Any] = {"ok": code is ExitCode.OK, "versions": versions, "settings": settings}
+    report |= {"checks": checks, "warnings": advice}
+    output.show(app, _text(versions, settings, checks, advice), report)
     raise click.exceptions.Exit(int(code))
 
 
@@ -70,11 +77,10 @@ def _version(name: str) -> str:
 
 
 def _settings(lake: Lake) -> list[dict[str, str]]:
-    home = str(Path.home())
     found = []
     for key, value, source in lake.settings.masked():
-        fit = value[:4] + "..." if key == "access_key_id" else value
-        found.append({"key": key, "value": fit, "source": source.replace(home, "~")})
+        fit = _short(value) if key == "access_key_id" else value
+        found.append({"key": key, "value": fit, "source": _homeless(source)})
     return found
 
 
@@ -104,14 +110,32 @@ def _failed_by(checks: list[dict[str, Any]], name: str, ask: Callable[[], object
 
 def _failed(checks: list[dict[str, Any]], name: str, error: LakebedError) -> ExitCode:
     failure = explain(error)
-    checks.append({"check": name, "ok": False, "message": failure.message.replace(str(Path.home()), "~")})
+    checks.append({"check": name, "ok": False, "message": _homeless(failure.message)})
     return failure.code
 
 
-def _text(versions: dict[str, str], settings: list[dict[str, str]], checks: list[dict[str, Any]]) -> str:
+def _advice() -> list[str]:
+    try:
+        return [_homeless(sentence) for sentence in misspelled(os.environ)]
+    except LakebedError:
+        return []  # the file cannot be read: the check of the settings has said so
+
+
+def _homeless(text: str) -> str:
+    return text.replace(str(Path.home()), "~")
+
+
+def _short(key: str) -> str:
+    return key[:4] + "..."
+
+
+def _text(
+    versions: dict[str, str], settings: list[dict[str, str]], checks: list[dict[str, Any]], advice: list[str]
+) -> str:
     lines = [output.table(versions.items()), ""]
     if settings:
         lines += [output.table((one["key"], f"{one['value']}  (from {one['source']})") for one in settings), ""]
     for one in checks:
         lines.append(f"[{'ok' if one['ok'] else 'FAILED'}] {one['check']}: {output.shown(one['message'])}")
+    lines += [f"[WARNING] settings: {output.shown(sentence)}" for sentence in advice]
     return "\n".join(lines)

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import traceback
+import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -35,6 +36,7 @@ _VERBS = {
     "download": "transfer",
     "local": "local",
     "ingest": "ingest",
+    "config": "configuration",
     "doctor": "doctor",
 }
 
@@ -85,6 +87,7 @@ def root() -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process, and end the process."""
+    warnings.formatwarning = lambda message, *_: f"lakebed: {message}\n"  # for people, who know no lines of code
     code = run(sys.argv[1:])
     if threading.active_count() > 1 and code == 130:
         os._exit(code)  # a worker hangs in the network: a second Ctrl-C should not be needed

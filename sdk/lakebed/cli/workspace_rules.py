@@ -24,7 +24,8 @@ _OBJECTS = ("s3:PutObject", "s3:PutObjectTagging", "s3:GetObject", "s3:AbortMult
               help="Give up uploads in parts that were left unfinished for so long.")  # fmt: skip
 @click.option("--expire-days", type=click.IntRange(min=1), metavar="N",
               help="Also delete objects after so long: COMMITTED ONES TOO.")  # fmt: skip
-@click.option("--path", "path", default="", metavar="PATH", help="Only objects tagged path[0], path[1], ... like this.")
+@click.option("--path", "path", default="", metavar="PATH",
+              help="Only objects whose tags path.0, path.1 and so on are these parts.")  # fmt: skip
 @pass_app
 def rules(app: App, prefix: str, abort_days: int, expire_days: int | None, path: str) -> None:
     """Print the S3 lifecycle configuration and the IAM policy that fit a workspace's prefix, as JSON.
@@ -70,7 +71,7 @@ def _lifecycle(key: str, abort_days: int, expire_days: int | None, path: str) ->
         }
     ]
     if expire_days is not None:
-        tags = [{"Key": f"path[{at}]", "Value": part} for at, part in enumerate(path.strip("/").split("/")) if part]
+        tags = [{"Key": name, "Value": part} for name, part in _tags(path).items()]
         found.append(
             {
                 "ID": "lakebed-expire",
@@ -80,6 +81,18 @@ def _lifecycle(key: str, abort_days: int, expire_days: int | None, path: str) ->
             }
         )
     return {"Rules": found}
+
+
+def _tags(path: str) -> dict[str, str]:
+    """The tags that writers give. Raises UsageError for a path of which no tag can hold a part."""
+    from lakebed_format.tags import path_tags
+
+    found, parts = path_tags(path), [part for part in path.strip("/").split("/") if part]
+    if len(found) != len(parts):
+        raise click.UsageError(
+            "--path has a part that no tag can hold: at most 10, of up to 256 letters, digits, spaces and +-=._:/@."
+        )
+    return found
 
 
 def _policy(bucket: str, key: str) -> dict[str, Any]:

@@ -8,22 +8,23 @@ deleted or written anew by other means comes back.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import msgspec
 
 from lakebed_engine.operations import names
-from lakebed_engine.operations.context import Context, Repo, open_repo, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, staging
 from lakebed_engine.operations.staging import MAX_BATCH, Row, new_entry, stage
 from lakebed_engine.operations.swap import ledger_token
 from lakebed_engine.operations.views import View, sources_of
 from lakebed_engine.operations.workspaces import find_open, record_of
-from lakebed_engine.stores.kv.base import Put
+from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.foreign import version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
-from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, PredicateFailed, TooManyAttemptsError
 from lakebed_engine.vocabulary.records import Entry, ScanReport, Workspace
 
 PAGE = 1000
@@ -31,6 +32,10 @@ PAGE = 1000
 
 CONTENT_TYPE = "application/octet-stream"
 """Of objects that a scan finds: a listing does not tell it."""
+
+
+_ASIDE = re.compile(r"~/[0-9a-f]{32}(?:/|\Z)")
+"""Keys that servers and clients make up, for what they then register themselves: nothing is shown of the others."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True):
@@ -107,7 +112,8 @@ async def scan(ctx: Context, repo_name: str, found_id: str, force: bool) -> Scan
     """Register what lies below the workspace's prefixes and is new or has changed, by size, ETag and mtime.
 
     Of what an earlier scan registered and is there no more, the path is deleted, while it still shows that object. Safe
-    to repeat, and to break off: each page of the listing is one batch. Raises WorkspaceClosedError.
+    to repeat, to run beside another, and to break off: each page of the listing is one batch. Raises
+    WorkspaceClosedError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -115,7 +121,7 @@ async def scan(ctx: Context, repo_name: str, found_id: str, force: bool) -> Scan
     for prefix in (*record.old_prefixes, record.prefix):
         start = prefix
         async for page, end in _pages(repo, prefix):
-            counts = await _page(ctx, repo, record, prefix, page, (start, end))
+            counts = await _settled(ctx, repo, record, prefix, page, (start, end))
             total = [one + other for one, other in zip(total, counts, strict=True)]
             start = end
     return ScanReport(*total)
@@ -134,38 +140,98 @@ async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[BlobStat],
     yield page, end
 
 
-async def _page(
+async def _between(repo: Repo, prefix: str, start: str, end: str) -> list[BlobStat]:
+    """What a page's part of the listing is now."""
+    found: list[BlobStat] = []
+    async for blob in repo.store.list(prefix, start.removesuffix("\0") if start != prefix else ""):
+        if blob.key >= end:
+            break
+        found.append(blob)
+    return found
+
+
+async def _settled(
     ctx: Context, repo: Repo, record: Workspace, prefix: str, page: list[BlobStat], between: tuple[str, str]
 ) -> tuple[int, int, int]:
-    """Registered, vanished, unchanged."""
-    known = await _ledger(ctx, record, *between)
-    found = [blob for blob in page if blob.key != prefix]
+    """One page: registered, vanished, unchanged. Looked at again when others changed what it was compared with."""
+    streamed: list[BlobStat] | None = page
+    for _ in range(ATTEMPTS):
+        try:
+            found = await _page(ctx, repo, record, prefix, streamed, between)
+        except PredicateFailed:
+            found = None
+        if found is not None:
+            return found
+        streamed = None
+    raise TooManyAttemptsError(
+        f"workspace {record.uid} of {repo.name!r}: its objects changed {ATTEMPTS} times while they were looked at, not "
+        "all of them are registered: scan again"
+    )
+
+
+async def _page(
+    ctx: Context,
+    repo: Repo,
+    record: Workspace,
+    prefix: str,
+    streamed: list[BlobStat] | None,
+    between: tuple[str, str],
+) -> tuple[int, int, int] | None:
+    """As `_settled`, of what was listed before, or lists it now. Raises PredicateFailed.
+
+    None: by a listing from before the ledger was read something is gone or has changed, which may be what another scan,
+    or a client, has registered since.
+    """
+    known, versions = await _ledger(ctx, record, *between)
+    page = await _between(repo, prefix, *between) if streamed is None else streamed
+    found = [blob for blob in page if blob.key != prefix and not _ASIDE.match(blob.key, len(prefix))]
     new = [blob for blob in found if not _is_known(known.get(blob.key), blob)]
     entries = [one for one in await _entries(ctx, repo, new) if not _is_same(known.get(one[0].key), one[1])]
     rows: list[Row] = [(blob.key.removeprefix(prefix), entry) for blob, entry in entries]
     notes = [_note(record, blob.key, Known(blob.size, blob.mtime, blob.etag, True)) for blob, _ in entries]
     listed = {blob.key for blob in page}
     gone = [key for key, one in known.items() if one.scanned and key not in listed]
-    if gone:
-        now = record_of(await find_open(ctx, repo, record.uid))
-        view = View(ctx, repo, sources_of(now), EMPTY_TREE)
-        for key in gone:
-            entry = await view.find(key.removeprefix(prefix))
-            if entry is not None and entry.physical_address == key:
-                rows.append((key.removeprefix(prefix), None))
-            notes.append(_note(record, key, None))
+    if streamed is not None and (gone or any(blob.key in known for blob, _ in entries)):
+        return None
+    tombstones, checks = await _tombstones(ctx, repo, record, prefix, gone) if gone else ([], [])
+    rows += tombstones
+    notes += [_note(record, key, None) for key in gone]
     if notes:
-        await stage(ctx, repo, record.name, rows, notes)
+        # of two scans at once the one that has seen less must not have the last word
+        checks += [Check(note.partition, note.key, versions.get(note.key, ABSENT)) for note in notes]
+        await stage(ctx, repo, record.name, rows, notes, checks)
     return len(entries), len(gone), len(found) - len(entries)
 
 
-async def _ledger(ctx: Context, record: Workspace, start: str, end: str) -> dict[str, Known]:
+async def _tombstones(
+    ctx: Context, repo: Repo, record: Workspace, prefix: str, gone: Sequence[str]
+) -> tuple[list[Row], list[Check]]:
+    """Of the paths that still show an object that has gone; and the checks that they do when they are staged."""
+    now = await find_open(ctx, repo, record.uid)
+    view = View(ctx, repo, sources_of(now.record), EMPTY_TREE)
+    live = staging(now.record.staging_token)
+    paths = [key.removeprefix(prefix) for key in gone]
+    staged = await ctx.kv.get_many(live, [path.encode() for path in paths])
+    rows: list[Row] = []
+    checks = [now.check(repo)]
+    for key, path, row in zip(gone, paths, staged, strict=True):
+        entry = await view.find(path)
+        if entry is not None and entry.physical_address == key:
+            rows.append((path, None))
+            checks.append(Check(live, path.encode(), ABSENT if row is None else row.version))
+    return rows, checks
+
+
+async def _ledger(ctx: Context, record: Workspace, start: str, end: str) -> tuple[dict[str, Known], dict[bytes, int]]:
+    """What the ledger says of a part of a listing, and the versions of all its rows."""
     found: dict[str, Known] = {}
+    versions: dict[bytes, int] = {}
     at = start.encode()
     while rows := await ctx.kv.scan(staging(ledger_token(record)), at, end.encode(), PAGE):
         found |= {row.key.decode(): _known.decode(row.value) for row in rows if row.value != _GONE}
+        versions |= {row.key: row.version for row in rows}
         at = rows[-1].key + b"\0"
-    return found
+    return found, versions
 
 
 def _is_known(known: Known | None, blob: BlobStat) -> bool:
@@ -198,14 +264,15 @@ async def _entries(ctx: Context, repo: Repo, blobs: Sequence[BlobStat]) -> list[
 async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, Entry] | None:
     """A store that tells no ETag has its object read: the checksum says what is the same content."""
     # as with foreign objects: what looks like an MD5 in a listing may be none (parts, keys of one's own)
-    checksum = version_of(blob) if blob.etag else ""
+    checksum, size = version_of(blob) if blob.etag else "", blob.size
     if not checksum:
-        digest = hashlib.md5(usedforsecurity=False)
+        digest, size = hashlib.md5(usedforsecurity=False), 0
         try:
             async with repo.store.open(blob.key) as chunks:
                 async for chunk in chunks:
                     await ctx.runtime.cpu(digest.update, chunk)
+                    size += len(chunk)  # of what was read: it may have been written anew since the listing
         except BlobNotFound:
             return None
         checksum = digest.hexdigest()
-    return blob, new_entry(blob.key, checksum, blob.size, int(blob.mtime), CONTENT_TYPE, {})
+    return blob, new_entry(blob.key, checksum, size, int(blob.mtime), CONTENT_TYPE, {})

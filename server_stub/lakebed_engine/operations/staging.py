@@ -44,11 +44,19 @@ def new_entry(
     return Entry(address, checksum, 0, size, mtime, content_type, meta, identity(size, checksum, content_type, meta))
 
 
-async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row], further: Sequence[Put] = ()) -> None:
+async def stage(
+    ctx: Context,
+    repo: Repo,
+    branch: str,
+    rows: Sequence[Row],
+    further: Sequence[Put] = (),
+    checks: Sequence[Check] = (),
+) -> None:
     """Put rows (None: a tombstone) into the branch's token, all or nothing; and `further` rows in the same batch.
 
     Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing,
-    once the batch that was lost can land no more.
+    once the batch that was lost can land no more. With `checks` of one's own it is for the caller to repeat: raises
+    PredicateFailed.
     """
     puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
     lost: OutcomeUnknownError | None = None
@@ -59,8 +67,10 @@ async def stage(ctx: Context, repo: Repo, branch: str, rows: Sequence[Row], furt
             if lost is not None and not await _fenced(ctx, repo, seen, tried):
                 continue
             tried = seen
-            await _put(ctx, repo, seen, puts, further=further)
+            await _put(ctx, repo, seen, puts, checks, further)
         except PredicateFailed:
+            if checks:
+                raise
             continue
         except OutcomeUnknownError as error:
             if lost is not None:

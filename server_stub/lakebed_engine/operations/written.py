@@ -1,8 +1,8 @@
-"""What clients wrote to the store themselves: signed addresses for it, and registration of what is proven to be there.
+"""What clients wrote to the store themselves: registration of what is proven to be there.
 
-Above `workspaces` and `scanning`, under `layer_files`. A client is believed nothing about an object: its address lies
-below the workspace's own prefixes, the store says that it is there, its size is the one told, and its checksum where
-the store keeps one.
+Above `workspaces` and `scanning`, under `layer_files` and `signing`. A client is believed nothing about an object: its
+address lies below the workspace's own prefixes, the store says that it is there, its size is the one told, and its
+checksum where the store keeps one.
 """
 
 from __future__ import annotations
@@ -17,24 +17,15 @@ from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.scanning import register_proven
 from lakebed_engine.operations.staging import MAX_BATCH, Row, new_entry
 from lakebed_engine.operations.workspaces import find_open, record_of
-from lakebed_engine.stores.objects.base import BlobStat, InDirectory, Signer
+from lakebed_engine.stores.objects.base import BlobStat, InDirectory, ObjectStore
+from lakebed_engine.stores.objects.signing import Signer, Signing
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     ChecksumMismatchError,
     InvalidAddressError,
     InvalidRequestError,
-    NotSupportedError,
 )
-from lakebed_engine.vocabulary.records import DataPlace, Entry, SignedUpload, Workspace, Written
-
-MOST_SIGNED = 1000
-"""Addresses signed in one call."""
-
-SIGNED_SECONDS = 900
-"""How long a signed address can be used."""
-
-LARGEST_PUT = 5 << 30
-"""Bytes of one PUT, as on S3; what is larger goes in parts, which no signed address is for."""
+from lakebed_engine.vocabulary.records import DataPlace, Entry, Workspace, Written
 
 LATEST = 253402300799
 """The last second of the year 9999."""
@@ -176,41 +167,16 @@ async def _listed(repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
     return found
 
 
+def signer_of(store: ObjectStore) -> Signer | None:
+    """What signs addresses of a store; None where nothing can."""
+    return store.signer if isinstance(store, Signing) else None
+
+
 async def place_of(ctx: Context, repo_name: str) -> DataPlace:
     """Where a repository's data lies."""
     store = (await open_repo(ctx, repo_name)).store
     return DataPlace(
         store.uri,
-        isinstance(store, Signer) and store.signs,
+        signer_of(store) is not None,
         store.directory if isinstance(store, InDirectory) else "",
     )
-
-
-async def sign_uploads(
-    ctx: Context, repo_name: str, found_id: str, paths: Sequence[str], size: int, content_type: str
-) -> list[SignedUpload]:
-    """A signed address below the workspace's prefix for one PUT of each path. `size` is the largest, in bytes.
-
-    Raises NotSupportedError when the store cannot sign, or takes no PUT of that size; WorkspaceClosedError.
-    """
-    repo = await open_repo(ctx, repo_name, write=True)
-    record = record_of(await find_open(ctx, repo, found_id))
-    if not paths or len(paths) > MOST_SIGNED:
-        raise InvalidRequestError(f"{len(paths)} paths: must be 1 to {MOST_SIGNED} at once")
-    for path in paths:
-        names.check_path(path)
-    if not isinstance(repo.store, Signer) or not repo.store.signs:
-        raise NotSupportedError(f"the store of {repo.name!r} signs no addresses: write through the server")
-    if size > LARGEST_PUT:
-        raise NotSupportedError(
-            f"{size} bytes: a signed address takes at most {LARGEST_PUT}; write with credentials of your own, or "
-            "through the server"
-        )
-    keys = [record.prefix + path for path in paths]
-    expires = ctx.now() + SIGNED_SECONDS
-    urls = await repo.store.sign_puts(keys, SIGNED_SECONDS)
-    headers = dict(repo.store.put_headers) | ({"Content-Type": content_type} if content_type else {})
-    return [
-        SignedUpload(path, f"{repo.store.uri}/{key}", url, headers, expires)
-        for path, key, url in zip(paths, keys, urls, strict=True)
-    ]

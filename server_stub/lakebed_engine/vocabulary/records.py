@@ -280,6 +280,44 @@ class SignedUpload(msgspec.Struct, frozen=True):
     expires: int
 
 
+class SignedRead(msgspec.Struct, frozen=True):
+    """A signed address that takes GETs until `expires`, in Unix seconds."""
+
+    url: str
+    expires: int
+
+
+class PartUpload(msgspec.Struct, frozen=True):
+    """An object that is written in parts: what it is to be registered with, and the store's id of the upload."""
+
+    physical_address: str
+    upload: str
+
+
+class SignedPart(msgspec.Struct, frozen=True):
+    """A signed address for one PUT of one part."""
+
+    number: int
+    url: str
+    headers: dict[str, str]
+    expires: int
+
+
+class SentPart(msgspec.Struct, frozen=True):
+    """A part that a client says it wrote, by the ETag that the store answered."""
+
+    number: int
+    etag: str
+
+
+class CompletedUpload(msgspec.Struct, frozen=True):
+    """An object that was written in parts, as the store has it."""
+
+    physical_address: str
+    etag: str
+    size: int
+
+
 class ScanReport(msgspec.Struct, frozen=True):
     """What a scan did: objects it registered or registered anew, ones that vanished, and ones that are as they were."""
 

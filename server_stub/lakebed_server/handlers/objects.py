@@ -10,7 +10,7 @@ from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET
 
-from lakebed_server import views
+from lakebed_server import signing, views
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, empty, json
 from lakebed_server.streaming import downloads, uploads
@@ -21,8 +21,10 @@ MOST_PATHS = 1000
 
 async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
     """getObject."""
-    _no_presign(p.presign)
+    signs = await signing.wanted(call, p.repository, p.presign, p.may_presign)
     entry = await call.engine.stat(p.repository, p.ref, p.path)
+    if signs and (elsewhere := await signing.redirect(call, p, entry)) is not None:
+        return elsewhere
     return downloads.content(call.engine, p.repository, entry, p.range, p.if_none_match)
 
 
@@ -33,14 +35,17 @@ async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
 
 async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
     """statObject."""
-    _no_presign(p.presign)
+    signs = await signing.wanted(call, p.repository, p.presign)
     entry, address = await call.engine.locate(p.repository, p.ref, p.path)
-    return json(200, views.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False))
+    stats = views.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False)
+    if signs:
+        await signing.sign_one(call, p.repository, stats, entry)
+    return json(200, stats)
 
 
 async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
     """listObjects."""
-    _no_presign(p.presign)
+    signs = await signing.wanted(call, p.repository, p.presign, p.may_presign)
     page = await call.engine.list_objects(
         p.repository,
         p.ref,
@@ -51,6 +56,8 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
     )
     address = await call.engine.addresses(p.repository)
     results = views.listed(page.items, address, user_metadata=p.user_metadata is not False)
+    if signs:
+        await signing.sign_rows(call, p.repository, results, page.items, p.presign)
     pagination = views.pagination(page, lambda item: item.path)
     return json(200, models.ObjectStatsList(pagination=pagination, results=results))
 
@@ -98,8 +105,3 @@ async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCo
     )
     address = await call.engine.addresses(p.repository)
     return json(201, views.object_stats(p.dest_path, entry, address(entry)))
-
-
-def _no_presign(asked: object) -> None:
-    if asked is True:
-        raise bad_request("parameter presign: this server's store cannot sign addresses; leave it out")

@@ -42,7 +42,8 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
 
 async def get_repository(call: Call, p: ops.GetRepositoryParams) -> Reply:
     """getRepository."""
-    return json(200, views.repository(await call.engine.get_repository(p.repository)))
+    found = await call.engine.get_repository(p.repository)
+    return json(200, views.repository(found, await _directory(call, p.repository)))
 
 
 async def delete_repository(call: Call, p: ops.DeleteRepositoryParams) -> Reply:
@@ -70,3 +71,8 @@ async def delete_repository_metadata(
     """deleteRepositoryMetadata."""
     await call.engine.delete_metadata(p.repository, body.keys)
     return empty()
+
+
+async def _directory(call: Call, repository: str) -> str:
+    """Where the data of a repository lies, if the client may be told."""
+    return (await call.engine.place_of(repository)).directory if call.shares_directories else ""

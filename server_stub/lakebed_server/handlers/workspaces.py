@@ -89,14 +89,14 @@ async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
 
 async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: models.UploadUrlRequest) -> Reply:
     """createUploadUrls."""
-    if not call.services.installation.presign:
-        raise not_implemented("this server gives no signed addresses (objects.presign): write through the server")
+    refuse_unsigned(call)
     signed = await call.engine.sign_uploads(
         p.repository,
         p.workspace,
         body.paths,
         size=body.size_bytes or 0,
         content_type=views.text(body.content_type),
+        seconds=call.services.installation.presign_seconds,
     )
     return json(200, models.UploadUrlList(results=[views.upload_url(one) for one in signed]))
 
@@ -146,6 +146,12 @@ async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashC
     return await _one(call, p.repository, await call.engine.stash(p.repository, p.branch, request), 201)
 
 
+def refuse_unsigned(call: Call) -> None:
+    """Raise RequestError where the operator withholds signed addresses."""
+    if not call.services.installation.presign:
+        raise not_implemented("this server gives no signed addresses (objects.presign): write through the server")
+
+
 def _lifetime(sent: int | UnsetType) -> int:
     return WEEK if sent is UNSET else sent
 
@@ -156,5 +162,5 @@ async def _one(call: Call, repository: str, record: Workspace, status: int = 200
 
 async def _shown(call: Call, repository: str, found: Sequence[Workspace]) -> list[models.Workspace]:
     place, installation = await call.engine.place_of(repository), call.services.installation
-    shared = installation.share == "always" or (installation.share == "auto" and call.is_local)
+    shared = call.shares_directories
     return [views.workspace(one, place, presign=installation.presign, shared=shared) for one in found]

@@ -69,6 +69,18 @@ SIZE: Final = Kind("size", "a size in bytes, for example 1048576, 64MiB or 1GB",
 DURATION: Final = Kind("duration", "a duration, for example 30, 90s, 5m, 1h30m or 7d", _duration)
 
 
+def duration(least: int, most: int) -> Kind:
+    """A duration between two bounds in seconds, themselves included."""
+
+    def read(raw: object) -> float:
+        seconds = _duration(raw)
+        if not least <= seconds <= most:
+            raise ValueError
+        return seconds
+
+    return Kind("duration", f"a duration from {least} to {most} seconds, for example 90s, 5m or 1h30m", read)
+
+
 def integer(least: int, most: int) -> Kind:
     """A whole number between two bounds, themselves included."""
 

@@ -6,7 +6,7 @@ Above `schema`, under `cli`. Raises StartError, whose one sentence names the key
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,11 @@ from lakebed_server.vocabulary import StartError
 
 CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
+PREFIX = "LAKEBED_"
+CLIENT_ENV = frozenset(
+    PREFIX + name for name in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
+)
+"""What clients on the same machine read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class Loaded:
     settings: Settings
     values: Mapping[str, Value]
     sources: Mapping[str, str]
+    warnings: Sequence[str] = ()
 
     def __repr__(self) -> str:
         return "Loaded(...)"  # secrets are among them
@@ -36,8 +42,12 @@ def load(
     env: Mapping[str, str],
     config: str | None = None,
     working_directory: Path | None = None,
+    files: bool = True,
 ) -> Loaded:
-    """All settings. `flags` maps keys to values; None stands for a flag that was not given."""
+    """All settings. `flags` maps keys to values; None stands for a flag that was not given.
+
+    Without `files`, configuration files are not looked for. Raises StartError.
+    """
     values: dict[str, Value] = {name: key.default for name, key in KEYS.items()}
     sources = dict.fromkeys(KEYS, DEFAULT)
 
@@ -45,7 +55,7 @@ def load(
         values[key.name] = _read(key, raw, source)
         sources[key.name] = source
 
-    path = config_file(config, env, working_directory)
+    path = config_file(config, env, working_directory) if files else None
     if path is not None:
         for name, raw in _read_file(path).items():
             take(KEYS[name], raw, f"file {path}")
@@ -54,10 +64,25 @@ def load(
             take(key, env[key.env], f"environment {key.env}")
     for name, raw in (flags or {}).items():
         if raw is not None:
+            if name not in KEYS:
+                raise StartError(f"unknown key {name}{_near(name)}")
             take(KEYS[name], raw, "flag")
     _expand(values)
     _check(values, sources)
-    return Loaded(build(values), values, sources)
+    return Loaded(build(values), values, sources, misspelled(env))
+
+
+def misspelled(env: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable `LAKEBED_*` that is no setting, but looks like one of the server's."""
+    known = {key.env for key in KEYS.values()} | {CONFIG_ENV}
+    said = []
+    for name in sorted(set(env) - known - CLIENT_ENV):
+        if name.startswith(PREFIX):
+            short = [one.removeprefix(PREFIX) for one in sorted(known | CLIENT_ENV)]
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), short, n=1, cutoff=0.75)
+            if near and PREFIX + near[0] in known:
+                said.append(f"the variable {name} is no setting of the server; did you mean {PREFIX}{near[0]}?")
+    return said
 
 
 def config_file(config: str | None, env: Mapping[str, str], working_directory: Path | None = None) -> Path | None:

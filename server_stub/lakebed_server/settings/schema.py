@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Value, choice, integer
+from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT, Kind, Value, choice, duration, integer
 
 
 def _setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> Any:
@@ -63,7 +63,7 @@ class LocalSettings:
     share: str = _setting(
         "auto",
         choice("auto", "always", "never"),
-        "who is told the directory of a workspace, to write there: clients on this machine, all, or none",
+        "who is told the directories of `local://`, to read and write there: clients on this machine, all, or none",
     )
 
 
@@ -89,7 +89,13 @@ class ObjectSettings:
     local: LocalSettings = field(default_factory=LocalSettings)
     memory: bool = _setting(False, FLAG, "allow mem:// namespaces, forgotten at the end; always with kv.type memory")
     cloud: bool = _setting(True, FLAG, "allow s3://, gs:// and az:// namespaces, where obstore is installed")
-    presign: bool = _setting(True, FLAG, "give clients signed addresses of cloud stores, to write there themselves")
+    presign: bool = _setting(
+        True, FLAG, "give clients signed addresses of cloud stores, to write and read there themselves"
+    )
+    presign_expiry: float = _setting(
+        900.0, duration(60, 7 * 24 * 3600), "how long a signed address can be used, 1m to 7d"
+    )
+    tags: bool = _setting(True, FLAG, "tag what is written to signed addresses on S3 with the parts of its path")
     retry: float = _setting(30.0, DURATION, "how long a request is repeated that a cloud store refuses for now")
     silence: float = _setting(30.0, DURATION, "how long a cloud store may say nothing before it counts as broken")
     s3: S3Settings = field(default_factory=S3Settings)

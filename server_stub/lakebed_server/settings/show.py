@@ -1,4 +1,4 @@
-"""Settings for people and for programs, secrets masked.
+"""Settings as they may be shown, secrets masked.
 
 Above `load`, under `cli`.
 """
@@ -29,10 +29,3 @@ def rows(loaded: Loaded) -> list[Row]:
         value = loaded.values[name]
         shown.append(Row(name, MASK if key.secret and value else value, loaded.sources[name]))
     return shown
-
-
-def table(loaded: Loaded) -> str:
-    """The rows in three columns."""
-    lines = [(row.key, str(row.value), row.source) for row in rows(loaded)]
-    first, second = (max(len(line[column]) for line in lines) for column in (0, 1))
-    return "\n".join(f"{key:{first}}  {value:{second}}  {source}" for key, value, source in lines)

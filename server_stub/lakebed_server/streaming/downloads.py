@@ -32,6 +32,22 @@ def content(
     return StreamReply(status, engine.open_entry(repo, entry, part.start, part.length), part.length, headers)
 
 
+def unchanged_or_nothing(
+    entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType, *, strict: bool
+) -> Reply | None:
+    """What needs no bytes, and so no address: 304, and without `strict` an empty part. Raises InvalidRangeError."""
+    if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
+        return Reply(304, headers=_validators(entry))
+    status, part, headers = _part(entry, byte_range)
+    return Reply(status, headers=headers) if part.length == 0 and not strict else None
+
+
+def elsewhere(entry: Entry, url: str) -> Reply:
+    """Where the store itself answers: 302. Nobody may keep it longer than the address is good."""
+    where = ((b"location", url.encode("ascii")), (b"cache-control", b"no-store"))
+    return Reply(302, headers=(*where, *_validators(entry)))
+
+
 def head(entry: Entry, byte_range: str | UnsetType) -> Reply:
     """The answer of headObject: what `content` would say, and no content."""
     status, part, headers = _part(entry, byte_range)

@@ -18,6 +18,7 @@ def _get_kwargs(
     *,
     user_metadata: bool | Unset = UNSET,
     presign: bool | Unset = UNSET,
+    may_presign: bool | Unset = UNSET,
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
     delimiter: str | Unset = UNSET,
@@ -29,6 +30,8 @@ def _get_kwargs(
     params["user_metadata"] = user_metadata
 
     params["presign"] = presign
+
+    params["may_presign"] = may_presign
 
     params["after"] = after
 
@@ -124,6 +127,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     user_metadata: bool | Unset = UNSET,
     presign: bool | Unset = UNSET,
+    may_presign: bool | Unset = UNSET,
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
     delimiter: str | Unset = UNSET,
@@ -139,6 +143,7 @@ def sync_detailed(
         ref (str):
         user_metadata (bool | Unset):
         presign (bool | Unset):
+        may_presign (bool | Unset):
         after (str | Unset):
         amount (int | Unset):
         delimiter (str | Unset):
@@ -157,6 +162,7 @@ def sync_detailed(
         ref=ref,
         user_metadata=user_metadata,
         presign=presign,
+        may_presign=may_presign,
         after=after,
         amount=amount,
         delimiter=delimiter,
@@ -177,6 +183,7 @@ def sync(
     client: AuthenticatedClient | Client,
     user_metadata: bool | Unset = UNSET,
     presign: bool | Unset = UNSET,
+    may_presign: bool | Unset = UNSET,
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
     delimiter: str | Unset = UNSET,
@@ -192,6 +199,7 @@ def sync(
         ref (str):
         user_metadata (bool | Unset):
         presign (bool | Unset):
+        may_presign (bool | Unset):
         after (str | Unset):
         amount (int | Unset):
         delimiter (str | Unset):
@@ -211,6 +219,7 @@ def sync(
         client=client,
         user_metadata=user_metadata,
         presign=presign,
+        may_presign=may_presign,
         after=after,
         amount=amount,
         delimiter=delimiter,
@@ -225,6 +234,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     user_metadata: bool | Unset = UNSET,
     presign: bool | Unset = UNSET,
+    may_presign: bool | Unset = UNSET,
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
     delimiter: str | Unset = UNSET,
@@ -240,6 +250,7 @@ async def asyncio_detailed(
         ref (str):
         user_metadata (bool | Unset):
         presign (bool | Unset):
+        may_presign (bool | Unset):
         after (str | Unset):
         amount (int | Unset):
         delimiter (str | Unset):
@@ -258,6 +269,7 @@ async def asyncio_detailed(
         ref=ref,
         user_metadata=user_metadata,
         presign=presign,
+        may_presign=may_presign,
         after=after,
         amount=amount,
         delimiter=delimiter,
@@ -276,6 +288,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     user_metadata: bool | Unset = UNSET,
     presign: bool | Unset = UNSET,
+    may_presign: bool | Unset = UNSET,
     after: str | Unset = UNSET,
     amount: int | Unset = UNSET,
     delimiter: str | Unset = UNSET,
@@ -291,6 +304,7 @@ async def asyncio(
         ref (str):
         user_metadata (bool | Unset):
         presign (bool | Unset):
+        may_presign (bool | Unset):
         after (str | Unset):
         amount (int | Unset):
         delimiter (str | Unset):
@@ -311,6 +325,7 @@ async def asyncio(
             client=client,
             user_metadata=user_metadata,
             presign=presign,
+            may_presign=may_presign,
             after=after,
             amount=amount,
             delimiter=delimiter,

@@ -119,9 +119,10 @@ def sync_detailed(
 ) -> Response[Error | UploadUrlList]:
     """Sign addresses at which objects can be written to the store directly.
 
-     One PUT for each, with the headers given; then register them. A PUT takes at most 5 GiB: larger
-    objects need the caller's own credentials, or come through the server. Answered with 501 where the
-    store cannot sign.
+     One PUT for each, with the headers given; then register them. Each address is for a key of its own
+    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
+    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
+    cannot sign.
 
     Args:
         repository (str):
@@ -158,9 +159,10 @@ def sync(
 ) -> Error | UploadUrlList | None:
     """Sign addresses at which objects can be written to the store directly.
 
-     One PUT for each, with the headers given; then register them. A PUT takes at most 5 GiB: larger
-    objects need the caller's own credentials, or come through the server. Answered with 501 where the
-    store cannot sign.
+     One PUT for each, with the headers given; then register them. Each address is for a key of its own
+    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
+    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
+    cannot sign.
 
     Args:
         repository (str):
@@ -192,9 +194,10 @@ async def asyncio_detailed(
 ) -> Response[Error | UploadUrlList]:
     """Sign addresses at which objects can be written to the store directly.
 
-     One PUT for each, with the headers given; then register them. A PUT takes at most 5 GiB: larger
-    objects need the caller's own credentials, or come through the server. Answered with 501 where the
-    store cannot sign.
+     One PUT for each, with the headers given; then register them. Each address is for a key of its own
+    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
+    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
+    cannot sign.
 
     Args:
         repository (str):
@@ -229,9 +232,10 @@ async def asyncio(
 ) -> Error | UploadUrlList | None:
     """Sign addresses at which objects can be written to the store directly.
 
-     One PUT for each, with the headers given; then register them. A PUT takes at most 5 GiB: larger
-    objects need the caller's own credentials, or come through the server. Answered with 501 where the
-    store cannot sign.
+     One PUT for each, with the headers given; then register them. Each address is for a key of its own
+    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
+    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
+    cannot sign.
 
     Args:
         repository (str):

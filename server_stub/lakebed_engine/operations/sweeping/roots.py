@@ -38,7 +38,7 @@ LEASE = b"sweep"
 """Key of the lease inside a repository's partition."""
 
 _KNOWN = (
-    b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", OPERATIONS, METADATA, LEASE,
+    b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", b"due/", OPERATIONS, METADATA, LEASE,
 )  # fmt: skip
 """Every kind of row. One that is not listed may name files in a way that is not known here."""
 

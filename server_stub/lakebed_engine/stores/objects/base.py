@@ -108,25 +108,6 @@ class ObjectStore(Protocol):
 
 
 @runtime_checkable
-class Signer(Protocol):
-    """A store that can sign addresses, so that clients write to it themselves."""
-
-    @property
-    def signs(self) -> bool:
-        """Whether it can."""
-        ...
-
-    async def sign_puts(self, keys: Sequence[str], seconds: int) -> Sequence[str]:
-        """A URL for each key that takes one PUT of up to 5 GiB within so many seconds. Raises StoreUnavailableError."""
-        ...
-
-    @property
-    def put_headers(self) -> dict[str, str]:
-        """What must be sent with such a PUT."""
-        ...
-
-
-@runtime_checkable
 class InDirectory(Protocol):
     """A store whose plain keys are files below a directory of this machine."""
 

@@ -1,7 +1,8 @@
 """`s3://`, `gs://`, `az://`: objects in a bucket, through obstore.
 
 The front of the cloud stores; what they do lies in the modules `cloud_*`: keys, options, errors, the client,
-conditional puts, streams, listing. Needs the package obstore (the extra `lakebed[s3]`); imported when first used.
+conditional puts, streams, listing, signing (and `s3_*`). Needs the package obstore (the extra `lakebed[s3]`); imported
+when first used.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
 from lakebed_engine.stores.objects.cloud_client import Client
@@ -21,15 +21,18 @@ from lakebed_engine.stores.objects.cloud_errors import fault_of, starts_beyond, 
 from lakebed_engine.stores.objects.cloud_keys import TEMP, Place
 from lakebed_engine.stores.objects.cloud_list import Lister
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.cloud_signing import ObstoreSigner
 from lakebed_engine.stores.objects.cloud_stream import Uploader
 from lakebed_engine.stores.objects.local_read import check_range
 from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.s3_client import S3Client, botocore_installed
+from lakebed_engine.stores.objects.s3_signing import S3Signer
+from lakebed_engine.stores.objects.signing import Signer
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
 if TYPE_CHECKING:
     from obstore import GetOptions, GetResult
-    from obstore.store import AzureStore, GCSStore, S3Store
 
 _URI = re.compile(r"(s3|gs|az)://([^/]+)(?:/(.+?))?/?", re.DOTALL)
 _DELETES = 1000
@@ -60,10 +63,19 @@ class CloudObjects:
         self._threads = threads or Threads()
         self._owns_threads = threads is None
         ids = ids or RandomIds()
-        self._client = Client(self._place, options or CloudOptions())
+        options = options or CloudOptions()
+        self._client = Client(self._place, options)
+        self._signer = self._made_signer(options, ids)
         creator = Creator(self._client, clock or SystemClock(), ids)
         self._uploader = Uploader(self._client, creator, self._threads, ids)
         self._lister = Lister(self._client, foreign=foreign)
+
+    def _made_signer(self, options: CloudOptions, ids: Ids) -> Signer | None:
+        if self._place.scheme != "s3":
+            return ObstoreSigner(self._client, self._threads, ids)
+        if not botocore_installed():
+            return None
+        return S3Signer(S3Client(self._place, options), self._threads, ids, tags=options.tags)
 
     @property
     def uri(self) -> str:
@@ -161,23 +173,9 @@ class CloudObjects:
             await copy_async(self._client.store, *names)
 
     @property
-    def signs(self) -> bool:
-        """All three kinds do, given credentials that can."""
-        return True
-
-    @property
-    def put_headers(self) -> dict[str, str]:
-        """Azure wants to know what kind of blob it is to make."""
-        return {"x-ms-blob-type": "BlockBlob"} if self._place.scheme == "az" else {}
-
-    async def sign_puts(self, keys: Sequence[str], seconds: int) -> Sequence[str]:
-        """A signed URL for one PUT of each key; signed here, without asking the store, but for some credentials."""
-        from obstore import sign_async
-
-        names = [self._place.name(key) for key in keys]
-        with store_errors("sign an address in", self._place, keys[0] if keys else ""):
-            store = cast("AzureStore | GCSStore | S3Store", self._client.store)
-            return await sign_async(store, "PUT", names, timedelta(seconds=seconds))
+    def signer(self) -> Signer | None:
+        """What signs addresses of it; None on S3 where botocore is not installed."""
+        return self._signer
 
     async def _delete(self, names: Sequence[str], key: str) -> None:
         from obstore import delete_async

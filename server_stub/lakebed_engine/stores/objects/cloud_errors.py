@@ -75,7 +75,11 @@ def fault_of(error: BaseException) -> Fault:
 
 def store_error(error: BaseException, doing: str, place: Place, key: str) -> StoreError:
     """An obstore error as ours; names bucket and key, never credentials, so a client may read it."""
-    fault = fault_of(error)
+    return error_of(fault_of(error), doing, place, key)
+
+
+def error_of(fault: Fault, doing: str, place: Place, key: str) -> StoreError:
+    """A failure as an error of ours."""
     kind, why, lasting = _meaning(fault, place.bucket)
     text = f"cannot {doing} {place.uri}/{key}: {why}"
     return kind(text, told=text, lasting=lasting)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class CloudOptions:
     """Options of `s3://`; the times are those of `gs://` and `az://`, too. Empty: from the environment.
 
-    `retry_seconds` bounds the retries of one request, `silence_seconds` how long a server may say nothing.
+    `retry_seconds` bounds the retries of one request, `silence_seconds` how long a server may say nothing. `tags`: mark
+    what clients write to signed addresses with the parts of its path.
     """
 
     endpoint: str = ""
@@ -35,6 +36,7 @@ class CloudOptions:
     credentials_file: str = ""
     allow_http: bool = False
     virtual_hosted: bool = False
+    tags: bool = True
     retries: int = 8
     retry_seconds: float = 30.0
     silence_seconds: float = 30.0
@@ -75,6 +77,16 @@ def handle(place: Place, options: CloudOptions, retry: bool = True) -> Handle:
 
 
 def _s3(options: CloudOptions) -> dict[str, Any]:
+    fixed = {
+        "conditional_put": "etag",
+        "copy_if_not_exists": "multipart",
+        "virtual_hosted_style_request": options.virtual_hosted,
+    }
+    return given_for_s3(options) | fixed
+
+
+def given_for_s3(options: CloudOptions) -> dict[str, str]:
+    """Endpoint, region and keys, as far as they are given; a profile's file is read. Raises StoreUnavailableError."""
     given = {
         "endpoint": options.endpoint,
         "region": options.region,
@@ -82,12 +94,7 @@ def _s3(options: CloudOptions) -> dict[str, Any]:
     }
     for name in ("access_key_id", "secret_access_key", "session_token"):
         given[name] = getattr(options, name) or given.get(name, "")
-    fixed = {
-        "conditional_put": "etag",
-        "copy_if_not_exists": "multipart",
-        "virtual_hosted_style_request": options.virtual_hosted,
-    }
-    return {name: value for name, value in given.items() if value} | fixed
+    return {name: value for name, value in given.items() if value}
 
 
 def _from_file(options: CloudOptions) -> dict[str, str]:

@@ -18,10 +18,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult, Signer
+from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
 from lakebed_engine.stores.objects.local_read import check_range
 from lakebed_engine.stores.objects.local_threads import Threads
-from lakebed_engine.vocabulary.errors import StoreUnavailableError
+from lakebed_engine.stores.objects.signing import Signer, Signing
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
 IMMUTABLE = ("_lakebed/ranges/", "_lakebed/metaranges/", "_lakebed/layers/", "_lakebed/commits/")
@@ -148,20 +148,9 @@ class DiskCached:
         return self._store.uri
 
     @property
-    def signs(self) -> bool:
-        """As the store does."""
-        return isinstance(self._store, Signer) and self._store.signs
-
-    @property
-    def put_headers(self) -> dict[str, str]:
-        """As the store does."""
-        return self._store.put_headers if isinstance(self._store, Signer) else {}
-
-    async def sign_puts(self, keys: Sequence[str], seconds: int) -> Sequence[str]:
-        """As the store does."""
-        if not isinstance(self._store, Signer):
-            raise StoreUnavailableError(f"{self.uri} signs no addresses", lasting=True)
-        return await self._store.sign_puts(keys, seconds)
+    def signer(self) -> Signer | None:
+        """The store's."""
+        return self._store.signer if isinstance(self._store, Signing) else None
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
         """As the store does; what is read later is cached then."""

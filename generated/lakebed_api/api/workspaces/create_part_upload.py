@@ -1,0 +1,258 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.part_upload import PartUpload
+from ...models.part_upload_creation import PartUploadCreation
+from ...types import Response
+
+
+def _get_kwargs(
+    repository: str,
+    workspace: str,
+    *,
+    body: PartUploadCreation,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/workspaces/{workspace}/part_uploads".format(
+            repository=quote(str(repository), safe=""),
+            workspace=quote(str(workspace), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | PartUpload | None:
+    if response.status_code == 201:
+        response_201 = PartUpload.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Error.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | PartUpload]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PartUploadCreation,
+) -> Response[Error | PartUpload]:
+    """Begin to write a large object to the store directly, in parts.
+
+     Then sign addresses for its parts (`signParts`), write them, complete the upload
+    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
+    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
+    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+
+    Args:
+        repository (str):
+        workspace (str):
+        body (PartUploadCreation): A large object that is to be written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | PartUpload]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        workspace=workspace,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PartUploadCreation,
+) -> Error | PartUpload | None:
+    """Begin to write a large object to the store directly, in parts.
+
+     Then sign addresses for its parts (`signParts`), write them, complete the upload
+    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
+    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
+    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+
+    Args:
+        repository (str):
+        workspace (str):
+        body (PartUploadCreation): A large object that is to be written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | PartUpload
+    """
+
+    return sync_detailed(
+        repository=repository,
+        workspace=workspace,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PartUploadCreation,
+) -> Response[Error | PartUpload]:
+    """Begin to write a large object to the store directly, in parts.
+
+     Then sign addresses for its parts (`signParts`), write them, complete the upload
+    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
+    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
+    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+
+    Args:
+        repository (str):
+        workspace (str):
+        body (PartUploadCreation): A large object that is to be written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | PartUpload]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        workspace=workspace,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: PartUploadCreation,
+) -> Error | PartUpload | None:
+    """Begin to write a large object to the store directly, in parts.
+
+     Then sign addresses for its parts (`signParts`), write them, complete the upload
+    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
+    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
+    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+
+    Args:
+        repository (str):
+        workspace (str):
+        body (PartUploadCreation): A large object that is to be written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | PartUpload
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            workspace=workspace,
+            client=client,
+            body=body,
+        )
+    ).parsed

@@ -1,0 +1,71 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="PartUpload")
+
+
+@_attrs_define
+class PartUpload:
+    """An object that is written in parts.
+
+    Attributes:
+        physical_address (str): What to register it with.
+        upload_id (str): What the store calls the upload.
+    """
+
+    physical_address: str
+    upload_id: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        physical_address = self.physical_address
+
+        upload_id = self.upload_id
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "physical_address": physical_address,
+                "upload_id": upload_id,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        physical_address = d.pop("physical_address")
+
+        upload_id = d.pop("upload_id")
+
+        part_upload = cls(
+            physical_address=physical_address,
+            upload_id=upload_id,
+        )
+
+        part_upload.additional_properties = d
+        return part_upload
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,52 @@
+"""Objects that lie in a directory which this machine shares with the server. Under `scan`.
+
+What lies there is never replaced, and every object has a name of its own: a file of the right name and size is the
+object. Anything else, a directory that is not here first of all, is read through the server.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lakebed._bulk.directory import is_plain
+from lakebed._compat.aio import run_in_thread
+from lakebed._signed import DIRECT, wanted_path
+from lakebed.errors import LakebedError
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed._async.repository import Repository
+
+Nearby = Callable[[ObjectInfo], str | None]
+
+
+async def nearby(repository: Repository) -> Nearby:
+    """Gives the file that holds an object, or None. Asks the server once for each repository handle."""
+    if wanted_path(None) not in (None, DIRECT):
+        return _nowhere
+    if repository._shared is None:
+        try:
+            info = await repository.info()
+        except LakebedError:  # whoever asks for the objects hears of it
+            return _nowhere
+        there = bool(info.local_path) and await run_in_thread(os.path.isdir, info.local_path)
+        repository._shared = (info.storage_namespace.rstrip("/") + "/", info.local_path if there else "")
+    namespace, folder = repository._shared
+
+    def find(row: ObjectInfo) -> str | None:
+        key = row.physical_address.removeprefix(namespace)
+        if not folder or key == row.physical_address or not is_plain(key):
+            return None
+        path = os.path.join(folder, key)
+        try:
+            return path if os.stat(path).st_size == row.size and os.access(path, os.R_OK) else None
+        except OSError:
+            return None
+
+    return find
+
+
+def _nowhere(row: ObjectInfo) -> str | None:
+    return None

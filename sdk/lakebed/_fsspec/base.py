@@ -1,0 +1,162 @@
+"""What an instance of the file system is, before it can do anything: its connection, its process, its handles.
+
+Over `identity` and the async door, under `reading`. An instance survives a fork: connections, event loop and handles
+are made anew in the child, and the parent's are left alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
+
+from lakebed._async.lake import Lake
+from lakebed._async.ref import Ref
+from lakebed._fsspec.frozen import Frozen
+from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
+from lakebed._fsspec.lane import Lane
+from lakebed._fsspec.places import Place
+from lakebed._fsspec.shared import SharedFiles
+from lakebed._fsspec.workspaces import Workspaces
+from lakebed._signed import PROXIED
+from lakebed.errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from lakebed._async.repository import Repository
+    from lakebed._fsspec.transaction import LakebedTransaction
+
+AT_ONCE = 16
+"""Objects of one call that are worked on at the same time."""
+
+_OF_OTHERS: list[object] = []
+"""Connections of a parent process: closing them here would disturb it."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=reset_lock)  # fsspec's own lock may have been held by another thread
+
+
+class Proxied(Ref):
+    """A ref whose bytes come through the server, also where the store could give them."""
+
+    def _reads_proxied(self) -> bool:
+        return True
+
+
+class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
+    """The part that is no verb."""
+
+    protocol = ("lakebed", "lakefs")
+    _extra_tokenize_attributes = ("_connection_key",)
+
+    def __init__(self, **options: Any) -> None:
+        if getattr(self, "_cached", False):  # fsspec gives an instance that is there
+            return
+        self._pid: int
+        self.connection: Connection = connection_in_use()
+        ours = {name: options[name] for name in ("asynchronous", "loop") if name in options}
+        super().__init__(batch_size=options.get("batch_size") or AT_ONCE, **ours)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lake = Lake(self.connection.settings)
+        self._lane = Lane(self.connection.settings)
+        self._shared = SharedFiles(self.connection.data_path)
+        self._frozen = Frozen()
+        self._workspaces = Workspaces(self.connection.data_path)
+        weakref.finalize(self, _let_go, self._lake, self._loop, self._pid).atexit = False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.connection.settings.endpoint}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._intrans:
+            raise InvalidRequestError(
+                "a file system cannot go to another process in the middle of a transaction: let the other process "
+                "write into a workspace (lakebed://repository/branch+id/path), and commit that"
+            )
+        return _again, (type(self), self.connection, _harmless(self.storage_options))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Base):
+            return NotImplemented
+        return (type(self), self.connection, self.asynchronous) == (
+            type(other),
+            other.connection,
+            other.asynchronous,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.connection.key)
+
+    def __dask_tokenize__(self) -> tuple[str, ...]:
+        return ("lakebed", self.connection.key)
+
+    def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
+        """As fsspec's own; without the password, also without the secret key."""
+        found: dict[str, Any] = super().to_dict(include_password=include_password)
+        if not include_password:
+            found.pop("secret_access_key", None)
+        return found
+
+    @property
+    def fsid(self) -> str:
+        """The server."""
+        return f"lakebed-{self.connection.settings.endpoint}"
+
+    @property
+    def loop(self) -> Any:
+        """fsspec's event loop in this process."""
+        self._here()
+        return self._loop
+
+    def _here(self) -> None:
+        """Take up life in a forked child."""
+        process = os.getpid()
+        if self._pid == process:
+            return
+        _OF_OTHERS.extend((self._lake, self._lane))
+        self._pid = process
+        if not self.asynchronous:
+            self._loop = get_loop()
+        self._begin()
+
+    def _wait(self, coroutine: Any, *args: Any, **kwargs: Any) -> Any:
+        """Run a coroutine function on the loop, from another thread."""
+        return sync(self.loop, coroutine, *args, **kwargs)
+
+    def _repository(self, place: Place) -> Repository:
+        self._here()
+        return self._lake.repository(place.repository)
+
+    def _ref(self, place: Place) -> Ref:
+        """What to read: inside a transaction its workspace, where that has taken the place of the branch."""
+        ref = Proxied if self.connection.data_path == PROXIED else Ref
+        return ref(self._repository(place), self._seen(place).ref)
+
+    def _seen(self, place: Place) -> Place:
+        transaction: LakebedTransaction | None = self._transaction if self._intrans else None
+        return place if transaction is None else transaction.seen(place)
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        stripped = super()._strip_protocol(path)
+        return stripped if isinstance(stripped, list) else stripped.lstrip("/")
+
+
+def _let_go(lake: Lake, loop: Any, process: int) -> None:
+    """Close the connections of an instance that nobody has any more, on the loop that they belong to."""
+    if loop is not None and process == os.getpid() and loop.is_running():
+        asyncio.run_coroutine_threadsafe(lake.close(), loop)
+
+
+def _harmless(options: dict[str, Any]) -> dict[str, Any]:
+    """What can be pickled, and is not in the connection."""
+    return {name: value for name, value in options.items() if name in ("asynchronous", "batch_size")}
+
+
+def _again(cls: Any, connection: Connection, options: dict[str, Any]) -> Any:
+    with using(connection):
+        return cls(**options)

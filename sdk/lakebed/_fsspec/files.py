@@ -1,0 +1,218 @@
+"""Objects as open files. Over `uploads` and the verbs of the file system, which make them.
+
+A reader keeps to the object that it opened: if that is replaced meanwhile, reading fails rather than mixing two. A
+writer stores when it is closed cleanly; leaving its `with` block by an exception, or forgetting it, stores nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+
+from fsspec.asyn import AbstractAsyncStreamedFile
+from fsspec.spec import AbstractBufferedFile
+
+from lakebed._fsspec.places import Row
+from lakebed._fsspec.shared import open_file, read_at, read_into
+from lakebed._fsspec.uploads import Upload
+from lakebed.errors import InvalidRequestError
+from lakebed.model import ObjectInfo
+
+BLOCK = 4 << 20
+"""What is collected before anything is sent: an object that is no larger goes as a whole, and can be sent again."""
+
+
+_POOLED = 64 << 10
+
+
+class Reader(AbstractBufferedFile):  # type: ignore[misc]
+    """An object opened to read. Ranges are fetched through one of fsspec's block caches, or from a local file."""
+
+    def __init__(self, fs: Any, path: str, mode: str = "rb", *, opened: Any = None, **options: Any) -> None:
+        self._fd: int | None = None
+        row, local, self._tail = opened if opened is not None else fs._open_now(path)
+        options.pop("size", None)
+        cache = options.pop("cache_type", None)
+        self._fd = open_file(local, row["size"])
+        if cache is None:  # a local file needs none, and of a file with a footer parts are read, not its sequence
+            cache = "none" if self._fd is not None or self._tail else "readahead"
+        self._details = row
+        super().__init__(fs, path, mode, size=row["size"], cache_type=cache, **options)
+        self.kwargs = {"opened": (row, local, self._tail)}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        cache = getattr(self.cache, "name", "none")
+        return _reopened, (self.fs, self.path, self.blocksize, self.loc, cache, self.kwargs["opened"])
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        end = min(end, self.size)
+        if start >= end:
+            return b""
+        if self._fd is not None:
+            return read_at(self._fd, start, end - start, self.path)
+        first = self.size - len(self._tail)
+        if start >= first:
+            return bytes(self._tail[start - first : end - first])
+        data: bytes = self.fs._read_now(self.path, start, min(end, first) - start, self._details["checksum"])
+        return data + self._tail[: end - first] if end > first else data
+
+    def read_buffer(self, length: int = -1) -> Any:
+        """The same as `read`, for pyarrow, which asks for it by this name: memory of its own pool is filled, and used
+        again afterwards; new memory for every range costs a third of the time of reading.
+        """
+        import pyarrow as pa
+
+        end = self.size if length < 0 else min(self.loc + length, self.size)
+        start, size = self.loc, max(0, end - self.loc)
+        first = self.size - len(self._tail)
+        if size < _POOLED or self.cache.name != "none" or start >= first:
+            return pa.py_buffer(self.read(size))
+        buffer = pa.allocate_buffer(size)
+        if self._fd is not None:
+            read_into(self._fd, start, memoryview(buffer), self.path)
+        elif not self.fs._read_into(self.path, start, memoryview(buffer), self._details["checksum"]):
+            return pa.py_buffer(self.read(size))
+        self.loc += size
+        return buffer
+
+    def close(self) -> None:
+        """Let go of the object."""
+        super().close()
+        fd, self._fd = getattr(self, "_fd", None), None
+        if fd is not None:
+            os.close(fd)
+
+
+def _reopened(fs: Any, path: str, block_size: int, position: int, cache_type: str, opened: Any) -> Any:
+    """The same object in another process, where it stood."""
+    file = fs.open(path, block_size=block_size, cache_type=cache_type, opened=opened)
+    file.seek(position)
+    return file
+
+
+class Writer(AbstractBufferedFile):  # type: ignore[misc]
+    """An object opened to write. Memory is bounded by some blocks, whatever the size."""
+
+    def __init__(self, fs: Any, path: str, mode: str = "wb", *, block_size: Any = None, **options: Any) -> None:
+        size = block_size if isinstance(block_size, int) else BLOCK
+        self.closed: bool
+        autocommit = options.pop("autocommit", True)
+        self._upload = Upload(fs._sender(path, mode, options))
+        super().__init__(fs, path, "wb", block_size=size, autocommit=autocommit)
+        self._process = os.getpid()
+        self._held = bytearray()
+        self.stored: ObjectInfo | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise InvalidRequestError(
+            f"lakebed://{self.path} is being written and cannot go to another process: open it in the one that writes"
+        )
+
+    def write(self, data: Any) -> int:
+        """Append bytes; a full block is sent. Raises what the sending has failed with."""
+        if self.closed:
+            raise ValueError("I/O operation on closed file.")
+        self._same_process()
+        view = memoryview(data).cast("B")
+        self.loc += view.nbytes
+        for start in range(0, view.nbytes, self.blocksize):
+            self._held += view[start : start + self.blocksize]
+            if len(self._held) > self.blocksize:
+                block, self._held = bytes(self._held), bytearray()
+                self.fs._wait(self._upload.feed, block)
+        return view.nbytes
+
+    def flush(self, force: bool = False) -> None:
+        """Nothing: an object appears when it is closed, not before."""
+
+    def discard(self) -> None:
+        """Close without storing anything."""
+        if self.closed:
+            return
+        self.closed = True
+        self._held.clear()
+        if self._process == os.getpid():
+            self.fs._wait(self._upload.discard)
+
+    def close(self) -> None:
+        """Store what was written. Raises what storing raises; the file is closed in any case."""
+        if self.closed:
+            return
+        self._same_process()
+        self.closed = True
+        last, self._held = bytes(self._held), bytearray()
+        self.stored = self.fs._wait(self._upload.finish, last)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+    def __del__(self) -> None:
+        if self.closed:
+            return
+        if self._process == os.getpid():
+            warnings.warn(f"{self!r} was never closed: nothing is stored", ResourceWarning, stacklevel=2, source=self)
+        with suppress(Exception):
+            self.discard()
+
+    def _same_process(self) -> None:
+        if self._process != os.getpid():
+            raise InvalidRequestError(
+                f"lakebed://{self.path} was opened to write in another process: open it in the one that writes"
+            )
+
+
+class AsyncFile(AbstractAsyncStreamedFile):  # type: ignore[misc]
+    """The same for `open_async`, on the event loop of its user."""
+
+    def __init__(self, fs: Any, path: str, mode: str, *, opened: Any = None, **options: Any) -> None:
+        row: Row = opened[0] if opened else {"size": 0, "checksum": ""}
+        self._details = row
+        self.closed: bool
+        super().__init__(fs, path, mode, size=row["size"], cache_type="none", block_size=BLOCK)
+        self._upload = None if mode == "rb" else Upload(fs._sender(path, mode, options))
+        self._held = bytearray()
+
+    async def _fetch_range(self, start: int, end: int) -> bytes:
+        end = min(end, self.size)
+        if start >= end:
+            return b""
+        data: bytes = await self.fs._read_exactly(self.path, start, end - start, self._details["checksum"])
+        return data
+
+    async def write(self, data: Any) -> int:
+        """Append bytes."""
+        if self.closed or self._upload is None:
+            raise ValueError("the file is closed, or open to read")
+        self._held += data
+        self.loc += len(data)
+        if len(self._held) >= self.blocksize:
+            block, self._held = bytes(self._held), bytearray()
+            await self._upload.feed(block)
+        return len(data)
+
+    async def flush(self, force: bool = False) -> None:
+        """Nothing: an object appears when it is closed, not before."""
+
+    async def close(self) -> None:
+        """Store what was written, or let go of what was read."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._upload is not None:
+            await self._upload.finish(bytes(self._held))
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is not None and self._upload is not None and not self.closed:
+            self.closed = True
+            await self._upload.discard()
+        await self.close()
+
+    def __del__(self) -> None:
+        """Nothing is stored that was not closed; the loop that could break it off may be gone."""

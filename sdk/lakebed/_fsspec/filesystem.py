@@ -1,0 +1,230 @@
+"""The file system itself: the verbs of fsspec that are not coroutines, over `writing`."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import fsspec
+from fsspec.asyn import sync_wrapper
+
+from lakebed import _checks
+from lakebed._files import TextObjectWriter
+from lakebed._fsspec.files import AsyncFile, Reader, Writer
+from lakebed._fsspec.lane import LongWay
+from lakebed._fsspec.places import Place, Row, file_row, missing, object_place
+from lakebed._fsspec.reading import FOOTED, TAIL, Opened
+from lakebed._fsspec.shared import place_of
+from lakebed._fsspec.transaction import LakebedTransaction
+from lakebed._fsspec.writing import Writing
+from lakebed._gateway import objects
+from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, UnsupportedOperationError
+from lakebed.model import ObjectInfo
+
+_MODES = ("rb", "wb", "xb")
+
+
+class LakebedFileSystem(Writing):
+    """`lakebed://repository/ref/path`, for everything that speaks fsspec.
+
+    Any ref can be read: a branch with its uncommitted changes, `main@` without, a tag, a commit, `main~2`, a workspace
+    `main+id`. Branches and workspaces can be written to; what is written to a branch is uncommitted until
+    `branch.commit()`, and `with fs.transaction:` makes one commit. Nothing is cached but in open files.
+
+    Options: `endpoint`, `access_key_id`, `secret_access_key`, `timeout` (seconds), `retries`, and `data_path`
+    (`direct`, `presigned` or `proxied`). What is not given comes from `with lake.as_default():`, else from the
+    environment and the configuration files, as for `lakebed.connect`. Errors are `LakebedError`s, and the builtin ones
+    too that users of fsspec expect: FileNotFoundError, FileExistsError, PermissionError.
+    """
+
+    __module__ = "lakebed.fsspec"
+    transaction_type = LakebedTransaction
+
+    def _open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: Any = None,
+        autocommit: bool = True,
+        cache_options: Any = None,
+        **kwargs: Any,
+    ) -> Reader | Writer:
+        if mode == "rb":
+            object_place(path)
+            return Reader(self, path, block_size=block_size, cache_options=cache_options, **kwargs)
+        _check_mode(mode, path)
+        if mode == "xb":
+            self._wait(self._refuse_taken, path)
+        return Writer(self, path, mode, block_size=block_size, autocommit=autocommit, **kwargs)
+
+    def open(self, path: Any, mode: str = "rb", **kwargs: Any) -> Any:
+        """Open an object: `rb`, `wb`, `xb` (refuses to replace), and the same for text. `ab` is refused.
+
+        What is written appears when the file is closed; leaving its `with` block by an exception stores nothing.
+        Raises ObjectNotFoundError, ObjectExistsError and InvalidRequestError.
+        """
+        if "b" in mode or "r" in mode or kwargs.get("compression"):
+            return super().open(path, mode, **kwargs)
+        text = {name: kwargs.pop(name) for name in ("encoding", "errors", "newline") if name in kwargs}
+        writer = super().open(path, mode.replace("t", "") + "b", **kwargs)
+        return _TextWriter(writer, **text)
+
+    async def open_async(self, path: str, mode: str = "rb", **kwargs: Any) -> AsyncFile:
+        """Open an object on the caller's event loop: `rb`, `wb` or `xb`."""
+        path = self._strip_protocol(path)
+        if mode == "rb":
+            opened = await self._begin_reading(path)
+            return AsyncFile(self, path, mode, opened=opened)
+        _check_mode(mode, path)
+        if mode == "xb":
+            await self._refuse_taken(path)
+        return AsyncFile(self, path, mode, **kwargs)
+
+    # the short way, for threads that would only wait for the loop
+
+    def info(self, path: str, **kwargs: Any) -> Row:
+        """What is known of a file or directory. Raises ObjectNotFoundError."""
+        place = Place.of(self._strip_protocol(path))
+        if place.path:
+            with suppress(LongWay, NotFoundError):
+                return file_row(place.name, self._stat_now(place))
+        row: Row = self._wait(self._info, path, **kwargs)
+        return row
+
+    def isfile(self, path: str) -> bool:
+        """Whether an object is at exactly this path."""
+        place = Place.of(self._strip_protocol(path))
+        if not place.path:
+            return False
+        try:
+            self._stat_now(place)
+        except NotFoundError:
+            return False
+        except LongWay:
+            return bool(self._wait(self._isfile, path))
+        return True
+
+    def _stat_now(self, place: Place) -> ObjectInfo:
+        self._here()
+        seen = self._seen(place)
+        known = self._frozen.get(seen)
+        return known or self._lane.call(objects.stat(seen.repository, seen.ref, _checks.check_path(seen.path)))
+
+    def _open_now(self, path: str) -> Opened:
+        """What a reader needs: the row, a local file, or the last bytes of the object."""
+        place = object_place(path)
+        self._here()
+        known = self._shared.known(place.repository)
+        if known is not None:
+            seen = self._seen(place)
+            with suppress(LongWay, NotFoundError, InvalidRequestError):
+                if not known[1] and path.lower().endswith(FOOTED):
+                    info, tail = self._lane.call(objects.tail(seen.repository, seen.ref, seen.path, TAIL))
+                    return file_row(path, info), None, tail
+                row = file_row(path, self._stat_now(place))
+                return row, place_of(known, row), b""
+        opened: Opened = self._wait(self._begin_reading, path)
+        return opened
+
+    def _read_now(self, path: str, start: int, length: int, checksum: str) -> bytes:
+        """Exactly this range of the object that has this checksum."""
+        seen = self._seen(object_place(path))
+        if self._shared.by_server(seen.repository):
+            with suppress(LongWay, LakebedError):
+                info, data = self._lane.call(objects.piece(seen.repository, seen.ref, seen.path, start, length))
+                if info.checksum == checksum and len(data) == length:
+                    return data
+        whole: bytes = self._wait(self._read_exactly, path, start, length, checksum)
+        return whole
+
+    def _read_into(self, path: str, start: int, view: memoryview, checksum: str) -> bool:
+        """The same into memory that is there. False when that is not the way, or failed: it holds nothing then."""
+        seen = self._seen(object_place(path))
+        if not self._shared.by_server(seen.repository):
+            return False
+        with suppress(LongWay, LakebedError):
+            call = objects.piece(seen.repository, seen.ref, seen.path, start, view.nbytes)
+            return self._lane.call(call, view)[0].checksum == checksum
+        return False
+
+    # facts about objects
+
+    async def _modified(self, path: str) -> datetime:
+        row = await self._info(path)
+        if row["type"] != "file":
+            raise UnsupportedOperationError(f"lakebed://{row['name']} is a directory, and has no time")
+        moment: datetime = row["mtime"]
+        return moment
+
+    modified = sync_wrapper(_modified)
+    created = modified
+    """An entry is never changed, only replaced."""
+
+    async def _ukey(self, path: str) -> str:
+        return _digest(await self._info(path))
+
+    ukey = sync_wrapper(_ukey)
+
+    async def _checksum(self, path: str) -> int:
+        return int(_digest(await self._info(path)), 16)
+
+    checksum = sync_wrapper(_checksum)
+
+    async def _sign(self, path: str, expiration: int | None = None, **kwargs: Any) -> str:
+        """An address at which anybody can read the object for a while, by itself.
+
+        How long is the server's to say (`objects.presign_seconds`); `expiration` is taken as a wish. Raises
+        UnsupportedOperationError where the server or its store signs none.
+        """
+        place = object_place(self._strip_protocol(path))
+        seen, lake = self._seen(place), self._lake_here()
+        try:
+            url: str = await lake._transport.call(objects.signed(seen.repository, seen.ref, seen.path))
+        except InvalidRequestError as error:
+            raise UnsupportedOperationError(
+                f"{place}: the server signs no addresses to read at, as its store cannot or its operator does not want "
+                "it (objects.presign); read through the file system",
+                status=error.status,
+                request_id=error.request_id,
+                operation="sign",
+                repository=place.repository,
+                ref=place.ref,
+                path=place.path,
+            ) from error
+        except NotFoundError as error:
+            raise missing(place, error) from None
+        return url
+
+    sign = sync_wrapper(_sign)
+
+
+class _TextWriter(TextObjectWriter):
+    """Text over a writer: an exception in the block stores nothing."""
+
+    def __init__(self, writer: Writer, encoding: str = "utf-8", errors: Any = None, newline: Any = None) -> None:
+        io.TextIOWrapper.__init__(self, writer, encoding=encoding, errors=errors, newline=newline)
+        self._writer = writer
+
+
+def _check_mode(mode: str, path: str) -> None:
+    if mode == "ab":
+        raise UnsupportedOperationError(
+            f"lakebed://{path} cannot be appended to: objects never change; read it and write it again, or write "
+            "another object beside it"
+        )
+    if mode not in _MODES:
+        raise InvalidRequestError(f"cannot open with mode {mode!r}: use one of {', '.join(_MODES)}")
+
+
+def _digest(row: Row) -> str:
+    """Of what a file holds. A directory is no more than its name."""
+    parts = (row["type"], row.get("checksum", row["name"]), row["size"])
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def register_lakefs() -> None:
+    """Let `lakefs://` mean Lakebed in this process, as existing programs spell it. Replaces what was registered."""
+    fsspec.register_implementation("lakefs", LakebedFileSystem, clobber=True)

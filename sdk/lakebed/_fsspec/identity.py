@@ -1,0 +1,103 @@
+"""Which server an instance talks to, and the key under which fsspec keeps it.
+
+fsspec makes one instance for equal arguments. Two calls without arguments may still mean two servers, when the
+environment or the bound default changed in between; so the key holds what was found, as a hash: it is never shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fsspec.asyn import AsyncFileSystem
+from fsspec.config import apply_config
+
+from lakebed import _config, _default
+from lakebed._config import Settings
+from lakebed._signed import wanted_path
+from lakebed.errors import ConfigurationError
+
+_OURS = ("endpoint", "access_key_id", "secret_access_key", "timeout", "retries", "data_path")
+_FSSPEC = (
+    "asynchronous",
+    "batch_size",
+    "listings_expiry_time",
+    "loop",
+    "max_paths",
+    "skip_instance_cache",
+    "use_listings_cache",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What an instance was made with: all that has to travel for it to be made again elsewhere."""
+
+    settings: Settings
+    data_path: str | None = None
+
+    @property
+    def key(self) -> str:
+        """A hash that differs when anything does."""
+        one = self.settings
+        parts = (one.endpoint, one.access_key_id, one.secret_access_key, one.timeout, one.retries, self.data_path)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+_RESOLVED: ContextVar[Connection | None] = ContextVar("lakebed_fsspec_connection", default=None)
+
+
+@contextmanager
+def using(connection: Connection) -> Iterator[None]:
+    """Let an instance that is made in this block take this connection."""
+    token = _RESOLVED.set(connection)
+    try:
+        yield
+    finally:
+        _RESOLVED.reset(token)
+
+
+def connection_in_use() -> Connection:
+    """The connection of the instance that is being made."""
+    found = _RESOLVED.get()
+    if found is None:
+        raise ConfigurationError("make the file system by calling its class, or by fsspec.filesystem('lakebed')")
+    return found
+
+
+def resolve(options: Mapping[str, Any]) -> Connection:
+    """From storage options, else the bound default, else the environment and the files. Raises ConfigurationError."""
+    unknown = sorted(set(options) - {*_OURS, *_FSSPEC})
+    if unknown:
+        raise ConfigurationError(
+            f"unknown storage option {unknown[0]!r} of lakebed://; there are {', '.join(_OURS)}, and fsspec's own"
+        )
+    given = [options.get(name) for name in _OURS[:3]]
+    bound = _default.bound()
+    limits = {name: options[name] for name in ("timeout", "retries") if options.get(name) is not None}
+    if bound is not None and all(value is None for value in given):
+        settings = replace(bound, **limits)
+    else:
+        settings = _config.resolve(*given, **limits)
+    return Connection(settings, wanted_path(options.get("data_path")))
+
+
+class Keyed(type(AsyncFileSystem)):  # type: ignore[misc]
+    """The class of the class: finds the connection before fsspec looks for an instance that has it."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        if args:
+            raise TypeError("storage options of lakebed:// are given by name")
+        options = apply_config(cls, options)
+        if _RESOLVED.get() is not None:  # made again from a pickle
+            return super().__call__(**options)
+        with using(resolve(options)):
+            return super().__call__(**options)
+
+    @property
+    def _connection_key(cls) -> str:
+        return connection_in_use().key

@@ -1,0 +1,112 @@
+"""`repository/ref/path` and what may be done there. Pure; over `errors`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError
+from lakebed.model import ObjectInfo
+
+Row = dict[str, Any]
+"""What fsspec knows of a file or directory: `name`, `size`, `type`, and more of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The parts of a path as fsspec has it, without the scheme. Later parts are empty when it ends before them."""
+
+    repository: str = ""
+    ref: str = ""
+    path: str = ""
+
+    @classmethod
+    def of(cls, name: str) -> Place:
+        """`sales/main/orders/1.parquet` -> ("sales", "main", "orders/1.parquet")."""
+        return cls(*name.split("/", 2))
+
+    @property
+    def name(self) -> str:
+        """As fsspec has it."""
+        return "/".join(part for part in (self.repository, self.ref, self.path) if part)
+
+    @property
+    def folder(self) -> str:
+        """The prefix of everything below: `orders/`, or nothing for the whole ref."""
+        return f"{self.path}/" if self.path else ""
+
+    def at(self, path: str) -> str:
+        """The name of an object of the same ref."""
+        return f"{self.repository}/{self.ref}/{path}"
+
+    def below(self, ref: str) -> Place:
+        """The same path in another ref."""
+        return replace(self, ref=ref)
+
+    def __str__(self) -> str:
+        return f"lakebed://{self.name}"
+
+
+def object_place(name: str) -> Place:
+    """A place that can hold an object. Raises InvalidRequestError."""
+    place = Place.of(name)
+    if not place.path:
+        raise InvalidRequestError(f"{place} is no object: write lakebed://repository/ref/path", kind="invalid_path")
+    return place
+
+
+def writable_place(name: str) -> Place:
+    """A place that can be written to, as far as its spelling tells. Raises InvalidRequestError."""
+    place = object_place(name)
+    if place.ref.endswith(("@", "$")) or "~" in place.ref or "^" in place.ref:
+        raise fixed(place)
+    return place
+
+
+def fixed(place: Place) -> InvalidRequestError:
+    """What is said of writes to what never changes."""
+    return InvalidRequestError(
+        f"{place} cannot be written: {place.ref!r} is a tag, a commit or another fixed state, and never changes; "
+        "write to a branch (lakebed://repository/branch/path) or a workspace (branch+id)",
+        kind="invalid_ref",
+        repository=place.repository,
+        ref=place.ref,
+        path=place.path,
+    )
+
+
+def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundError:
+    """Nothing is there, in a form that every user of fsspec expects: a FileNotFoundError."""
+    if isinstance(error, ObjectNotFoundError):
+        return error
+    text = f"{place}: there is no such object or directory" if error is None else error.message
+    return ObjectNotFoundError(
+        text,
+        kind=None if error is None else error.kind,
+        status=None if error is None else error.status,
+        request_id=None if error is None else error.request_id,
+        operation=None if error is None else error.operation,
+        repository=place.repository or None,
+        ref=place.ref or None,
+        path=place.path or None,
+    )
+
+
+def file_row(name: str, info: ObjectInfo) -> Row:
+    """A file. An entry is never changed, only replaced: it was created when it was last modified."""
+    return {
+        "name": name,
+        "size": info.size,
+        "type": "file",
+        "checksum": info.checksum,
+        "mtime": info.mtime,
+        "created": info.mtime,
+        "content_type": info.content_type,
+        "metadata": dict(info.metadata),
+        "physical_address": info.physical_address,
+    }
+
+
+def folder_row(name: str) -> Row:
+    """A directory: there is no such thing but as the beginning of paths."""
+    return {"name": name, "size": 0, "type": "directory"}

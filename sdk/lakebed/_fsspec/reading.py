@@ -1,0 +1,282 @@
+"""Looking and reading: listings, globs, contents, downloads. Over `base`, under `writing`.
+
+Nothing of a branch is cached: it can change at any moment, by anybody. fsspec's own walks and checks take any failure
+of the server for "not there"; those here do not, since half a listing must not look like a whole one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from fsspec.callbacks import DEFAULT_CALLBACK
+from fsspec.spec import AbstractFileSystem
+
+from lakebed._fsspec.base import Base
+from lakebed._fsspec.places import Place, Row, file_row, folder_row, missing, object_place
+from lakebed._fsspec.shared import read_file
+from lakebed._gateway import objects
+from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError
+from lakebed.model import ObjectInfo
+
+TAIL = 64 << 10
+"""What is fetched first of a file whose table of contents is at its end."""
+
+FOOTED = (".parquet", ".parq", ".pq", ".feather", ".arrow", ".orc")
+
+
+Opened = tuple[Row, str | None, bytes]
+"""A row, the local file of the object if there is one, and the last bytes of the object if they are known."""
+
+
+class Reading(Base):
+    """The verbs that change nothing."""
+
+    async def _info(self, path: str, **kwargs: Any) -> Row:
+        place = Place.of(self._strip_protocol(path))
+        try:
+            if place.path:
+                return await self._object_or_folder(place)
+            if place.ref:
+                await self._ref(place).commit_info()
+            elif place.repository:
+                await self._repository(place).info()
+        except NotFoundError as error:
+            raise missing(place, error) from None
+        return folder_row(place.name)
+
+    async def _object_or_folder(self, place: Place) -> Row:
+        ref = self._ref(place)
+        try:
+            return file_row(place.name, await ref.stat(place.path))
+        except ObjectNotFoundError:
+            if await ref.list(place.folder).first() is None:
+                raise missing(place) from None
+        return folder_row(place.name)
+
+    async def _exists(self, path: str, **kwargs: Any) -> bool:
+        return await self._type(path) is not None
+
+    async def _isdir(self, path: str) -> bool:
+        return await self._type(path) == "directory"
+
+    async def _isfile(self, path: str) -> bool:
+        place = Place.of(self._strip_protocol(path))
+        if not place.path:
+            return False
+        try:
+            await self._stat(place)
+        except NotFoundError:
+            return False
+        return True
+
+    async def _type(self, path: str) -> str | None:
+        try:
+            return str((await self._info(path))["type"])
+        except FileNotFoundError:
+            return None
+
+    async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+        place = Place.of(self._strip_protocol(path))
+        try:
+            rows = await self._below(place)
+        except NotFoundError as error:
+            raise missing(place, error) from None
+        return rows if detail else [row["name"] for row in rows]
+
+    async def _below(self, place: Place) -> list[Row]:
+        """What lies in a directory; a file is all that lies in itself."""
+        if not place.repository:
+            return [folder_row(one.id) for one in await self._lake_here().repositories().all()]
+        if not place.ref:
+            repository = self._repository(place)
+            refs = [*await repository.branches(hidden=True).all(), *await repository.tags().all()]
+            return [folder_row(f"{place.repository}/{name}") for name in sorted({one.id for one in refs})]
+        rows = []
+        async for one in self._ref(place).list(place.folder, delimiter="/"):
+            if not isinstance(one, ObjectInfo):
+                rows.append(folder_row(place.at(one.path[:-1])))
+            elif one.path != place.folder:  # an object of this name marks the directory
+                rows.append(file_row(place.at(one.path), one))
+        if not rows and place.path:
+            found = await self._object_or_folder(place)
+            return [found] if found["type"] == "file" else []
+        return rows
+
+    async def _walk(
+        self, path: str, maxdepth: int | None = None, topdown: bool = True, on_error: Any = "omit", **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        steps = super()._walk(path, maxdepth=maxdepth, topdown=topdown, on_error=_refusing(on_error), **kwargs)
+        async for step in steps:
+            yield step
+
+    def walk(
+        self, path: str, maxdepth: int | None = None, topdown: bool = True, on_error: Any = "omit", **kwargs: Any
+    ) -> Iterator[Any]:
+        """As `os.walk`. What vanishes meanwhile is left out; that the server cannot be reached is raised."""
+        walk: Iterator[Any] = AbstractFileSystem.walk(
+            self, path, maxdepth=maxdepth, topdown=topdown, on_error=_refusing(on_error), **kwargs
+        )
+        return walk
+
+    async def _find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, prefix: str = "", **kwargs: Any
+    ) -> Any:
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        detail = kwargs.pop("detail", False)
+        place = Place.of(self._strip_protocol(path))
+        if not place.ref:  # over branches, or over repositories
+            found = await super()._find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
+        else:
+            found = await self._all_below(place, maxdepth, withdirs, prefix)
+        return found if detail else list(found)
+
+    async def _all_below(self, place: Place, maxdepth: int | None, withdirs: bool, prefix: str) -> dict[str, Row]:
+        """Everything below a directory, in one listing; directories are made of the paths."""
+        found: dict[str, Row] = {}
+        base, delimiter = place.folder, "/" if maxdepth == 1 else ""
+        try:
+            frozen = await self._frozen.covers(self._repository(place), place.ref)
+            async for one in self._ref(place).list(base + prefix, delimiter=delimiter):
+                inner = one.path[len(base) :].rstrip("/")
+                steps = inner.split("/")
+                if withdirs:
+                    last = len(steps) if one.path.endswith("/") else len(steps) - 1
+                    for depth in range(1, min(last, maxdepth or last) + 1):
+                        name = place.at(base + "/".join(steps[:depth]))
+                        if name not in found and steps[depth - 1]:
+                            found[name] = folder_row(name)
+                if (
+                    isinstance(one, ObjectInfo)
+                    and len(steps) <= (maxdepth or len(steps))
+                    and not one.path.endswith("/")
+                ):
+                    found[place.at(one.path)] = file_row(place.at(one.path), one)
+                    if frozen:
+                        self._frozen.keep(Place(place.repository, place.ref, one.path), one)
+        except NotFoundError:
+            return {}
+        if found:
+            own = {place.name: folder_row(place.name)} if withdirs else {}
+            return dict(sorted((own | found).items()))
+        return {} if prefix or not place.path else await self._file_alone(place)
+
+    async def _file_alone(self, place: Place) -> dict[str, Row]:
+        """A path that is a file is found by its own name."""
+        try:
+            return {place.name: file_row(place.name, await self._stat(place))}
+        except ObjectNotFoundError:
+            return {}
+
+    async def _du(self, path: str, total: bool = True, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        sizes = {name: row["size"] for name, row in (await self._find(path, maxdepth=maxdepth, detail=True)).items()}
+        return sum(sizes.values()) if total else sizes
+
+    async def _stat(self, place: Place) -> ObjectInfo:
+        return self._frozen.get(place) or await self._ref(place).stat(place.path)
+
+    # contents
+
+    async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
+        place = object_place(self._strip_protocol(path))
+        try:
+            if start in (None, 0) and end is None:
+                return await self._whole(place)
+            if (start or 0) < 0 and end is None:
+                return (await self._tail(place, -(start or 0)))[1]
+            return await self._range(place, start or 0, end)
+        except NotFoundError as error:
+            raise missing(place, error) from None
+
+    async def _whole(self, place: Place) -> bytes:
+        if await self._shared.has(self._repository(place)):
+            row = file_row(place.name, await self._stat(place))
+            local = await self._shared.find(self._repository(place), row)
+            data = await asyncio.to_thread(read_file, local, row["size"])
+            if data is not None:
+                return data
+        return await self._ref(place).get(place.path)
+
+    async def _range(self, place: Place, start: int, end: int | None) -> bytes:
+        """As slices go: counted from the end when negative, cut at the end."""
+        if start < 0 or (end is not None and end < 0):
+            size = (await self._stat(place)).size
+            start, end, _ = slice(start, end).indices(size)
+        length = None if end is None else end - start
+        if length is not None and length <= 0:
+            return b""
+        try:
+            return await self._ref(place).get(place.path, start, length)
+        except InvalidRequestError as error:
+            if error.kind != "invalid_range":
+                raise
+            return b""  # behind the end
+
+    async def _tail(self, place: Place, length: int) -> tuple[Row, bytes]:
+        """What a file is, and its last bytes: all that is needed to begin with Parquet, in one request."""
+        seen, lake = self._seen(place), self._lake_here()
+        try:
+            info, data = await lake._transport.call(objects.tail(seen.repository, seen.ref, seen.path, length))
+        except InvalidRequestError as error:
+            if error.kind != "invalid_range":
+                raise
+            return file_row(place.name, await self._stat(place)), b""  # an empty one
+        return file_row(place.name, info), data
+
+    async def _begin_reading(self, path: str) -> Opened:
+        """What a reader needs: the row, a local file, or the last bytes of the object."""
+        place = object_place(path)
+        try:
+            if path.lower().endswith(FOOTED) and not await self._shared.has(self._repository(place)):
+                row, tail = await self._tail(place, TAIL)
+                return row, None, tail
+            row = file_row(place.name, await self._stat(place))
+        except NotFoundError as error:
+            raise missing(place, error) from None
+        return row, await self._shared.find(self._repository(place), row), b""
+
+    async def _read_exactly(self, path: str, start: int, length: int, checksum: str) -> bytes:
+        place = object_place(path)
+        return await self._ref(place)._read_at(place.path, start, length, checksum)
+
+    async def _get_file(
+        self, rpath: str, lpath: str, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any
+    ) -> None:
+        place = Place.of(self._strip_protocol(rpath))
+        if not place.path:
+            os.makedirs(lpath, exist_ok=True)
+            return
+        try:
+            await self._fetch(place, outfile if outfile is not None else lpath, callback)
+        except ObjectNotFoundError:
+            if await self._type(place.name) != "directory":
+                raise
+            os.makedirs(lpath, exist_ok=True)
+        except NotFoundError as error:
+            raise missing(place, error) from None
+
+    async def _fetch(self, place: Place, target: Any, callback: Any) -> None:
+        told: Callable[[int], None] = callback.relative_update
+        source = self._ref(place)
+        if callback is not DEFAULT_CALLBACK:
+            callback.set_size((await source.stat(place.path)).size)
+        await source.download(place.path, target, progress=told)
+
+    def _lake_here(self) -> Any:
+        self._here()
+        return self._lake
+
+
+def _refusing(on_error: Any) -> Callable[[Exception], None]:
+    """What a walk does about a directory that it cannot list: only one that is not there may be left out."""
+
+    def refuse(error: Exception) -> None:
+        if callable(on_error):
+            on_error(error)
+        elif on_error == "raise" or not isinstance(error, FileNotFoundError):
+            raise error
+
+    return refuse

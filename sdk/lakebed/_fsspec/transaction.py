@@ -1,0 +1,120 @@
+"""`with fs.transaction:` is one workspace: everything that is written appears as one commit, or nothing does.
+
+Over the workspace handle, under the file system. Bytes go up while the block runs; nothing of it shows on the branch
+before its end, and the block itself sees what it wrote. When it fails, the workspace is kept, and the error says how to
+go on with it or drop it: nothing vanishes silently.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from fsspec.transaction import Transaction
+
+from lakebed import _notes
+from lakebed._fsspec.places import Place
+from lakebed.errors import InvalidRequestError, NothingToCommitError
+from lakebed.model import Commit
+
+if TYPE_CHECKING:
+    from lakebed._async.workspace import Workspace
+
+MESSAGE = "Write through fsspec"
+
+
+class LakebedTransaction(Transaction):  # type: ignore[misc]
+    """Changes of one branch that become one commit. Set `message` inside; afterwards `commit` is what was made."""
+
+    def __init__(self, fs: Any, **_: Any) -> None:
+        super().__init__(fs)
+        self.message = MESSAGE
+        self.commit: Commit | None = None
+        self._branch: Place | None = None
+        self._name = ""
+        self._making = asyncio.Lock()
+
+    @property
+    def workspace_name(self) -> str | None:
+        """The ref of its workspace, `branch+id`, or None while nothing was written."""
+        return self._name or None
+
+    def seen(self, place: Place) -> Place:
+        """Where a path is read: in the workspace, if it is of the branch that is written to."""
+        if self._name and self._branch == Place(place.repository, place.ref):
+            return place.below(self._name)
+        return place
+
+    async def workspace(self, place: Place) -> Workspace:
+        """The workspace to write a path into. Raises InvalidRequestError for a second branch."""
+        branch = Place(place.repository, place.ref)
+        if self._branch is not None and self._branch != branch:
+            raise InvalidRequestError(
+                f"{place} cannot be written in a transaction of {self._branch}: a transaction is one commit of one "
+                "branch; use a second one, or a file system of its own (skip_instance_cache=True)"
+            )
+        if "+" in place.ref:
+            raise InvalidRequestError(f"{place} is in a workspace, which is committed by itself: leave the transaction")
+        repository = self.fs._repository(place)
+        async with self._making:
+            if not self._name:
+                workspaces = self.fs._workspaces
+                made = repository.branch(place.ref).workspace(self.message, data_path=workspaces.data_path)
+                await workspaces.add(made)
+                self._branch, self._name = branch, made.id
+        if self._branch != branch:
+            return await self.workspace(place)  # another one was made meanwhile: refused
+        found: Workspace = await self.fs._workspaces.get(repository, self._name)
+        return found
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.complete(commit=error is None)
+        finally:
+            if error is not None:
+                self._advise(error)
+
+    def complete(self, commit: bool = True) -> None:
+        """Commit, or leave the workspace as it is. Raises what the commit raises, and tells what is kept."""
+        fs, waiting = self.fs, [file for file in self.files if not file.closed]
+        self.files.clear()
+        try:
+            for file in waiting:
+                file.discard()
+            if not commit:
+                return
+            if waiting:
+                raise InvalidRequestError(
+                    f"the transaction ended before {waiting[0]!r} was closed, so nothing was committed; "
+                    "close every file inside the block"
+                )
+            if self._branch is not None:
+                self.commit = fs._wait(self._commit, fs)
+        except BaseException as error:
+            self._advise(error)
+            raise
+        finally:
+            fs._intrans = False
+            fs._transaction = None
+
+    async def _commit(self, fs: Any) -> Commit | None:
+        assert self._branch is not None
+        workspace = await fs._workspaces.get(fs._repository(self._branch), self._name)
+        try:
+            made: Commit = await workspace.commit(self.message)
+        except NothingToCommitError:
+            await workspace.drop()
+            return None
+        return made
+
+    def _advise(self, error: BaseException) -> None:
+        if self._branch is not None and self.commit is None and self._name:
+            workspace_id = self._name.rpartition("+")[2]
+            _notes.advise(error, self._branch.repository, self._name, workspace_id)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self

@@ -1,0 +1,61 @@
+"""One object on its way up while it is still being written: blocks go in, a request carries them.
+
+Over the handles, under `files`. Lives on the event loop. At most `_WAITING` blocks are kept, so a writer that is faster
+than the network waits. Nothing is there before `finish`; what is not finished leaves nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from lakebed.model import ObjectInfo
+
+_WAITING = 2
+Send = Callable[[Any], Awaitable[ObjectInfo]]
+
+
+class Upload:
+    """A request whose body is still being made. `send` takes the content, as bytes or as an async iterator."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._blocks: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
+        self._task: asyncio.Future[ObjectInfo] | None = None
+
+    async def feed(self, block: bytes) -> None:
+        """Append. Waits for its turn; raises what the request has failed with."""
+        await self._put(block)
+
+    async def finish(self, last: bytes) -> ObjectInfo:
+        """Append the last block, and wait until everything is stored. A single block is sent as a whole."""
+        if self._task is None:
+            return await self._send(last)
+        if last:
+            await self._put(last)
+        await self._put(None)
+        return await self._task
+
+    async def discard(self) -> None:
+        """Break off: nothing is stored."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _put(self, block: bytes | None) -> None:
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._send(self._content()))
+        waiting = asyncio.ensure_future(self._blocks.put(block))
+        both: set[asyncio.Future[Any]] = {waiting, self._task}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not waiting.done():
+                waiting.cancel()
+        if self._task.done():
+            self._task.result()  # raises: it cannot have succeeded before the end of its content
+
+    async def _content(self) -> AsyncIterator[bytes]:
+        while (block := await self._blocks.get()) is not None:
+            yield block

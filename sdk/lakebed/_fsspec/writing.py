@@ -1,0 +1,227 @@
+"""Changing: writing, copying, deleting. Over `reading`, under the file system.
+
+Every change goes to a branch, as an uncommitted one, to a workspace, or into the workspace of the transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fsspec.asyn import sync_wrapper
+from fsspec.callbacks import DEFAULT_CALLBACK
+
+from lakebed._fsspec.places import Place, fixed, missing, object_place, writable_place
+from lakebed._fsspec.reading import Reading
+from lakebed.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    ObjectExistsError,
+    ObjectFailure,
+    ObjectNotFoundError,
+    PartialFailureError,
+    UnsupportedOperationError,
+)
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed._async.writable import Writable
+
+_GROUP = 1000
+"""Objects that are deleted in one request."""
+
+_SHOWN = 5
+
+
+class Writing(Reading):
+    """The verbs that change something."""
+
+    async def _target(self, place: Place) -> Writable:
+        """The handle to write by."""
+        if self._intrans and self._transaction is not None:
+            workspace: Writable = await self._transaction.workspace(place)
+            return workspace
+        repository = self._repository(place)
+        if "+" not in place.ref:
+            return repository.branch(place.ref)
+        return await self._workspaces.get(repository, place.ref)
+
+    @asynccontextmanager
+    async def _changing(self, place: Place) -> AsyncIterator[Writable]:
+        """The handle to write by. Says of a tag or a commit that it is one, not that there is no such branch."""
+        try:
+            yield await self._target(place)
+        except ObjectNotFoundError:
+            raise
+        except NotFoundError as error:
+            raise await self._why(place, error) from error
+
+    async def _why(self, place: Place, error: NotFoundError) -> Exception:
+        if error.kind in ("branch_not_found", "workspace_not_found"):
+            try:
+                await self._repository(place).commit(place.ref)
+            except NotFoundError:
+                return missing(place, error)
+            return fixed(place)
+        return missing(place, error)
+
+    def _sender(self, path: str, mode: str, options: dict[str, Any]) -> Callable[[Any], Awaitable[ObjectInfo]]:
+        """What stores the content of a file that is opened to write. Raises InvalidRequestError for a wrong place."""
+        place = writable_place(path)
+        unknown = sorted(set(options) - {"content_type", "metadata"})
+        if unknown:
+            raise InvalidRequestError(f"cannot open {place} with {unknown[0]}=: there are content_type and metadata")
+
+        async def send(content: Any) -> ObjectInfo:
+            async with self._changing(place) as target:
+                return await target.put(place.path, content, if_absent=mode == "xb", **options)
+
+        return send
+
+    async def _pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
+        if mode not in ("overwrite", "create"):
+            raise InvalidRequestError(f"mode must be 'overwrite' or 'create', not {mode!r}")
+        send = self._sender(self._strip_protocol(path), "xb" if mode == "create" else "wb", kwargs)
+        await send(bytes(value))
+
+    async def _put_file(
+        self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any
+    ) -> None:
+        if await asyncio.to_thread(os.path.isdir, lpath):
+            return  # a directory is there as soon as something is in it
+        place = writable_place(self._strip_protocol(rpath))
+        callback.set_size(await asyncio.to_thread(os.path.getsize, lpath))
+        async with self._changing(place) as target:
+            await target.put(
+                place.path, Path(lpath), if_absent=mode == "create", progress=callback.relative_update, **kwargs
+            )
+
+    async def _refuse_taken(self, path: str) -> None:
+        place = writable_place(path)
+        if await self._isfile(path):
+            raise ObjectExistsError(
+                f"{place} exists already", operation="open", repository=place.repository, ref=place.ref, path=place.path
+            )
+
+    async def _touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
+        name = self._strip_protocol(path)
+        if not truncate and await self._isfile(name):
+            raise UnsupportedOperationError(
+                f"lakebed://{name} exists, and the time of an object cannot be changed; write it again"
+            )
+        await self._pipe_file(name, b"", **kwargs)
+
+    touch = sync_wrapper(_touch)
+
+    async def _mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
+        """Nothing: a directory is there as soon as something is in it."""
+        place = Place.of(self._strip_protocol(path))
+        if not place.ref:
+            raise UnsupportedOperationError(
+                f"{place} is no directory that can be made here: use lake.repository(...).create(...)"
+            )
+
+    async def _makedirs(self, path: str, exist_ok: bool = False) -> None:
+        await self._mkdir(path)
+
+    async def _rmdir(self, path: str) -> None:
+        """A directory that holds nothing is not there; one that does is not removed."""
+        name = self._strip_protocol(path)
+        if await self._ls(name):
+            raise InvalidRequestError(f"lakebed://{name} is not empty: use rm with recursive=True")
+
+    rmdir = sync_wrapper(_rmdir)
+
+    # copies
+
+    async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
+        source = object_place(self._strip_protocol(path1))
+        target = writable_place(self._strip_protocol(path2))
+        try:
+            await self._copy_one(source, target)
+        except ObjectNotFoundError:
+            if await self._type(source.name) != "directory":
+                raise
+
+    async def _copy_one(self, source: Place, target: Place) -> None:
+        """Inside a repository the server copies, and no byte moves; else the content streams through here."""
+        async with self._changing(target) as there:
+            if source.repository == target.repository:
+                await there.copy(source.path, target.path, self._seen(source).ref)
+                return
+            origin = self._ref(source)
+            info = await origin.stat(source.path)
+            await there.put(
+                target.path, origin.chunks(source.path), content_type=info.content_type or None, metadata=info.metadata
+            )
+
+    async def _copy(self, path1: Any, path2: Any, recursive: bool = False, on_error: Any = None, **kwargs: Any) -> None:
+        """As fsspec's, but a file that is not there is an error, also among many, unless asked otherwise."""
+        await super()._copy(path1, path2, recursive=recursive, on_error=on_error or "raise", **kwargs)
+
+    # deletions
+
+    async def _rm_file(self, path: str, **kwargs: Any) -> None:
+        place = writable_place(self._strip_protocol(path))
+        async with self._changing(place) as target:
+            await target.delete(place.path)
+
+    async def _rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
+        """Delete all, or raise PartialFailureError with what is left. A directory needs `recursive`."""
+        names = await self._expand_path(path, recursive=False, maxdepth=None)
+        doomed: list[Place] = []
+        for name in names:
+            doomed += await self._doomed(name, recursive, maxdepth)
+        await self._delete_all(doomed)
+
+    async def _doomed(self, name: str, recursive: bool, maxdepth: int | None) -> list[Place]:
+        """The objects that deleting a path means."""
+        place = Place.of(name)
+        if not place.ref:
+            raise InvalidRequestError(f"{place or 'lakebed://'} is not deleted by rm: use repository.delete()")
+        if recursive and maxdepth is not None:
+            return [Place.of(one) for one in await self._find(name, maxdepth=maxdepth)]
+        found = []
+        if place.path and await self._isfile(name):
+            found.append(place)
+        if not found or recursive:
+            try:
+                below = self._ref(place).list(place.folder, limit=None if recursive else 1)
+                inside = [Place(place.repository, place.ref, one.path) async for one in below]
+            except NotFoundError as error:
+                raise missing(place, error) from None
+            if inside and not recursive:
+                raise InvalidRequestError(f"{place} is a directory: use recursive=True")
+            found += inside
+        if not found and place.path:
+            raise missing(place)
+        return found
+
+    async def _delete_all(self, doomed: Sequence[Place]) -> None:
+        left: list[ObjectFailure] = []
+        for (repository, ref), places in groupby(sorted(set(doomed), key=_order), key=lambda one: _order(one)[:2]):
+            paths = [one.path for one in places]
+            where = writable_place(f"{repository}/{ref}/{paths[0]}")
+            for start in range(0, len(paths), _GROUP):
+                try:
+                    async with self._changing(where) as target:
+                        await target.delete_many(paths[start : start + _GROUP])
+                except PartialFailureError as error:
+                    left += error.failures
+        if left:
+            shown = ", ".join(repr(one.path) for one in left[:_SHOWN])
+            failure = PartialFailureError(
+                f"{len(left)} of {len(doomed)} objects could not be deleted and are left: {shown}"
+                f"{', ...' if len(left) > _SHOWN else ''}; the first because: {left[0].message}"
+            )
+            failure.failures = tuple(left)
+            raise failure
+
+
+def _order(place: Place) -> tuple[str, str, str]:
+    return place.repository, place.ref, place.path

@@ -1,0 +1,49 @@
+# Generated from sdk/lakebed/_async/outgoing.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""One object on its way into the store, whichever way it goes. Under the sinks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from lakebed import _checks
+from lakebed._source import Source, source_of
+from lakebed._sync.transfer import Progress, checked_type
+from lakebed.model import ObjectInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One object on its way."""
+
+    path: str
+    source: Source
+    content_type: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    progress: Progress = None
+
+    def stored(self, address: str, checksum: str, size: int) -> ObjectInfo:
+        """What it has become."""
+        now = datetime.fromtimestamp(int(time.time()), UTC)
+        return ObjectInfo(self.path, size, checksum, now, self.content_type, dict(self.metadata), address)
+
+    def moved(self, amount: int) -> None:
+        """Tell how many bytes went."""
+        if self.progress is not None:
+            self.progress(amount)
+
+
+def outgoing(
+    path: str,
+    data: Any,
+    content_type: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    progress: Progress = None,
+) -> Outgoing:
+    """Check what was given. Raises InvalidRequestError."""
+    checked = _checks.check_metadata(dict(metadata or {}), "object")
+    return Outgoing(_checks.check_path(path), source_of(data), checked_type(content_type), checked, progress)

@@ -1,0 +1,269 @@
+"""A stream of record batches as Parquet files, one after the other. Blocking; the caller takes each file as it is done.
+
+What is held in memory is bounded: rows wait for their row group, ROW_GROUP_BYTES in each file at most and BUFFERED in
+all. What lies on disk is bounded as well where the caller takes files away: FILE_BYTES for each open directory.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lakebed._tables import partitions
+from lakebed.errors import InvalidRequestError
+
+ROW_GROUP_BYTES = 32 << 20
+"""Of a row group, as it lies in memory."""
+
+ROW_GROUP_ROWS = 1 << 20
+BUFFERED = 64 << 20
+"""Bytes of rows that wait, in all files together."""
+
+FILE_BYTES = 128 << 20
+"""Of a file. It ends with the row group that reaches it."""
+
+_SLICE = 8 << 20
+_MAX_FOLDERS = 10_000
+_OPEN_FILES = 128
+COMPRESSIONS = ("zstd", "snappy", "gzip", "brotli", "lz4", "none")
+
+Key = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A finished file: its place below the table's path, the folder that the place is in, and where it is now."""
+
+    place: str
+    folder: str
+    file: Path
+    size: int
+    rows: int
+
+
+@dataclass(slots=True)
+class _Out:
+    """One open file and the rows that wait for it."""
+
+    folder: str
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    waiting: int = 0
+    waiting_rows: int = 0
+    rows: int = 0
+    used: int = 0
+    name: str = ""
+    file: Path | None = None
+    sink: Any = None
+    writer: Any = None
+
+
+class Writer:
+    """Writes one table into local files. Raises InvalidRequestError for what cannot be written."""
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        local: Path,
+        partition_by: Sequence[str] = (),
+        *,
+        max_rows_per_file: int | None = None,
+        compression: str = "zstd",
+        one_file: bool = False,
+    ) -> None:
+        check(schema, partition_by, max_rows_per_file, compression)
+        self._schema = partitions.marked(schema, partition_by)
+        self._types = [partitions.plain_field(schema.field(name)).type for name in partition_by]
+        self._names = list(partition_by)
+        self._local = local
+        self._rows = max_rows_per_file
+        self._compression = compression
+        self._largest = None if one_file else FILE_BYTES
+        self._run = uuid4().hex
+        self._outs: dict[Key, _Out] = {}
+        self._folders: set[str] = set()
+        self._waiting = self._count = self._clock = 0
+        self._busy = threading.Lock()
+        self._abandoned = False
+
+    def pieces(self, reader: pa.RecordBatchReader, *, keep_schema: bool = True) -> Iterator[Piece]:
+        """Write everything, giving each file when it is done. Without rows, one empty file keeps the schema."""
+        for batch in reader:
+            for part in _slices(batch):
+                for key, rows in self._split(part):
+                    yield from self._add(key, rows)
+        for key in list(self._outs):
+            yield from self._close(key)
+        if self._count == 0 and keep_schema:
+            self._outs[()] = _Out("")
+            self._start(self._outs[()])
+            yield from self._close(())
+
+    def steps(self, reader: pa.RecordBatchReader, *, keep_schema: bool = True) -> Callable[[], Piece | None]:
+        """The same, one file for each call, and None at the end; the calls may come from different threads."""
+        pieces = self.pieces(reader, keep_schema=keep_schema)
+
+        def step() -> Piece | None:
+            with self._busy:
+                return None if self._abandoned else next(pieces, None)
+
+        return step
+
+    def abandon(self) -> None:
+        """Close what is open, after an error; a step may still be under way, when its caller was cancelled."""
+        with self._busy:
+            self._abandoned = True
+            for out in self._outs.values():
+                for one in (out.writer, out.sink):
+                    if one is not None:
+                        with suppress(pa.ArrowException, OSError):  # what is in the files does not matter
+                            one.close()
+            self._outs.clear()
+
+    def _split(self, batch: pa.RecordBatch) -> Iterator[tuple[Key, pa.RecordBatch]]:
+        """The rows of each partition, in their order."""
+        if not self._names:
+            yield (), batch
+            return
+        columns = [_plain(batch.column(name)) for name in self._names]
+        codes = np.zeros(batch.num_rows, np.int64)
+        for column in columns:
+            known = column.dictionary_encode(null_encoding="encode")
+            codes = codes * max(len(known.dictionary), 1) + known.indices.to_numpy(zero_copy_only=False)
+            codes = np.unique(codes, return_inverse=True)[1].reshape(-1)  # small again, or many columns overflow
+        _, firsts, counts = np.unique(codes, return_index=True, return_counts=True)
+        rows = batch.select([name for name in batch.schema.names if name not in self._names])
+        if len(firsts) > 1:
+            rows = rows.take(pa.array(np.argsort(codes, kind="stable")))
+        start = 0
+        for first, count in zip(firsts.tolist(), counts.tolist(), strict=True):
+            yield self._key(columns, first), rows.slice(start, count)
+            start += count
+
+    def _key(self, columns: Sequence[pa.Array], row: int) -> Key:
+        texts: list[str | None] = []
+        for name, column, kind in zip(self._names, columns, self._types, strict=True):
+            value = column.slice(row, 1)
+            text: str | None = value.cast(pa.string())[0].as_py()
+            if text == partitions.NULL:
+                raise InvalidRequestError(
+                    f"cannot partition by {name!r}: {text!r} is the word for null in paths; change the value"
+                )
+            if text is not None and not pa.array([text]).cast(kind).equals(value.cast(kind)):
+                raise InvalidRequestError(
+                    f"cannot partition by {name!r}: {text!r} in a path would not come back as it is ({kind})"
+                )
+            texts.append(text)
+        return tuple(texts)
+
+    def _add(self, key: Key, rows: pa.RecordBatch) -> Iterator[Piece]:
+        while rows.num_rows:
+            out = self._out(key)
+            fitting = rows.num_rows if self._rows is None else self._rows - out.rows - out.waiting_rows
+            part = rows.slice(0, min(fitting, ROW_GROUP_ROWS - out.waiting_rows))
+            rows = rows.slice(part.num_rows)
+            out.batches.append(part)
+            out.waiting += part.nbytes
+            out.waiting_rows += part.num_rows
+            self._waiting += part.nbytes
+            if out.waiting >= ROW_GROUP_BYTES or out.waiting_rows == ROW_GROUP_ROWS:
+                self._flush(out)
+            full = self._rows is not None and out.rows + out.waiting_rows >= self._rows
+            if full or (self._largest is not None and out.sink is not None and out.sink.tell() >= self._largest):
+                yield from self._close(key)
+        yield from self._make_room()
+
+    def _out(self, key: Key) -> _Out:
+        self._clock += 1
+        if key not in self._outs:
+            out = self._outs[key] = _Out(partitions.folder_of(self._names, key))
+            self._folders.add(out.folder)
+            if len(self._folders) > _MAX_FOLDERS:
+                raise InvalidRequestError(
+                    f"partition_by {self._names} makes more than {_MAX_FOLDERS} directories: choose columns with fewer "
+                    "values"
+                )
+        self._outs[key].used = self._clock
+        return self._outs[key]
+
+    def _make_room(self) -> Iterator[Piece]:
+        """Write the fullest buffers when all are too full, and end the files that were not used for longest."""
+        if self._waiting > BUFFERED:
+            for out in sorted(self._outs.values(), key=lambda out: -out.waiting):
+                self._flush(out)
+                if self._waiting <= BUFFERED // 2:
+                    break
+        while len(opened := [key for key, out in self._outs.items() if out.writer is not None]) > _OPEN_FILES:
+            yield from self._close(min(opened, key=lambda key: self._outs[key].used))
+
+    def _start(self, out: _Out) -> None:
+        out.name = f"part-{self._run}-{self._count:05}.parquet"
+        self._count += 1
+        out.file = self._local / out.name
+        out.sink = pa.OSFile(str(out.file), "wb")
+        out.writer = pq.ParquetWriter(out.sink, self._schema, compression=self._compression, write_page_checksum=True)
+
+    def _flush(self, out: _Out) -> None:
+        if not out.batches:
+            return
+        if out.writer is None:
+            self._start(out)
+        batches = [pa.RecordBatch.from_arrays(batch.columns, schema=self._schema) for batch in out.batches]
+        out.writer.write_table(pa.Table.from_batches(batches), row_group_size=max(out.waiting_rows, 1))
+        self._waiting -= out.waiting
+        out.rows += out.waiting_rows
+        out.batches, out.waiting, out.waiting_rows = [], 0, 0
+
+    def _close(self, key: Key) -> Iterator[Piece]:
+        out = self._outs[key]
+        self._flush(out)
+        del self._outs[key]
+        if out.file is None:
+            return
+        out.writer.close()
+        out.sink.close()
+        yield Piece(out.folder + out.name, out.folder, out.file, out.file.stat().st_size, out.rows)
+
+
+def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, compression: str) -> None:
+    """Raises InvalidRequestError for what cannot be a table of Parquet files."""
+    if compression not in COMPRESSIONS:
+        raise InvalidRequestError(f"unknown compression {compression!r}: known are {', '.join(COMPRESSIONS)}")
+    if max_rows is not None and max_rows < 1:
+        raise InvalidRequestError(f"max_rows_per_file must be positive: {max_rows}")
+    if not len(schema):
+        raise InvalidRequestError("a table without columns cannot be written")
+    if twice := sorted({name for name in schema.names if schema.names.count(name) > 1}):
+        raise InvalidRequestError(f"two columns have the same name: {twice}")
+    missing = [name for name in partition_by if schema.get_field_index(name) < 0]
+    if missing:
+        raise InvalidRequestError(
+            f"cannot partition by {missing}: the columns are {schema.names}", kind="unknown_column"
+        )
+    if len(set(partition_by)) < len(partition_by):
+        raise InvalidRequestError(f"a column stands twice in partition_by: {list(partition_by)}")
+    if partition_by and len(partition_by) == len(schema.names):
+        raise InvalidRequestError("at least one column must not be a partition column: it is what the files hold")
+    for name in partition_by:
+        kind = partitions.plain_field(schema.field(name)).type
+        if not name or pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise InvalidRequestError(f"cannot partition by {name!r}: {kind} cannot stand in a path")
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch of any size in pieces of about _SLICE bytes, without a copy."""
+    rows = max(1, batch.num_rows * _SLICE // max(batch.nbytes, 1))
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)

@@ -1,0 +1,72 @@
+"""`lakebed config show`: which settings are in force, and where each came from.
+
+The client's are this package's own. The server's come through the entry point group `lakebed.settings`, since the SDK
+never imports the server: a function of the path of a YAML file that gives rows of key, value and source.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Any
+
+import click
+
+from lakebed import LakebedError
+from lakebed.cli import addons, output
+from lakebed.cli.app import App, Noun, pass_app
+
+GROUP = "lakebed.settings"
+
+
+@click.group(cls=Noun)
+def config() -> None:
+    """Look at settings."""
+
+
+@config.command()
+@click.option("--config", "path", type=click.Path(), help="The server's YAML file of settings.")
+@pass_app
+def show(app: App, *, path: str | None) -> None:
+    """Show every setting, its value (secrets masked) and where it came from: the client's, then the server's.
+
+    The client's say how `lakebed` and `lakebed.connect()` find a server; the server's are those that `lakebed serve`
+    would start with here. `--json` prints both.
+
+    \b
+    Example: lakebed config show
+    """
+    client, problem = client_rows(app)
+    server = _server_rows(path)
+    lines = ["client", *_table(client)]
+    if problem:
+        lines.append(f"  {problem}")
+    lines += ["", "server", *_table(server)] if server else []
+    report = {"client": client, "problem": problem or None, "server": server}
+    output.show(app, "\n".join(lines), report)
+
+
+def client_rows(app: App) -> tuple[list[dict[str, Any]], str]:
+    """The client's settings, or why there are none."""
+    try:
+        settings = app.settings()
+    except LakebedError as error:
+        return [], error.message
+    return [{"key": key, "value": value, "source": source} for key, value, source in settings.masked()], ""
+
+
+def _server_rows(path: str | None) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for point in entry_points(group=GROUP):
+        try:
+            report: Any = point.load()
+        except ImportError as error:
+            if not addons.is_server_module(error):
+                raise
+            continue
+        rows += report(path)
+    return rows
+
+
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    wide = [max((len(str(row[column])) for row in rows), default=0) for column in ("key", "value")]
+    return [f"  {row['key']:{wide[0]}}  {row['value']!s:{wide[1]}}  {row['source']}" for row in rows]

@@ -1,0 +1,150 @@
+"""The thread that a server lives in: its event loop, its socket and the application of the moment.
+
+Over the server's own parts, under `running`. What is served is what `lakebed serve` serves: the same components,
+application, protocol and event loop. A reset replaces the components and the application as a whole, so nothing of what
+was can be seen again; the socket, and with it every client's connection, stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import TypeVar
+
+import uvicorn
+from lakebed_engine.vocabulary.ports import AsyncioRuntime
+from lakebed_server import components, serve
+from lakebed_server.app import App
+from lakebed_server.logs import RequestLog
+from lakebed_server.settings.schema import Settings
+from lakebed_server.vocabulary import Receive, Scope, Send
+
+from lakebed_testing.faults import Faults
+from lakebed_testing.handlers import CONNECTION, FaultyProtocol, connection_of, with_faults
+
+T = TypeVar("T")
+
+_CPU_THREADS = 4
+
+
+class Host:
+    """One server in one thread, from `start` to `stop`."""
+
+    def __init__(self, settings: Settings, faults: Faults) -> None:
+        self._settings = settings
+        self._handlers = with_faults(faults)
+        self._log = RequestLog()
+        self._process = os.getpid()
+        self._ready: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, name="lakebed-testing", daemon=True)
+        self._app: App | None = None
+        self._life: AbstractAsyncContextManager[None] | None = None
+        self.was_used = False
+        """Whether a request came since the start or the last reset."""
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether this is a copy, in a child of the process that the server runs in."""
+        return os.getpid() != self._process
+
+    def start(self) -> None:
+        """Come up. Raises StartError."""
+        self._listener = serve.listen(self._settings.listen.host, self._settings.listen.port)
+        self._cpu = ThreadPoolExecutor(_CPU_THREADS, thread_name_prefix="lakebed-testing-cpu")
+        self._thread.start()
+        error = self._ready.exception()
+        if error is not None:
+            self._thread.join()
+            self._listener.close()
+            self._cpu.shutdown(wait=True)
+            raise error
+
+    def stop(self) -> None:
+        """Stop listening, let requests come to their end, and let go of every thread and socket.
+
+        In a forked child this does nothing: the server belongs to the parent.
+        """
+        if self.is_elsewhere or not self._thread.is_alive():
+            return
+        with suppress(OSError):
+            # a forked child may hold the socket, too; nobody shall wait there for an answer
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._server.should_exit = True
+        self._thread.join()
+        self._cpu.shutdown(wait=True)
+
+    def renew(self) -> None:
+        """Begin anew with empty stores."""
+        self._call(self._renew)
+
+    def _call(self, job: Callable[[], Awaitable[T]]) -> T:
+        async def run() -> T:
+            return await job()
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=serve.loop_factory()) as runner:
+            try:
+                runner.run(self._serve())
+            except BaseException as error:
+                if self._ready.done():
+                    raise
+                self._ready.set_exception(error)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._runtime = AsyncioRuntime(self._cpu)
+        await self._renew()
+        config = serve.http_config(self._answer, self._settings, protocol=FaultyProtocol, lifespan="off")
+        self._server = _Server(config, lambda: self._ready.set_result(None))
+        try:
+            await self._server.serve(sockets=[self._listener])
+        finally:
+            await self._end()
+
+    async def _renew(self) -> None:
+        parts = await components.build(self._settings, self._runtime)
+        app = serve.application(self._settings, parts, self._log, self._handlers)
+        life = app.life()
+        await life.__aenter__()
+        old = self._life
+        self._app, self._life, self.was_used = app, life, False
+        if old is not None:
+            await old.__aexit__(None, None, None)
+
+    async def _end(self) -> None:
+        life, self._life = self._life, None
+        if life is not None:
+            await life.__aexit__(None, None, None)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The ASGI application: whichever is the present one."""
+        assert self._app is not None
+        self.was_used = True
+        CONNECTION.set(connection_of(scope, receive))
+        await self._app(scope, receive, send)
+
+
+class _Server(uvicorn.Server):
+    """Says so when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()

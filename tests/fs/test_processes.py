@@ -1,0 +1,111 @@
+"""File systems and open readers in other processes: fork, forkserver and spawn, as data loaders and Dask use them.
+
+PyTorch itself is not installed for this: its DataLoader does what the pools here do, which is to pickle the data set to
+workers that it starts, or to fork them with everything open.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import fsspec
+import lakebed
+import pytest
+
+from tests.fs import workers
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+CONTENT = bytes(range(256)) * 2000
+METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
+
+
+def pool(method: str) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_read_and_write(way: str, fs: Any, top: str, method: str) -> None:
+    path = f"{top}/data.bin"
+    fs.pipe(path, CONTENT)
+    reader = fs.open(path)
+    assert reader.read(100) == CONTENT[:100]
+    with pool(method) as processes:
+        jobs = [(fs, path, start, start + 64_000) for start in range(0, len(CONTENT), 64_000)]
+        pieces = list(processes.map(workers.read_shard, jobs))
+        assert processes.submit(workers.go_on_reading, reader).result(60) == CONTENT[100:]
+        writers = set(processes.map(workers.write_one, [(fs, f"{top}/out/{n}", bytes([n])) for n in range(6)]))
+        assert processes.submit(workers.by_the_environment, path).result(60) == CONTENT
+    assert b"".join(data for _, data in pieces) == CONTENT
+    assert os.getpid() not in {pid for pid, _ in pieces} | writers
+    assert [fs.cat(f"{top}/out/{n}") for n in range(6)] == [bytes([n]) for n in range(6)]
+    assert reader.read() == CONTENT[100:]  # this process's own is where it was
+    reader.close()
+
+
+def in_a_fork(work: Any) -> Any:
+    """What a forked child makes of `work`, with everything of this process open in it. Fails when it hangs."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(60)
+            done = pickle.dumps(work())
+        except BaseException as error:
+            done = pickle.dumps(repr(error))
+        with os.fdopen(theirs, "wb") as out:
+            out.write(done)
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return pickle.loads(said) if said else "it hung"
+
+
+def test_a_fork_in_the_middle_of_everything(way: str, fs: Any, top: str, repo: lakebed.Repository) -> None:
+    path = f"{top}/data.bin"
+    fs.pipe(path, CONTENT)
+    reader = fs.open(path, cache_type="none")
+    assert reader.read(10) == CONTENT[:10]
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            fs._wait(fs._info, path)
+
+    busy = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in busy:
+        thread.start()
+    try:
+        for _ in range(10):
+            assert in_a_fork(lambda: (fs.cat(path), reader.read(), fs.find(top))) == (CONTENT, CONTENT[10:], [path])
+            assert in_a_fork(lambda: fsspec.filesystem("lakebed").info(path)["size"]) == len(CONTENT)
+    finally:
+        stop.set()
+        for thread in busy:
+            thread.join()
+    assert reader.read() == CONTENT[10:]
+    assert fs.cat(path) == CONTENT
+
+
+def test_a_fork_inside_a_transaction_writes_into_it(fs: Any, top: str, repo: lakebed.Repository) -> None:
+    with fs.transaction:
+        fs.pipe(f"{top}/a", b"a")
+        assert in_a_fork(lambda: (fs.pipe(f"{top}/b", b"b"), fs.find(top))[1]) == [f"{top}/a", f"{top}/b"]
+        assert fs.cat(f"{top}/b") == b"b"
+    assert [one.path for one in repo.ref("main@").list()] == ["a", "b"]
+
+
+def test_a_writer_belongs_to_its_process(fs: Any, top: str) -> None:
+    with fs.open(f"{top}/x", "wb") as file:
+        file.write(CONTENT)
+        assert "opened to write in another process" in in_a_fork(lambda: workers.refused_close(file))
+        with pytest.raises(lakebed.InvalidRequestError, match="cannot go to another process"):
+            pickle.dumps(file)
+    assert fs.cat(f"{top}/x") == CONTENT

@@ -1,0 +1,127 @@
+"""A transaction is one workspace: one commit or nothing, and nothing vanishes silently."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import fsspec
+import lakebed
+import pytest
+
+
+def paths(repo: lakebed.Repository, ref: str = "main") -> list[str]:
+    return [one.path for one in repo.ref(ref).list()]
+
+
+def test_one_commit_that_sees_itself(way: str, fs: Any, repo: lakebed.Repository, top: str) -> None:
+    fs.pipe({f"{top}/old": b"old", f"{top}/gone": b"x"})
+    head = repo.branch("main").commit("before")
+    with fs.transaction as transaction:
+        transaction.message = "load the orders"
+        with fs.open(f"{top}/new/a", "wb") as file:
+            file.write(b"a" * (9 << 20))
+        fs.pipe(f"{top}/new/b", b"b")
+        fs.cp(f"{top}/old", f"{top}/new/c")
+        fs.rm(f"{top}/gone")
+        assert fs.find(top) == [f"{top}/{name}" for name in ("new/a", "new/b", "new/c", "old")]
+        assert fs.cat(f"{top}/new/b") == fs.open(f"{top}/new/b").read() == b"b"
+        assert fs.info(f"{top}/new/a")["size"] == 9 << 20
+        assert fs.isdir(f"{top}/new")
+        assert not fs.exists(f"{top}/gone")
+        assert paths(repo) == ["gone", "old"]
+        assert repo.branch("main").commit_info() == head
+    commit = repo.branch("main").commit_info()
+    assert (commit, commit.message, commit.parents) == (transaction.commit, "load the orders", (head.id,))
+    assert paths(repo, "main@") == ["new/a", "new/b", "new/c", "old"]
+    assert fs.cat(f"{top}/new/c") == b"old"
+    assert repo.workspaces().all() == []
+    fs.pipe(f"{top}/later", b"x")
+    assert repo.branch("main").commit_info() == commit
+
+
+def test_an_exception_publishes_nothing_and_keeps_the_work(fs: Any, repo: lakebed.Repository, top: str) -> None:
+    with pytest.raises(KeyError) as caught, fs.transaction as transaction:
+        fs.pipe(f"{top}/x", b"kept")
+        raise KeyError
+    (note,) = caught.value.__notes__
+    assert f'repo.workspace("{transaction.workspace_name.split("+")[1]}")' in note
+    assert paths(repo) == []
+    (kept,) = repo.workspaces().all()
+    assert kept.name == transaction.workspace_name
+    repo.workspace(kept.id).commit("after all")
+    assert fs.cat(f"{top}/x") == b"kept"
+    fs.pipe(f"{top}/y", b"outside")
+    assert paths(repo) == ["x", "y"]
+
+
+def test_a_second_branch_is_refused_and_the_first_is_kept(fs: Any, repo: lakebed.Repository, top: str) -> None:
+    repo.branch("dev").create("main")
+    with pytest.raises(lakebed.InvalidRequestError, match="one commit of one branch") as caught, fs.transaction:
+        fs.pipe(f"{top}/x", b"1")
+        fs.pipe(f"{repo.id}/dev/x", b"2")
+    assert "stays open" in caught.value.__notes__[0]
+    assert paths(repo) == paths(repo, "dev") == []
+    workspace = repo.branch("main").workspace("w").create()
+    with pytest.raises(lakebed.InvalidRequestError, match="in a workspace"), fs.transaction:
+        fs.pipe(f"{repo.id}/{workspace.id}/x", b"1")
+    repo.tag("v1").create("main")
+    with pytest.raises(lakebed.InvalidRequestError, match="never changes"), fs.transaction:
+        fs.pipe(f"{repo.id}/v1/x", b"1")
+
+
+def test_a_conflict_says_how_to_go_on(fs: Any, repo: lakebed.Repository, top: str) -> None:
+    fs.pipe(f"{top}/x", b"0")
+    repo.branch("main").commit("zero")
+    with pytest.raises(lakebed.ConcurrentCommitError) as caught, fs.transaction:
+        fs.pipe(f"{top}/x", b"mine")
+        repo.branch("main").put("x", b"theirs")
+        repo.branch("main").commit("theirs")
+    assert caught.value.paths == ("x",)
+    assert len([note for note in caught.value.__notes__ if "stays open" in note]) == 1
+    assert fs.cat(f"{top}/x") == b"theirs"
+
+
+def test_nothing_written_is_no_commit_and_an_open_file_is_an_error(fs: Any, repo: lakebed.Repository, top: str) -> None:
+    head = repo.branch("main").commit_info()
+    with fs.transaction as transaction:
+        assert fs.ls(top) == []
+    assert transaction.commit is None
+    with pytest.raises(lakebed.InvalidRequestError, match=r"ended before .* was closed") as caught, fs.transaction:
+        fs.pipe(f"{top}/a", b"a")
+        fs.open(f"{top}/b", "wb").write(b"b")
+    assert "stays open" in caught.value.__notes__[0]
+    assert repo.branch("main").commit_info() == head
+    with fs.transaction as same:
+        fs.pipe(f"{top}/a", b"a")
+        fs.rm(f"{top}/a")
+    assert same.commit is None
+    assert len(repo.workspaces().all()) == 1
+
+
+def test_many_threads_write_into_one(fs: Any, repo: lakebed.Repository, top: str) -> None:
+    gate = threading.Barrier(8)
+
+    def write(number: int) -> None:
+        gate.wait()
+        with fs.open(f"{top}/{number}", "wb") as file:
+            file.write(bytes([number]) * (5 << 20))
+
+    with fs.transaction, ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    assert paths(repo, "main@") == [str(number) for number in range(8)]
+    assert len(repo.branch("main").log().all()) == 2
+
+
+def test_without_a_block_and_across_processes(fs: Any, repo: lakebed.Repository, top: str) -> None:
+    transaction = fs.start_transaction()
+    fs.pipe(f"{top}/x", b"1")
+    with pytest.raises(lakebed.InvalidRequestError, match=r"branch\+id"):
+        pickle.dumps(fs)
+    beside = fsspec.filesystem("lakebed", skip_instance_cache=True)
+    assert not beside.exists(f"{top}/x")
+    fs.end_transaction()
+    assert transaction.commit == repo.branch("main").commit_info()
+    assert beside.cat(f"{top}/x") == b"1"

@@ -1,0 +1,194 @@
+"""What people see: pictures of a history, notebooks, conflicts as tables, and how far something is."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+import threading
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+from typing import Any
+
+import lakebed
+import lakebed.aio
+import pytest
+from lakebed import _graph, _graph_svg, _html, _progress
+from lakebed.errors import Conflict, Conflicts, MergeConflictError
+from lakebed.model import Commit, RefInfo, TransferProgress
+
+SVG = "{http://www.w3.org/2000/svg}"
+EVIL = "<script>alert('&')</script>"
+
+
+def commit(id: str, *parents: str, at: int = 0, message: str = "") -> Commit:
+    when = datetime.fromtimestamp(at, UTC)
+    return Commit(id * 12, tuple(p * 12 for p in parents), message or f"message {id}", "me", when)
+
+
+def drawn(*commits: Commit, heads: dict[str, str] | None = None, limit: int = 50) -> ET.Element:
+    branches = [RefInfo(name, id * 12) for name, id in (heads or {}).items()]
+    return ET.fromstring(_graph.both(commits, branches, [], limit).svg)
+
+
+def ends(path: ET.Element) -> tuple[tuple[float, float], tuple[float, float]]:
+    words = path.attrib["d"].replace("M", " ").replace("C", " ").replace("V", " ").split()
+    numbers = [float(word) for word in words]
+    return (numbers[0], numbers[1]), (numbers[-2], numbers[-1])
+
+
+def test_the_picture_links_each_commit_to_its_parents() -> None:
+    commits = [commit("d", "b", "c", at=4), commit("c", "a", at=3), commit("b", "a", at=2), commit("a", at=1)]
+    picture = drawn(*commits, heads={"main": "d", "dev": "c"})
+    dots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in picture.iter(f"{SVG}circle")]
+    at = dict(zip("dcba", dots, strict=True))
+    assert len({y for _, y in dots}) == 4
+    links = {ends(path) for path in picture.iter(f"{SVG}path")}
+    assert links == {(at["d"], at["b"]), (at["d"], at["c"]), (at["c"], at["a"]), (at["b"], at["a"])}
+    assert at["c"][0] != at["b"][0]  # two lines of work, two lanes
+    texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
+    assert texts[0] == "dddddddddddd (main) message d"
+    assert texts[1] == "cccccccccccc (dev) message c"
+
+
+def test_lanes_never_pass_through_a_commit_of_another_line() -> None:
+    commits = [commit("f", "d", "e", at=6), commit("e", "b", at=5), commit("d", "c", at=4), commit("c", "a", at=3),
+               commit("b", "a", at=2), commit("a", at=1), commit("z", "c", at=7)]  # fmt: skip
+    ordered = _graph.in_order(commits)
+    lanes, links = _graph_svg._laid_out(ordered)
+    rows = {one.id: row for row, one in enumerate(ordered)}
+    for (child, parent), (lane, _) in links.items():
+        between = [one.id for one in ordered if rows[child] < rows[one.id] < rows[parent]]
+        assert all(lanes[one] != lane for one in between), (child, parent)
+
+
+def test_the_picture_is_capped_and_escaped() -> None:
+    commits = [commit(chr(97 + n), *([chr(96 + n)] if n else []), at=n, message=EVIL + "x" * 500) for n in range(26)]
+    picture = drawn(*commits, heads={f"{EVIL}{n}": "z" for n in range(50)}, limit=5)
+    assert len(list(picture.iter(f"{SVG}circle"))) == 5
+    assert len(list(picture.iter(f"{SVG}path"))) == 5  # the last one leads out of the picture
+    assert not list(picture.iter(f"{SVG}script"))
+    assert max(len("".join(text.itertext())) for text in picture.iter(f"{SVG}text")) < 200
+    assert drawn(commit("a", message="\x00\x1b[31m")) is not None
+
+
+def test_a_graph_is_its_text() -> None:
+    graph = _graph.both([commit("a")], [], [], 5)
+    assert graph == "* aaaaaaaaaaaa  message a"
+    assert graph._repr_svg_() == graph.svg
+    again = pickle.loads(pickle.dumps(graph))
+    assert (again, again.svg) == (graph, graph.svg)
+
+
+def test_conflicts_are_a_table() -> None:
+    error = MergeConflictError("no").with_conflicts(Conflict(f"p{n}", None, "a", "b") for n in range(30))
+    assert error.paths[:2] == ("p0", "p1")
+    frame = error.conflicts.to_pandas()
+    assert list(frame.columns) == ["path", "base", "ours", "theirs"]
+    assert len(frame) == 30
+    assert error.conflicts.to_arrow().column("base").null_count == 30
+    assert error.conflicts._repr_html_().count("<tr>") == 1 + _html.ROWS
+    again = pickle.loads(pickle.dumps(error))
+    assert again.conflicts == error.conflicts
+    assert isinstance(again.conflicts, Conflicts)
+    assert MergeConflictError("none").conflicts.to_arrow().num_rows == 0
+
+
+def test_notebooks(repo: lakebed.Repository) -> None:
+    main = repo.branch("main")
+    main.put_many({f"{EVIL}/{n:02}": b"" for n in range(30)} | {f"{n:02}": b"" for n in range(30)})
+    dirty = main._repr_html_()
+    assert "21+ paths" in dirty
+    main.commit(EVIL * 9)
+    repo.tag("v1").create("main")
+    shown: list[Any] = [repo, main, repo.tag("v1"), repo.ref("main~1"), main.workspace("w").create()]
+    shown += [
+        main.log(),
+        main.list(),
+        main.diff("v1"),
+        main.changes_since("main~1"),
+        repo.branches(),
+        repo.workspaces(),
+    ]
+    for one in shown:
+        page = one._repr_html_()
+        ET.fromstring(page.replace("&nbsp;", " "))  # well formed
+        assert "<script" not in page
+        assert page.count("<tr>") < 60
+        assert len(page) < 20_000
+        assert len(repr(one)) < 100
+    assert main.list()._repr_html_().count("<tr>") == 1 + _html.ROWS
+    assert "there are more" in main.list()._repr_html_()
+    assert "2 rows" in main.log()._repr_html_()
+    assert "5 rows" in main.list(limit=5)._repr_html_()
+
+
+def test_a_notebook_never_fails_to_show(repo: lakebed.Repository) -> None:
+    page = repo.branch("nowhere")._repr_html_()
+    assert "NotFoundError" in page
+    assert "&lt;Branch" in page
+    through = lakebed.aio.connect("http://nowhere.test", "k", "s").repository("sales")
+    assert through.branch("main")._repr_html_() == "<div class='lakebed'><code>&lt;Branch sales/main&gt;</code></div>"
+
+
+# progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_bars_are_drawn_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.delenv(_progress.VARIABLE, raising=False)
+
+    def told(given: Any = None) -> bool:
+        with _progress.following("work", given) as report:
+            return report is not None
+
+    assert not told()
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert told()
+    assert not told(False)
+    monkeypatch.setenv(_progress.VARIABLE, "0")
+    assert not told()
+    assert told(True)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not told()
+
+
+def test_a_bar_appears_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    appeared = threading.Event()
+    draw = _progress.Meter._draw
+
+    def watched(self: _progress.Meter) -> None:
+        draw(self)
+        appeared.set()
+
+    monkeypatch.setattr(_progress.Meter, "_draw", watched)
+    monkeypatch.setattr(_progress, "PATIENCE", 0.01)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with _progress.counting("write orders/", None) as tally:
+        tally.expect(100)
+        tally.moved(50)
+        assert appeared.wait(20)
+    assert "write orders/" in terminal.getvalue()
+    appeared.clear()
+    monkeypatch.setattr(_progress, "PATIENCE", 3600.0)
+    quick = Terminal()
+    monkeypatch.setattr(sys, "stderr", quick)
+    with _progress.counting("quick", None) as tally:
+        tally.moved(50)
+    assert quick.getvalue() == ""
+
+
+def test_a_callback_hears_the_end() -> None:
+    told: list[TransferProgress] = []
+    with _progress.counting("work", told.append) as tally:
+        tally.expect(7)
+        tally.moved(7)
+        tally.done(1)
+        tally.no_more()
+    assert (told[-1].bytes, told[-1].files, told[-1].complete) == (7, 1, True)
