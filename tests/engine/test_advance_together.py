@@ -207,6 +207,51 @@ def test_a_lost_answer_is_settled_for_all_of_them() -> None:
     run_job(job())
 
 
+def test_an_answer_that_nothing_can_settle_is_unknown_to_all_of_them() -> None:
+    """A follower that tried for itself would hear that its workspace is closed, though its commit is in history."""
+
+    async def job() -> None:
+        async with lake() as (engine, store, kv, lossy):
+            found = [await filled(engine, f"p/{number}", "1") for number in range(3)]
+            tasks = await held(engine, store, found)
+
+            async def before(name: str, what: Any) -> None:
+                if name == "get" and what[1].startswith(b"op/") and lossy.lost:
+                    raise errors.StoreUnavailableError("gone")
+
+            def lose(batch: Batch) -> str:
+                return "after" if sum(one.key.startswith(b"commit/") for one in batch.puts) > 1 else ""
+
+            kv.before, lossy.lose = before, lose
+            made = await ends(store, tasks)
+            kv.before, lossy.lose = None, lambda _: ""
+            assert [type(one) for one in made] == [Commit, errors.OutcomeUnknownError, errors.OutcomeUnknownError]
+            assert [(await now(engine, one)).state for one in found] == ["committed"] * 3
+            assert len(await ids(engine)) == 4
+
+    run_job(job())
+
+
+@pytest.mark.parametrize("key", ["", "once"])
+def test_one_workspace_sent_twice_is_committed_once(key: str) -> None:
+    async def job() -> None:
+        async with lake() as (engine, store, _, _):
+            first, twice = await filled(engine, "a", "1"), await workspace(engine)
+            tasks = await held(engine, store, [first])
+            for _ in range(2):
+                tasks.append(asyncio.ensure_future(advance(engine, twice, allow_empty=True, idempotency_key=key)))
+            await until(lambda: len(line(engine)) == 2)
+            made = await ends(store, tasks)
+            assert isinstance(made[1], Commit)
+            if key:
+                assert made[2] == made[1]
+            else:
+                assert isinstance(made[2], errors.WorkspaceClosedError)
+            assert len(await ids(engine)) == 3
+
+    run_job(job())
+
+
 def test_the_store_fails_for_the_first_one_and_the_others_go_on() -> None:
     async def job() -> None:
         async with lake() as (engine, store, _, _):

@@ -54,6 +54,7 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     MissingFileError,
     NoChangesError,
+    OutcomeUnknownError,
     PathsConflictError,
     TooManyAttemptsError,
     WorkspaceClosedError,
@@ -192,7 +193,13 @@ class _Chain:
         finally:
             for write in writes:
                 write.drop()
-        if not await _swing(ctx, repo, branch, made):
+        try:
+            landed = await _swing(ctx, repo, branch, made)
+        except OutcomeUnknownError as error:
+            for ticket in along:  # as unknown as the first one's: they must not try for themselves
+                ticket.answer = OutcomeUnknownError(str(error))
+            raise
+        if not landed:
             return None
         for ticket, one in zip(along, made[1:], strict=True):
             ticket.answer = one.commit
@@ -201,15 +208,18 @@ class _Chain:
     async def _along(self, branch: Seen, made: list[_Made], writes: list[Write]) -> list[Ticket]:
         """Those of the others who come along; their commits are added to `made`."""
         along: list[Ticket] = []
-        taken = set(made[0].paths or ())
+        taken, known = set(made[0].paths or ()), {self._first.uid}
         if made[0].paths is None or made[0].attempt.request.replace_prefix:
             return along
         for ticket in self._others:
+            if ticket.uid in known:  # the same workspace, sent twice: it is closed, or has another base, by then
+                continue
             with suppress(EngineError):  # it hears of it when it is the first
                 one = await self._one_more(ticket, branch, made[-1], taken, writes)
                 if one is not None:
                     made.append(one)
                     along.append(ticket)
+                    known.add(ticket.uid)
                     taken.update(one.paths or ())
         return along
 
