@@ -42,7 +42,7 @@ def test_every_error_has_a_code() -> None:
         "NothingToCommitError": 5, "PreconditionFailedError": 4, "ThrottledError": 7, "ServerError": 1,
         "ServerUnavailableError": 7, "OutcomeUnknownError": 8, "CommitStateUnknownError": 8, "CorruptTransferError": 1,
         "PartialFailureError": 1, "UnsupportedOperationError": 1, "ConfigurationError": 2, "ProtocolError": 1,
-        "WorkspaceClosedError": 4,
+        "WorkspaceClosedError": 4, "ReadOnlyRefError": 2, "SchemaMismatchError": 2, "TableFormatError": 1,
     }  # fmt: skip
     found = {
         name: explain(getattr(errors, name)("it failed")).code
