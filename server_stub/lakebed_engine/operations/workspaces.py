@@ -294,7 +294,7 @@ async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[st
 
     What tools wrote below its prefix stays there, and a scan does not register it again unless it changes.
     """
-    chosen = Globs(globs)
+    Globs(globs)  # a bad one is refused before anything is looked at
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     for _ in range(ATTEMPTS):
         if not globs:
@@ -304,7 +304,8 @@ async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[st
                 return
             continue
         sealed = await find_sealed(ctx, repo, found_id)
-        if sealed is not None and await _revert_part(ctx, repo, sealed, chosen):
+        # globs know what they have matched: those of an attempt that lost the race have matched what is gone
+        if sealed is not None and await _revert_part(ctx, repo, sealed, Globs(globs)):
             return
     raise busy(repo, found_id)
 
