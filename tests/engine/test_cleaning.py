@@ -65,6 +65,34 @@ def test_what_was_dropped_goes_after_the_grace_and_not_before() -> None:
     run(job())
 
 
+def test_a_note_that_came_while_the_cleaner_was_held_up_is_as_young_as_it_is() -> None:
+    """Found by the simulation (seed 76466757718): its age counted from before the scan that showed it."""
+
+    async def job() -> None:
+        inner, clock = MemoryKV(), FakeClock()
+        kv = HookedKV(inner)
+        engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
+
+        async def before(name: str, what: Any) -> None:
+            if name == "scan" and what[0] == DROPS:
+                kv.before = None
+                clock.forward(2 * GRACE)
+                await put_commit(engine, {"a": "1"})
+
+        kv.before = before
+        assert await engine.run_cleaner() == 0
+        gone = staged(inner)
+        assert len(gone) == 1
+        clock.forward(1)
+        assert await engine.run_cleaner() == 0
+        assert gone == staged(inner)
+        clock.forward(GRACE)
+        assert await engine.run_cleaner() == 1
+        assert not staged(inner)
+
+    run(job())
+
+
 def test_every_way_to_drop_a_token_and_nothing_else() -> None:
     async def job() -> None:
         kv, clock = MemoryKV(), FakeClock()

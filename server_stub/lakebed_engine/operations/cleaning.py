@@ -55,8 +55,8 @@ class Cleaner:
 
     async def _drops(self) -> int:
         ctx = self._ctx
-        now = ctx.clock.monotonic()
         notes = await ctx.kv.scan(DROPS, b"", None, 10_000)
+        now = ctx.clock.monotonic()  # not before: a scan may take longer than the grace, and tell what is younger
         known = {row.key for row in notes}
         self._first_seen = {key: seen for key, seen in self._first_seen.items() if key in known}
         settled = 0
