@@ -174,7 +174,7 @@ def test_writing_streams_and_shows_nothing_before_it_is_closed(fs: Any, top: str
         for _ in range(1000):
             file.write(b"small")
         assert not fs.exists(path)
-        assert len(file._held) + file._upload._blocks.qsize() * (1 << 20) <= 4 << 20
+        assert file._held.size + file._upload._blocks.qsize() * (1 << 20) <= 4 << 20
     assert fs.cat(path) == block * 8 + b"small" * 1000
     for kind in ("wb", "w"):
         with pytest.raises(KeyError), fs.open(path, kind) as file:

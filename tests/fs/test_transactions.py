@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pickle
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import fsspec
 import lakebed
 import pytest
+from lakebed._async.staging import Staging
+from lakebed._bulk.directory import Directory, Writing
 
 
 def paths(repo: lakebed.Repository, ref: str = "main") -> list[str]:
@@ -125,3 +128,98 @@ def test_without_a_block_and_across_processes(fs: Any, repo: lakebed.Repository,
     fs.end_transaction()
     assert transaction.commit == repo.branch("main").commit_info()
     assert beside.cat(f"{top}/x") == b"1"
+
+
+def registrations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many objects each registration has that is sent from now on."""
+    counts: list[int] = []
+    register = Staging.register
+
+    async def counted(workspace: Staging, objects: Any, deletes: Any = ()) -> None:
+        counts.append(len(objects))
+        await register(workspace, objects, deletes)
+
+    monkeypatch.setattr(Staging, "register", counted)
+    return counts
+
+
+def test_files_are_registered_together_and_before_they_are_read(
+    fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakebed._fsspec.landing.MOST", 10)
+    counts = registrations(monkeypatch)
+    large = bytes(range(256)) * (5 << 12)
+    with fs.transaction:
+        for number in range(14):
+            with fs.open(f"{top}/{number:02d}", "wb") as file:
+                assert file.write(memoryview(large)[:number]) == number
+                assert file.write(large if number % 2 else b"") == file.tell() - number
+        assert counts == [10]
+        assert fs.open(f"{top}/13").read() == large[:13] + large
+        assert counts == [10, 4]
+        fs.pipe(f"{top}/00", b"first")
+        fs.pipe(f"{top}/00", large)
+        with fs.open(f"{top}/meta", "wb", content_type="text/css", metadata={"a": "b"}) as file:
+            file.write(b"x")
+        assert counts == [10, 4]
+        assert fs.cat_file(f"{top}/00") == large
+        assert counts == [10, 4, 2]
+        fs.pipe(f"{top}/gone", b"x")
+        fs.rm(f"{top}/gone")
+        fs.pipe(f"{top}/last", b"x")
+    assert counts == [10, 4, 2, 1, 1]
+    assert paths(repo, "main@") == [*(f"{number:02d}" for number in range(14)), "last", "meta"]
+    assert repo.branch("main").get("07") == large[:7] + large
+    meta = repo.branch("main").stat("meta")
+    assert (meta.content_type, meta.metadata) == ("text/css", {"a": "b"})
+
+
+def test_what_cannot_be_made_durable_is_not_registered(
+    fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = registrations(monkeypatch)
+    for size in (1, 2 << 20):
+        with monkeypatch.context() as broken:
+            broken.setattr(Directory, "sync", refuse)
+            with pytest.raises(OSError, match="no more room") as caught, fs.transaction:
+                fs.pipe(f"{top}/x", b"x" * size)
+                with pytest.raises(OSError, match="no more room"):
+                    fs.info(f"{top}/x")
+                broken.undo()  # a second try would find nothing wrong
+        assert caught.value.__notes__[0] == "What was written last is not in the workspace."
+        assert "stays open" in caught.value.__notes__[1]
+    assert (counts, paths(repo)) == ([], [])
+
+
+def test_closed_files_take_little_memory(fs: Any, top: str) -> None:
+    with fs.transaction:
+        fs.pipe(f"{top}/first", b"x")
+        tracemalloc.start()
+        try:
+            for number in range(60):
+                with fs.open(f"{top}/{number}", "wb") as file:
+                    file.write(b"x")
+            assert tracemalloc.get_traced_memory()[0] < 3 << 20
+        finally:
+            tracemalloc.stop()
+
+
+def test_a_file_with_a_gap_is_not_stored(
+    fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fs.transaction:
+        fs.pipe(f"{top}/whole", b"x")
+        file = fs.open(f"{top}/gap", "wb")
+        with monkeypatch.context() as broken:
+            broken.setattr(Writing, "feed", refuse)
+            with pytest.raises(OSError, match="no more room"):
+                file.write(b"a" * (1 << 20))
+        with pytest.raises(OSError, match="no more room"):
+            file.close()
+        with pytest.raises(ValueError, match="closed"):
+            file.write(b"more")
+    assert paths(repo, "main@") == ["whole"]
+
+
+def refuse(*_: Any) -> None:
+    raise OSError(28, "no more room")

@@ -24,6 +24,9 @@ from lakebed.errors import CorruptTransferError
 FEW = 4
 """Up to so many files are synced one by one: a sync of the whole file system would wait for the work of others too."""
 
+_FEW_FOLDERS = 16
+"""The same for folders, which are soon synced when the files in them are."""
+
 _TEMP = ".lakebed-tmp"
 _ODD = re.compile(
     r"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*)(?=/|\Z)"  # no name for a file, or one that the store keeps for itself
@@ -61,13 +64,29 @@ class Writing:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        os.close(self._fd)
-        if kind is not None:
-            with suppress(OSError):
-                os.unlink(self._temp)
+        if kind is None:
+            self.close()
+        else:
+            self.remove()
 
-    def feed(self, chunk: bytes) -> None:
-        """Append."""
+    def close(self) -> None:
+        """Let go of the file, which stays. Doing it twice is no error."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def remove(self) -> None:
+        """Let go of the file, and remove it."""
+        self.close()
+        with suppress(OSError):
+            os.unlink(self._temp)
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        return self._fd
+
+    def feed(self, chunk: bytes | memoryview) -> None:
+        """Append. Raises OSError."""
         self._digest.update(chunk)
         view = memoryview(chunk)
         while view:
@@ -119,11 +138,24 @@ class Directory:
 
     def publish(self, batch: list[Written]) -> None:
         """Make a batch durable and give it its names: `key` says where. Raises OSError."""
-        self._sync([one.temp for one in batch])
+        self.sync(batch)
+        self.reveal(batch)
+
+    def sync(self, batch: Iterable[Written]) -> None:
+        """The first half of `publish`: make the contents durable. Raises OSError."""
+        paths = [one.temp for one in batch]
+        if len(paths) <= FEW or not _sync_file_system(self._fd):
+            _sync_each(paths)
+
+    def reveal(self, batch: Iterable[Written]) -> None:
+        """The second half, of what is synced: give the names, durably. Those that have one keep it. Raises OSError."""
+        keys = []
         for one in batch:
-            one.key = self._name(one)
-        folders = {os.path.dirname(f"{self._prefix}/{one.key}") for one in batch}
-        self._sync(sorted(folders), [one.key for one in batch])
+            one.key = one.key or self._name(one)
+            keys.append(one.key)
+        folders = sorted(set(_folders(self._prefix, keys)))
+        if len(folders) <= _FEW_FOLDERS or not _sync_file_system(self._fd):
+            _sync_each(folders)
 
     def discard(self, batch: Iterable[Written]) -> None:
         """Remove what was not published."""
@@ -152,17 +184,6 @@ class Directory:
             return
         os.unlink(temp)
 
-    def _sync(self, paths: list[str], keys: list[str] | None = None) -> None:
-        """Flush files, or the folders that hold `keys`, one by one when they are few."""
-        if len(keys or paths) > FEW and _sync_file_system(self._fd):
-            return
-        for path in paths if keys is None else sorted(set(_folders(self._prefix, keys))):
-            fd = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
-
 
 def is_plain(path: str) -> bool:
     """Whether an object of this path can lie in a file of this path, as the store lays them out."""
@@ -179,6 +200,15 @@ def _folders(prefix: str, keys: Iterable[str]) -> Iterator[str]:
         parts = key.split("/")[:-1]
         for count in range(1, len(parts) + 1):
             yield "/".join([prefix, *parts[:count]])
+
+
+def _sync_each(paths: Iterable[str]) -> None:
+    for path in paths:
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def _claim(temp: str, final: str) -> None:

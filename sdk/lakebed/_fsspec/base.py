@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
 
 from lakebed._async.lake import Lake
+from lakebed._async.opening import Opening
 from lakebed._async.ref import Ref
 from lakebed._fsspec.frozen import Frozen
 from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
@@ -133,12 +134,22 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
 
     def _ref(self, place: Place) -> Ref:
         """What to read: inside a transaction its workspace, where that has taken the place of the branch."""
-        ref = Proxied if self.connection.data_path == PROXIED else Ref
-        return ref(self._repository(place), self._seen(place).ref)
+        kind = Proxied if self.connection.data_path == PROXIED else Ref
+        ref = kind(self._repository(place), self._seen(place).ref)
+        behind = self._behind()
+        if behind is not None:
+            ref._transport = Opening(ref._transport, behind.flush)
+        return ref
 
     def _seen(self, place: Place) -> Place:
+        """Where a path is read. The workspace of a transaction may have to be flushed before: see `_behind`."""
         transaction: LakebedTransaction | None = self._transaction if self._intrans else None
         return place if transaction is None else transaction.seen(place)
+
+    def _behind(self) -> LakebedTransaction | None:
+        """The transaction, if something was written in it that its workspace does not show yet."""
+        transaction: LakebedTransaction | None = self._transaction if self._intrans else None
+        return transaction if transaction is not None and transaction.is_behind else None
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 from fsspec.asyn import AbstractAsyncStreamedFile
 from fsspec.spec import AbstractBufferedFile
 
+from lakebed._fsspec.landing import Growing
 from lakebed._fsspec.places import Row
 from lakebed._fsspec.shared import open_file, read_at, read_into
-from lakebed._fsspec.uploads import Upload
+from lakebed._fsspec.uploads import Held, Upload
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
@@ -101,9 +103,12 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         self.closed: bool
         autocommit = options.pop("autocommit", True)
         self._upload = Upload(fs._sender(path, mode, options))
+        self._begin = partial(fs._growing, path, mode, options)
+        self._has_begun = False
+        self._growing: Growing | None = None
         super().__init__(fs, path, "wb", block_size=size, autocommit=autocommit)
         self._process = os.getpid()
-        self._held = bytearray()
+        self._held = Held()
         self.stored: ObjectInfo | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -112,18 +117,43 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         )
 
     def write(self, data: Any) -> int:
-        """Append bytes; a full block is sent. Raises what the sending has failed with."""
+        """Append bytes; a full block is sent or written. Raises what that has failed with."""
         if self.closed:
             raise ValueError("I/O operation on closed file.")
         self._same_process()
-        view = memoryview(data).cast("B")
-        self.loc += view.nbytes
-        for start in range(0, view.nbytes, self.blocksize):
-            self._held += view[start : start + self.blocksize]
-            if len(self._held) > self.blocksize:
-                block, self._held = bytes(self._held), bytearray()
-                self.fs._wait(self._upload.feed, block)
-        return view.nbytes
+        if self._on_disk() is not None:
+            return self.write(data)  # the buffer's own
+        if type(data) is bytes and len(data) <= self.blocksize:  # as pyarrow writes, some hundred times for each file
+            size = len(data)
+            self._add(data)
+        else:
+            view = memoryview(data).cast("B")
+            size = view.nbytes
+            for start in range(0, size, self.blocksize):
+                self._add(bytes(view[start : start + self.blocksize]))
+        self.loc += size
+        return size
+
+    def _add(self, piece: bytes) -> None:
+        self._held.add(piece)
+        if self._held.size > self.blocksize:
+            self.fs._wait(self._upload.feed, self._held.take())
+
+    def _on_disk(self) -> Growing | None:
+        """The file itself, in a transaction whose directory is on this machine. Decided when it is first written to."""
+        if not self._has_begun:
+            self._growing, self._has_begun = self._begin(), True
+            if self._growing is not None:  # from now on it is asked directly
+                buffer = self._growing.buffer
+                self.write, self.tell = buffer.write, buffer.tell  # type: ignore[method-assign, assignment]
+        return self._growing
+
+    def _off_disk(self) -> None:
+        """Write and tell by ourselves again, which refuse when the file is closed."""
+        if self._growing is not None:
+            self.loc = self._growing.buffer.tell()
+            self._growing = None  # with its buffer: the transaction keeps the files until it ends
+            del self.write, self.tell
 
     def flush(self, force: bool = False) -> None:
         """Nothing: an object appears when it is closed, not before."""
@@ -134,7 +164,13 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             return
         self.closed = True
         self._held.clear()
-        if self._process == os.getpid():
+        if self._process != os.getpid():
+            return
+        growing = self._growing
+        self._off_disk()
+        if growing is not None:
+            growing.discard()
+        else:
             self.fs._wait(self._upload.discard)
 
     def close(self) -> None:
@@ -143,8 +179,14 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             return
         self._same_process()
         self.closed = True
-        last, self._held = bytes(self._held), bytearray()
-        self.stored = self.fs._wait(self._upload.finish, last)
+        growing = self._on_disk()
+        if growing is not None:
+            self._off_disk()
+            self.stored = growing.finish()
+            if growing.landing.is_full:
+                self.fs._wait(growing.landing.flush)
+            return
+        self.stored = self.fs._wait(self._upload.finish, self._held.take())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

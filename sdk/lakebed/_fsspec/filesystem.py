@@ -109,9 +109,16 @@ class LakebedFileSystem(Writing):
 
     def _stat_now(self, place: Place) -> ObjectInfo:
         self._here()
-        seen = self._seen(place)
+        seen = self._flushed(place)
         known = self._frozen.get(seen)
         return known or self._lane.call(objects.stat(seen.repository, seen.ref, _checks.check_path(seen.path)))
+
+    def _flushed(self, place: Place) -> Place:
+        """Where a path is read, when that shows what was written."""
+        behind = self._behind()
+        if behind is not None:
+            self._wait(behind.flush)
+        return self._seen(place)
 
     def _open_now(self, path: str) -> Opened:
         """What a reader needs: the row, a local file, or the last bytes of the object."""
@@ -119,7 +126,7 @@ class LakebedFileSystem(Writing):
         self._here()
         known = self._shared.known(place.repository)
         if known is not None:
-            seen = self._seen(place)
+            seen = self._flushed(place)
             with suppress(LongWay, NotFoundError, InvalidRequestError):
                 if not known[1] and path.lower().endswith(FOOTED):
                     info, tail = self._lane.call(objects.tail(seen.repository, seen.ref, seen.path, TAIL))
@@ -180,9 +187,9 @@ class LakebedFileSystem(Writing):
         UnsupportedOperationError where the server or its store signs none.
         """
         place = object_place(self._strip_protocol(path))
-        seen, lake = self._seen(place), self._lake_here()
+        ref = self._ref(place)
         try:
-            url: str = await lake._transport.call(objects.signed(seen.repository, seen.ref, seen.path))
+            url: str = await ref._transport.call(objects.signed(place.repository, ref.id, place.path))
         except InvalidRequestError as error:
             raise UnsupportedOperationError(
                 f"{place}: the server signs no addresses to read at, as its store cannot or its operator does not want "

@@ -217,9 +217,9 @@ class Reading(Base):
 
     async def _tail(self, place: Place, length: int) -> tuple[Row, bytes]:
         """What a file is, and its last bytes: all that is needed to begin with Parquet, in one request."""
-        seen, lake = self._seen(place), self._lake_here()
+        ref = self._ref(place)
         try:
-            info, data = await lake._transport.call(objects.tail(seen.repository, seen.ref, seen.path, length))
+            info, data = await ref._transport.call(objects.tail(place.repository, ref.id, place.path, length))
         except InvalidRequestError as error:
             if error.kind != "invalid_range":
                 raise

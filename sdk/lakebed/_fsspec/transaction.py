@@ -8,20 +8,29 @@ go on with it or drop it: nothing vanishes silently.
 from __future__ import annotations
 
 import asyncio
+import os
+import weakref
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from fsspec.transaction import Transaction
 
 from lakebed import _notes
+from lakebed._fsspec.landing import Landing
 from lakebed._fsspec.places import Place
-from lakebed.errors import InvalidRequestError, NothingToCommitError
+from lakebed.errors import InvalidRequestError, LakebedError, NothingToCommitError
 from lakebed.model import Commit
 
 if TYPE_CHECKING:
     from lakebed._async.workspace import Workspace
 
 MESSAGE = "Write through fsspec"
+
+_LACKS = "What was written last is not in the workspace."
+
+_LANDING: weakref.WeakSet[LakebedTransaction] = weakref.WeakSet()
+"""Those whose files wait to be registered in this process."""
 
 
 class LakebedTransaction(Transaction):  # type: ignore[misc]
@@ -34,6 +43,8 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         self._branch: Place | None = None
         self._name = ""
         self._making = asyncio.Lock()
+        self._landing: Landing | None = None
+        self._lands = True
 
     @property
     def workspace_name(self) -> str | None:
@@ -68,11 +79,44 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         found: Workspace = await self.fs._workspaces.get(repository, self._name)
         return found
 
+    def landing_now(self, place: Place) -> Landing | None:
+        """Where files of a branch are written straight to the disk, if that is known."""
+        landing = self._landing
+        if landing is None or landing.process != os.getpid() or self._branch != Place(place.repository, place.ref):
+            return None
+        return landing
+
+    async def landing(self, place: Place) -> Landing | None:
+        """The same; None where the disk cannot be reached, or in a forked child. Raises as `workspace` does."""
+        workspace = await self.workspace(place)
+        async with self._making:
+            if self._landing is None and self._lands:
+                self._landing = await Landing.open(workspace)
+                self._lands = self._landing is not None
+                if self._lands:
+                    _LANDING.add(self)
+        return self.landing_now(place)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something was written that its workspace does not show yet."""
+        landing = self._landing
+        return landing is not None and landing.is_behind and landing.process == os.getpid()
+
+    async def flush(self) -> None:
+        """Let the workspace show what was written. Raises what registering it raises."""
+        if self.is_behind and self._landing is not None:
+            await self._landing.flush()
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
             self.complete(commit=error is None)
+        except Exception as failure:
+            if error is None:
+                raise
+            error.add_note(f"{_LACKS} {failure!r}")
         finally:
             if error is not None:
                 self._advise(error)
@@ -84,6 +128,7 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         try:
             for file in waiting:
                 file.discard()
+            self._flush_all()  # also when nothing is committed: the workspace is kept, with all that was written
             if not commit:
                 return
             if waiting:
@@ -99,6 +144,16 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
         finally:
             fs._intrans = False
             fs._transaction = None
+            if self._landing is not None and self._landing.process == os.getpid():
+                self._landing.close()
+
+    def _flush_all(self) -> None:
+        try:
+            if self.is_behind:
+                self.fs._wait(self.flush)
+        except Exception as failure:
+            failure.add_note(_LACKS)
+            raise
 
     async def _commit(self, fs: Any) -> Commit | None:
         assert self._branch is not None
@@ -118,3 +173,16 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
     def __enter__(self) -> Self:
         self.start()
         return self
+
+
+def _flush_before_fork() -> None:
+    """A child sees what was written before it; what waits in the memory of its parent it could not register."""
+    for transaction in list(_LANDING):
+        if not transaction.is_behind or asyncio._get_running_loop() is transaction.fs.loop:
+            continue
+        with suppress(LakebedError, OSError):  # raised again at the commit
+            transaction.fs._wait(transaction.flush)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_flush_before_fork)

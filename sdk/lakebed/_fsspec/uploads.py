@@ -13,7 +13,43 @@ from typing import Any
 from lakebed.model import ObjectInfo
 
 _WAITING = 2
+_TINY = 4 << 10
+Block = bytes | bytearray
 Send = Callable[[Any], Awaitable[ObjectInfo]]
+
+
+class Held:
+    """Bytes that are collected until they are worth a call. Larger pieces are kept as they are, and copied once."""
+
+    __slots__ = ("_last", "_parts", "size")
+
+    def __init__(self) -> None:
+        self._parts: list[Block] = []
+        self._last = bytearray()
+        self.size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Append."""
+        self.size += len(piece)
+        if len(piece) < _TINY:
+            self._last += piece
+            return
+        if self._last:
+            self._parts.append(self._last)
+            self._last = bytearray()
+        self._parts.append(piece)
+
+    def take(self) -> bytes:
+        """All of it; nothing is left."""
+        block = b"".join((*self._parts, self._last)) if self._last or len(self._parts) != 1 else bytes(self._parts[0])
+        self.clear()
+        return block
+
+    def clear(self) -> None:
+        """Nothing is left."""
+        self._parts.clear()
+        self._last = bytearray()
+        self.size = 0
 
 
 class Upload:

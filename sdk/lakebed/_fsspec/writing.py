@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import sync_wrapper
 from fsspec.callbacks import DEFAULT_CALLBACK
 
+from lakebed._async.outgoing import outgoing
+from lakebed._fsspec.landing import Growing, Landing
 from lakebed._fsspec.places import Place, fixed, missing, object_place, writable_place
 from lakebed._fsspec.reading import Reading
 from lakebed.errors import (
@@ -31,6 +33,7 @@ from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
     from lakebed._async.writable import Writable
+    from lakebed._fsspec.transaction import LakebedTransaction
 
 _GROUP = 1000
 """Objects that are deleted in one request."""
@@ -45,6 +48,7 @@ class Writing(Reading):
         """The handle to write by."""
         if self._intrans and self._transaction is not None:
             workspace: Writable = await self._transaction.workspace(place)
+            await self._transaction.flush()  # changes go in the order in which they were made
             return workspace
         repository = self._repository(place)
         if "+" not in place.ref:
@@ -53,9 +57,15 @@ class Writing(Reading):
 
     @asynccontextmanager
     async def _changing(self, place: Place) -> AsyncIterator[Writable]:
-        """The handle to write by. Says of a tag or a commit that it is one, not that there is no such branch."""
-        try:
+        """The handle to write by."""
+        async with self._explaining(place):
             yield await self._target(place)
+
+    @asynccontextmanager
+    async def _explaining(self, place: Place) -> AsyncIterator[None]:
+        """Says of a tag or a commit that it is one, not that there is no such branch."""
+        try:
+            yield
         except ObjectNotFoundError:
             raise
         except NotFoundError as error:
@@ -70,6 +80,23 @@ class Writing(Reading):
             return fixed(place)
         return missing(place, error)
 
+    async def _landing(self, place: Place) -> Landing | None:
+        """Where files of a transaction are written straight to the disk. None outside of one, or if that cannot be."""
+        transaction: LakebedTransaction | None = self._transaction if self._intrans else None
+        if transaction is None:
+            return None
+        async with self._explaining(place):
+            return await transaction.landing(place)
+
+    def _growing(self, path: str, mode: str, options: dict[str, Any]) -> Growing | None:
+        """A file that is written straight to the disk, if that is the way. For threads that are not the loop's."""
+        transaction: LakebedTransaction | None = self._transaction if self._intrans else None
+        if transaction is None or mode != "wb":  # the server decides whether `xb` replaces something
+            return None
+        place = writable_place(path)
+        landing = transaction.landing_now(place) or self._wait(self._landing, place)
+        return None if landing is None else Growing(landing, outgoing(place.path, b"", **options))
+
     def _sender(self, path: str, mode: str, options: dict[str, Any]) -> Callable[[Any], Awaitable[ObjectInfo]]:
         """What stores the content of a file that is opened to write. Raises InvalidRequestError for a wrong place."""
         place = writable_place(path)
@@ -78,6 +105,9 @@ class Writing(Reading):
             raise InvalidRequestError(f"cannot open {place} with {unknown[0]}=: there are content_type and metadata")
 
         async def send(content: Any) -> ObjectInfo:
+            landing = await self._landing(place) if mode == "wb" and isinstance(content, bytes) else None
+            if landing is not None:
+                return await landing.take(outgoing(place.path, b"", **options), content)
             async with self._changing(place) as target:
                 return await target.put(place.path, content, if_absent=mode == "xb", **options)
 
