@@ -23,7 +23,7 @@ import pytest
 from tests.support.postgres import Postgres, running_postgres
 from tests.support.server import RunningServer, running_server
 
-KILLS = int(os.environ.get("LAKEBED_KILLS", "20"))
+KILLS = int(os.environ.get("LAKEBED_KILLS", "50"))
 WRITERS = 8
 COMMITTERS = 2
 
