@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 ST     := .venv-schemathesis
+SPARK  := .venv-spark
 DATA_DIR ?=
 SEEDS  ?= 20000
 SETS   ?= 20
@@ -14,7 +15,7 @@ ONLY   ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-fast schemathesis clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-fast schemathesis spark clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,13 +38,18 @@ $(ST)/.ready: pyproject.toml tools/requirements-schemathesis.txt
 	$(ST)/bin/python -m pip install -q -r tools/requirements-schemathesis.txt
 	@touch $@
 
+$(SPARK)/.ready: pyproject.toml tools/requirements-spark.txt
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install -q -r tools/requirements-spark.txt
+	@touch $@
+
 demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
 	@$(BIN)/python examples/demo.py $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-test: lint types layers generated schemathesis pytest ## everything, with all the installing it needs
+test: lint types layers generated schemathesis pytest spark ## everything, with all the installing it needs
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 
@@ -63,10 +69,14 @@ generated: $(VENV)/.dev
 	$(BIN)/python tools/unasync_sdk.py --check
 
 pytest: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore tests/spark
 
 pytest-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" --ignore tests/spark
+
+spark: $(SPARK)/.ready ## the PySpark tests alone, in their own environment
+	$(SPARK)/bin/mypy sdk/lakebed_spark tests/spark
+	$(SPARK)/bin/python -m pytest tests/spark
 
 schemathesis: $(VENV)/.dev $(ST)/.ready
 	$(BIN)/python tools/run_schemathesis.py --python $(ST)/bin/python
@@ -92,4 +102,4 @@ docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(ST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(ST) $(SPARK) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
