@@ -7,6 +7,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ST     := .venv-schemathesis
 SPARK  := .venv-spark
+# the tests of `make test` in two halves that take about the same time: each keeps about one core busy
+PROOFS := tests/simulation tests/engine tests/format tests/conformance
+ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
 DATA_DIR ?=
 SEEDS  ?= 20000
 SETS   ?= 20
@@ -15,7 +18,7 @@ ONLY   ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-fast schemathesis spark clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-proofs pytest-rest pytest-fast schemathesis spark clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,7 +52,9 @@ demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keep
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-test: lint types layers generated schemathesis pytest spark ## everything, with all the installing it needs
+test: $(VENV)/.dev $(ST)/.ready $(SPARK)/.ready ## everything, with all the installing it needs
+	@echo "everything, two jobs at a time; what a job prints is shown when it ends"
+	@$(MAKE) --no-print-directory -j2 -Otarget pytest-rest lint types layers generated pytest-proofs schemathesis spark
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 
@@ -58,7 +63,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev
-	$(BIN)/mypy sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
+	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%))' sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
@@ -68,15 +73,20 @@ generated: $(VENV)/.dev
 	$(BIN)/python tools/generate.py --check
 	$(BIN)/python tools/unasync_sdk.py --check
 
-pytest: $(VENV)/.dev
-	$(BIN)/python -m pytest --ignore tests/spark
+pytest: pytest-proofs pytest-rest
+
+pytest-proofs: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PROOFS)
+
+pytest-rest: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PROOFS:%=--ignore %) --ignore tests/spark
 
 pytest-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" --ignore tests/spark
 
 spark: $(SPARK)/.ready ## the PySpark tests alone, in their own environment
-	$(SPARK)/bin/mypy sdk/lakebed_spark tests/spark
-	$(SPARK)/bin/python -m pytest tests/spark
+	$(SPARK)/bin/mypy $(ON_SPARK) tools/java_home.py
+	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest tests/spark
 
 schemathesis: $(VENV)/.dev $(ST)/.ready
 	$(BIN)/python tools/run_schemathesis.py --python $(ST)/bin/python

@@ -124,9 +124,9 @@ class Sent:
             self.count += 1
             return await send(transport, *call, **more)
 
-        def exchanged(lane: Lane, call: Any, into: Any = None) -> Any:
+        def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
             self.count += 1
-            return exchange(lane, call, into)
+            return exchange(lane, call, *more)
 
         Transport._send = sent  # type: ignore[method-assign, assignment]
         Lane._exchange = exchanged  # type: ignore[method-assign, assignment]

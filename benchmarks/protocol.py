@@ -20,7 +20,13 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import NoChangesError, TooManyAttemptsError
-from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, MergeRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.records import (
+    AdvanceRequest,
+    CommitRequest,
+    MergeRequest,
+    PublishRequest,
+    WorkspaceRequest,
+)
 
 from benchmarks.scale import entry, path_of, peak, stage_all, timed
 
@@ -82,6 +88,23 @@ async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -
     return {"commits": made / elapsed, "answers": (made + nothing + gave_up) / elapsed, "gave_up": gave_up}
 
 
+async def publish_rate(engine: Engine, committers: int = 8, seconds: float = 4) -> float:
+    """Racing committers, each of whose calls commits one row: commits a second, every one with its row."""
+    deadline = time.perf_counter() + seconds
+    made = 0
+
+    async def committer(number: int) -> None:
+        nonlocal made
+        while time.perf_counter() < deadline:
+            path = f"publish/{number}/{time.time_ns()}"
+            await engine.publish("bench", "main", [(path, entry(path))], PublishRequest(message="m", committer="bench"))
+            made += 1
+
+    start = time.perf_counter()
+    await asyncio.gather(*map(committer, range(committers)))
+    return made / (time.perf_counter() - start)
+
+
 async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4) -> float:
     """Racing committers with a workspace each, of one row: create, stage, commit. Each makes a commit of its own."""
     repo = await open_repo(engine._ctx, "bench")
@@ -130,6 +153,7 @@ async def small(entries: int, root: Path) -> dict[str, float]:
     found = {"staging_rows_s": await staging_rate(engine)}
     await engine.commit("bench", "main", REQUEST)
     found |= {f"race_{name}_s": value for name, value in (await commit_rate(engine)).items()}
+    found["publish_commits_s"] = await publish_rate(engine)
     found["workspace_commits_s"] = await workspace_rate(engine)
     await engine.close()
     await kv.close()

@@ -26,6 +26,7 @@ TARGET = ROOT / "sdk" / "lakebed" / "_sync"
 
 TABLE = {
     "AsyncClient": "Client",
+    "AsyncHTTPTransport": "HTTPTransport",
     "AsyncIterable": "Iterable",
     "AsyncIterator": "Iterator",
     "AsyncRetrying": "Retrying",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
@@ -273,6 +274,57 @@ class ResetCreation(Struct, kw_only=True):
     force: bool | UnsetType = False
 
 
+class CommitOverrides(Struct, kw_only=True):
+    """
+    What a commit says in place of what it would.
+    """
+
+    message: str | UnsetType = UNSET
+    metadata: dict[str, str] | UnsetType = UNSET
+
+
+class RevertCreation(Struct, kw_only=True):
+    """
+    A commit to take back.
+    """
+
+    ref: Annotated[str, Meta(min_length=1)]
+    parent_number: Annotated[int, Meta(ge=0, le=2147483647)]
+    commit_overrides: CommitOverrides | UnsetType = UNSET
+    force: bool | UnsetType = False
+    allow_empty: bool | UnsetType = False
+
+
+class CherryPickCreation(Struct, kw_only=True):
+    """
+    A commit to apply.
+    """
+
+    ref: Annotated[str, Meta(min_length=1)]
+    parent_number: Annotated[int, Meta(ge=0, le=2147483647)] | UnsetType = UNSET
+    commit_overrides: CommitOverrides | UnsetType = UNSET
+    force: bool | UnsetType = False
+
+
+class BranchProtectionRule(Struct, kw_only=True):
+    """
+    A rule that protects branches.
+    """
+
+    pattern: Annotated[str, Meta(max_length=256, min_length=1)]
+
+
+BranchProtectionRuleList: TypeAlias = list[BranchProtectionRule]
+
+
+class BranchProtectionRuleDeletion(Struct, kw_only=True):
+    """
+    A rule to remove.
+    """
+
+    pattern: str
+
+
 class TagCreation(Struct, kw_only=True):
     """
     A tag to create.
@@ -320,17 +372,26 @@ class CommitCreation(Struct, kw_only=True):
     force: bool | UnsetType = False
 
 
-class Merge(Struct, kw_only=True):
+class CommitRecordCreation(Struct, kw_only=True):
     """
-    How to merge.
+    A commit, exactly as it is to be.
     """
 
-    message: str | UnsetType = UNSET
+    commit_id: str
+    version: Annotated[int, Meta(ge=0, le=1)]
+    committer: str
+    message: str
+    metarange_id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+    parents: Annotated[list[str], Meta(max_length=100)]
+    generation: Annotated[int, Meta(ge=0, le=9223372036854775807)]
     metadata: dict[str, str] | UnsetType = UNSET
-    strategy: str | UnsetType = UNSET
     force: bool | UnsetType = False
-    allow_empty: bool | UnsetType = False
-    squash_merge: bool | UnsetType = False
+
+
+class MergeSide(StrEnum):
+    source = "source"
+    dest = "dest"
 
 
 class MergeResult(Struct, kw_only=True):
@@ -382,13 +443,16 @@ class ObjectStatsList(Struct, kw_only=True):
     results: list[ObjectStats]
 
 
-class ObjectBatch(Struct, kw_only=True):
+class PublishCreation(Struct, kw_only=True):
     """
-    Objects to write and paths to delete.
+    How objects and deletions are to be committed that come with it. Unknown members are refused.
     """
 
-    content: list[bytes] | UnsetType = UNSET
-    delete: list[str] | UnsetType = UNSET
+    message: str
+    metadata: dict[str, str] | UnsetType = UNSET
+    date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    allow_empty: bool | UnsetType = False
+    idempotency_key: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
 
 
 class ObjectBatchResult(Struct, kw_only=True):
@@ -397,6 +461,7 @@ class ObjectBatchResult(Struct, kw_only=True):
     """
 
     results: list[ObjectStats]
+    commit: Commit | UnsetType = UNSET
 
 
 class ObjectCopyCreation(Struct, kw_only=True):
@@ -519,6 +584,32 @@ class WorkspaceLayer(Struct, kw_only=True):
 
     id: str
     rows: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+
+
+class ObjectShare(Struct, kw_only=True):
+    """
+    A path that is to name the data of another one.
+    """
+
+    path: str
+    same_as: str
+
+
+class ObjectShares(Struct, kw_only=True):
+    """
+    Paths that are to name the data of others, each once.
+    """
+
+    objects: Annotated[list[ObjectShare], Meta(max_length=10000)]
+
+
+class ObjectSharesResult(Struct, kw_only=True):
+    """
+    What became of the pairs.
+    """
+
+    shared: Annotated[int, Meta(ge=0, le=10000)]
+    left: list[str]
 
 
 class WorkspaceScan(Struct, kw_only=True):
@@ -679,6 +770,7 @@ class WorkspaceCommit(Struct, kw_only=True):
     paths: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
     idempotency_key: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     allow_empty: bool | UnsetType = False
+    relocate: bool | UnsetType = False
     force: bool | UnsetType = False
 
 
@@ -708,6 +800,309 @@ class StashCreation(Struct, kw_only=True):
     force: bool | UnsetType = False
 
 
+class StorageURI(Struct, kw_only=True):
+    """
+    A place in the object store.
+    """
+
+    location: str
+
+
+class UpdateObjectUserMetadata(Struct, kw_only=True):
+    """
+    The metadata that an object is to have.
+    """
+
+    set: ObjectUserMetadata
+
+
+class UnderlyingObjectProperties(Struct, kw_only=True):
+    """
+    How a store keeps an object.
+    """
+
+    storage_class: str | None | UnsetType = UNSET
+
+
+class ObjectStageCreation(Struct, kw_only=True):
+    """
+    An object that is in a store already.
+    """
+
+    physical_address: Annotated[str, Meta(min_length=1)]
+    checksum: Annotated[str, Meta(max_length=256)]
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    metadata: ObjectUserMetadata | UnsetType = UNSET
+    content_type: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+    force: bool | UnsetType = False
+
+
+class StagingLocation(Struct, kw_only=True):
+    """
+    Where the content of an object is to be written.
+    """
+
+    physical_address: str | UnsetType = UNSET
+    presigned_url: str | UnsetType = UNSET
+    presigned_url_expiry: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+
+
+class StagingMetadata(Struct, kw_only=True):
+    """
+    An object that was written to the store.
+    """
+
+    staging: StagingLocation
+    checksum: Annotated[str, Meta(max_length=256)]
+    size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    user_metadata: ObjectUserMetadata | UnsetType = UNSET
+    content_type: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+    mtime: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
+    force: bool | UnsetType = False
+
+
+class PresignMultipartUpload(Struct, kw_only=True):
+    """
+    An object that is written in parts.
+    """
+
+    upload_id: str
+    physical_address: str
+    presigned_urls: list[str] | UnsetType = UNSET
+
+
+class UploadPartFrom(Struct, kw_only=True):
+    """
+    The upload that a part is of.
+    """
+
+    physical_address: Annotated[str, Meta(min_length=1)]
+
+
+class UploadTo(Struct, kw_only=True):
+    """
+    Where a part is to be written.
+    """
+
+    presigned_url: str
+
+
+class CopyPartSource(Struct, kw_only=True):
+    """
+    An object to copy from.
+    """
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+    range: str | UnsetType = UNSET
+
+
+class UploadPartCopyFrom(Struct, kw_only=True):
+    """
+    A part that is to be copied from an object.
+    """
+
+    physical_address: Annotated[str, Meta(min_length=1)]
+    copy_source: CopyPartSource
+
+
+class SentUploadPart(Struct, kw_only=True):
+    """
+    A part that was written.
+    """
+
+    part_number: Annotated[int, Meta(ge=1, le=10000)]
+    etag: Annotated[str, Meta(max_length=256)]
+
+
+class CompletePresignMultipartUpload(Struct, kw_only=True):
+    """
+    An upload of which all parts are written.
+    """
+
+    physical_address: Annotated[str, Meta(min_length=1)]
+    parts: Annotated[list[SentUploadPart], Meta(max_length=10000, min_length=1)]
+    user_metadata: ObjectUserMetadata | UnsetType = UNSET
+    content_type: Annotated[str, Meta(max_length=255)] | UnsetType = UNSET
+
+
+class AbortPresignMultipartUpload(Struct, kw_only=True):
+    """
+    An upload to give up.
+    """
+
+    physical_address: Annotated[str, Meta(min_length=1)]
+
+
+class ImportType(StrEnum):
+    common_prefix = "common_prefix"
+    object = "object"
+
+
+class ImportLocation(Struct, kw_only=True):
+    """
+    Objects to import, and where they are to appear.
+    """
+
+    type: ImportType
+    path: Annotated[str, Meta(min_length=1)]
+    destination: str
+
+
+class ImportCreation(Struct, kw_only=True):
+    """
+    What to import.
+    """
+
+    paths: Annotated[list[ImportLocation], Meta(max_length=1000, min_length=1)]
+    commit: CommitCreation
+    force: bool | UnsetType = False
+
+
+class ImportCreationResponse(Struct, kw_only=True):
+    """
+    An import that has begun.
+    """
+
+    id: str
+
+
+class TaskInfo(Struct, kw_only=True):
+    """
+    A task that has begun.
+    """
+
+    id: str
+
+
+class RefsDump(Struct, kw_only=True):
+    """
+    A dump: what holds the commits, the tags and the branches.
+    """
+
+    commits_meta_range_id: str
+    tags_meta_range_id: str
+    branches_meta_range_id: str
+
+
+class RefsRestore(Struct, kw_only=True):
+    """
+    A dump to restore.
+    """
+
+    commits_meta_range_id: str
+    tags_meta_range_id: str
+    branches_meta_range_id: str
+    force: bool | UnsetType = False
+
+
+class RepositoryDumpStatus(Struct, kw_only=True):
+    """
+    How far a dump is.
+    """
+
+    id: str
+    done: bool
+    update_time: datetime
+    error: str | UnsetType = UNSET
+    refs: RefsDump | UnsetType = UNSET
+
+
+class RepositoryRestoreStatus(Struct, kw_only=True):
+    """
+    How far a restore is.
+    """
+
+    id: str
+    done: bool
+    update_time: datetime
+    error: str | UnsetType = UNSET
+
+
+class AuthCapabilities(Struct, kw_only=True):
+    """
+    What a user interface can offer.
+    """
+
+    invite_user: bool | UnsetType = UNSET
+    forgot_password: bool | UnsetType = UNSET
+
+
+class Credentials(Struct, kw_only=True):
+    """
+    An access key without its secret.
+    """
+
+    access_key_id: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+
+
+class CredentialsList(Struct, kw_only=True):
+    """
+    A page of access keys.
+    """
+
+    pagination: Pagination
+    results: list[Credentials]
+
+
+class CredentialsWithSecret(Struct, kw_only=True):
+    """
+    An access key with its secret.
+    """
+
+    access_key_id: str
+    secret_access_key: str
+    creation_date: Annotated[int, Meta(ge=0, le=253402300799)]
+
+
+class AccessKeyCredentials(Struct, kw_only=True):
+    """
+    An access key of the caller's choice.
+    """
+
+    access_key_id: Annotated[str, Meta(max_length=128, min_length=1)]
+    secret_access_key: Annotated[str, Meta(max_length=128, min_length=1)]
+
+
+class Setup(Struct, kw_only=True):
+    """
+    The first administrator.
+    """
+
+    username: Annotated[str, Meta(min_length=1)]
+    key: AccessKeyCredentials | UnsetType = UNSET
+
+
+class CommPrefsInput(Struct, kw_only=True):
+    """
+    Preferences about e-mails.
+    """
+
+    featureUpdates: bool
+    securityUpdates: bool
+    email: str | UnsetType = UNSET
+
+
+class StatsEvent(Struct, kw_only=True):
+    """
+    How often something was used.
+    """
+
+    name: Annotated[str, Meta(min_length=1)]
+    count: Annotated[int, Meta(ge=0, le=2147483647)]
+
+
+class StatsEventsList(Struct, kw_only=True):
+    """
+    What was used.
+    """
+
+    events: list[StatsEvent]
+
+
 class Error(Struct, kw_only=True):
     """
     What went wrong, for a person in `message` and for a program in `kind`.
@@ -719,6 +1114,15 @@ class Error(Struct, kw_only=True):
     conflicts: list[Conflict] | UnsetType = UNSET
     conflicts_has_more: bool | UnsetType = UNSET
     request_id: str | UnsetType = UNSET
+
+
+class MergeRule(Struct, kw_only=True):
+    """
+    Which side wins conflicts of some paths.
+    """
+
+    pattern: Annotated[str, Meta(max_length=1024, min_length=1)]
+    side: MergeSide
 
 
 class DiffObjectStat(Struct, kw_only=True):
@@ -753,6 +1157,16 @@ class DiffList(Struct, kw_only=True):
     results: list[Diff]
 
 
+class ObjectBatch(Struct, kw_only=True):
+    """
+    Objects to write and paths to delete.
+    """
+
+    content: list[bytes] | UnsetType = UNSET
+    delete: list[str] | UnsetType = UNSET
+    commit: PublishCreation | UnsetType = UNSET
+
+
 class IngestPage(Struct, kw_only=True):
     """
     One page of an ingest.
@@ -769,3 +1183,43 @@ class IngestPage(Struct, kw_only=True):
     waiting: Annotated[int, Meta(ge=0, le=9223372036854775807)]
     ignored: Annotated[int, Meta(ge=0, le=9223372036854775807)]
     results: list[Diff]
+
+
+class ImportStatus(Struct, kw_only=True):
+    """
+    How far an import is.
+    """
+
+    completed: bool
+    update_time: datetime
+    ingested_objects: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    metarange_id: str | UnsetType = UNSET
+    commit: Commit | UnsetType = UNSET
+    error: Error | UnsetType = UNSET
+
+
+class Task(Struct, kw_only=True):
+    """
+    Work that goes on without its client.
+    """
+
+    id: str
+    operation: str
+    completed: bool
+    update_time: datetime
+    commit: Commit | UnsetType = UNSET
+    error: Error | UnsetType = UNSET
+
+
+class Merge(Struct, kw_only=True):
+    """
+    How to merge.
+    """
+
+    message: str | UnsetType = UNSET
+    metadata: dict[str, str] | UnsetType = UNSET
+    strategy: str | UnsetType = UNSET
+    force: bool | UnsetType = False
+    allow_empty: bool | UnsetType = False
+    squash_merge: bool | UnsetType = False
+    resolve: Annotated[list[MergeRule], Meta(max_length=1000)] | UnsetType = UNSET

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "d6a5c24a7b7f34f3d9ad9037fe27524e975cb0087c1011e9256d6dfcf8dbaae8"
+SPEC_DIGEST: Final = "e2bf1a1a8eb7f4bde724b057e848b83019d7b82dcba5d74ec98b242fc876898a"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -79,6 +79,9 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "ref_not_found": 404,
     "object_not_found": 404,
     "workspace_not_found": 404,
+    "rule_not_found": 404,
+    "task_not_found": 404,
+    "credentials_not_found": 404,
     "method_not_allowed": 405,
     "repository_exists": 409,
     "branch_exists": 409,
@@ -88,6 +91,10 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "concurrent_commit": 409,
     "dirty_overlap": 409,
     "workspace_closed": 409,
+    "parent_required": 409,
+    "task_ended": 409,
+    "idempotency_mismatch": 409,
+    "already_set_up": 409,
     "object_gone": 410,
     "precondition_failed": 412,
     "invalid_range": 416,
@@ -114,8 +121,24 @@ class GetLakeFSVersionParams(Struct, kw_only=True):
     """Parameters of getLakeFSVersion."""
 
 
+class GetStorageConfigParams(Struct, kw_only=True):
+    """Parameters of getStorageConfig."""
+
+
+class SetupCommPrefsParams(Struct, kw_only=True):
+    """Parameters of setupCommPrefs."""
+
+
+class PostStatsEventsParams(Struct, kw_only=True):
+    """Parameters of postStatsEvents."""
+
+
 class GetSetupStateParams(Struct, kw_only=True):
     """Parameters of getSetupState."""
+
+
+class SetupParams(Struct, kw_only=True):
+    """Parameters of setup."""
 
 
 class LoginParams(Struct, kw_only=True):
@@ -124,6 +147,39 @@ class LoginParams(Struct, kw_only=True):
 
 class GetCurrentUserParams(Struct, kw_only=True):
     """Parameters of getCurrentUser."""
+
+
+class GetAuthCapabilitiesParams(Struct, kw_only=True):
+    """Parameters of getAuthCapabilities."""
+
+
+class ListUserCredentialsParams(Struct, kw_only=True):
+    """Parameters of listUserCredentials."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    prefix: str | UnsetType = UNSET
+    after: str | UnsetType = UNSET
+    amount: Annotated[int, Meta(ge=-1, le=1000)] | UnsetType = UNSET
+
+
+class CreateCredentialsParams(Struct, kw_only=True):
+    """Parameters of createCredentials."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+
+
+class GetCredentialsParams(Struct, kw_only=True):
+    """Parameters of getCredentials."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    access_key_id: Annotated[str, Meta(min_length=1)] = field(name="accessKeyId")
+
+
+class DeleteCredentialsParams(Struct, kw_only=True):
+    """Parameters of deleteCredentials."""
+
+    user_id: Annotated[str, Meta(min_length=1)] = field(name="userId")
+    access_key_id: Annotated[str, Meta(min_length=1)] = field(name="accessKeyId")
 
 
 class ListRepositoriesParams(Struct, kw_only=True):
@@ -210,6 +266,66 @@ class DeleteBranchParams(Struct, kw_only=True):
     force: bool | UnsetType = UNSET
 
 
+class HardResetBranchParams(Struct, kw_only=True):
+    """Parameters of hardResetBranch."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class RevertBranchParams(Struct, kw_only=True):
+    """Parameters of revertBranch."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+
+
+class CherryPickParams(Struct, kw_only=True):
+    """Parameters of cherryPick."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+
+
+class GetBranchProtectionRulesParams(Struct, kw_only=True):
+    """Parameters of getBranchProtectionRules."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class SetBranchProtectionRulesParams(Struct, kw_only=True):
+    """Parameters of setBranchProtectionRules."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    if_match: str | UnsetType = field(default=UNSET, name="If-Match")
+
+
+class CreateBranchProtectionRulePreflightParams(Struct, kw_only=True):
+    """Parameters of createBranchProtectionRulePreflight."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class InternalGetBranchProtectionRulesParams(Struct, kw_only=True):
+    """Parameters of internalGetBranchProtectionRules."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class InternalCreateBranchProtectionRuleParams(Struct, kw_only=True):
+    """Parameters of internalCreateBranchProtectionRule."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class InternalDeleteBranchProtectionRuleParams(Struct, kw_only=True):
+    """Parameters of internalDeleteBranchProtectionRule."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
 class ListTagsParams(Struct, kw_only=True):
     """Parameters of listTags."""
 
@@ -246,6 +362,12 @@ class CommitParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
     source_metarange: str | UnsetType = UNSET
+
+
+class CreateCommitRecordParams(Struct, kw_only=True):
+    """Parameters of createCommitRecord."""
+
+    repository: Annotated[str, Meta(min_length=1)]
 
 
 class GetCommitParams(Struct, kw_only=True):
@@ -358,6 +480,14 @@ class ListObjectsParams(Struct, kw_only=True):
     prefix: str | UnsetType = UNSET
 
 
+class StageObjectParams(Struct, kw_only=True):
+    """Parameters of stageObject."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+
+
 class UploadObjectParams(Struct, kw_only=True):
     """Parameters of uploadObject."""
 
@@ -404,6 +534,216 @@ class CopyObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
     dest_path: Annotated[str, Meta(min_length=1)]
+
+
+class GetMetaRangeParams(Struct, kw_only=True):
+    """Parameters of getMetaRange."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    meta_range: Annotated[str, Meta(min_length=1)]
+
+
+class GetRangeParams(Struct, kw_only=True):
+    """Parameters of getRange."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    range: Annotated[str, Meta(min_length=1)]
+
+
+class GetMetadataObjectParams(Struct, kw_only=True):
+    """Parameters of getMetadataObject."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    type: Literal["range", "meta_range"]
+    object_id: Annotated[str, Meta(min_length=1)]
+    presign: bool | UnsetType = UNSET
+
+
+class UploadObjectPreflightParams(Struct, kw_only=True):
+    """Parameters of uploadObjectPreflight."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+
+
+class UpdateObjectUserMetadataParams(Struct, kw_only=True):
+    """Parameters of updateObjectUserMetadata."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class GetUnderlyingPropertiesParams(Struct, kw_only=True):
+    """Parameters of getUnderlyingProperties."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    ref: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+
+
+class GetPhysicalAddressParams(Struct, kw_only=True):
+    """Parameters of getPhysicalAddress."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+    presign: bool | UnsetType = UNSET
+
+
+class LinkPhysicalAddressParams(Struct, kw_only=True):
+    """Parameters of linkPhysicalAddress."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+    if_none_match: str | UnsetType = field(default=UNSET, name="If-None-Match")
+    if_match: str | UnsetType = field(default=UNSET, name="If-Match")
+
+
+class CreatePresignMultipartUploadParams(Struct, kw_only=True):
+    """Parameters of createPresignMultipartUpload."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    path: Annotated[str, Meta(min_length=1)]
+    parts: Annotated[int, Meta(ge=0, le=10000)] | UnsetType = UNSET
+
+
+class CompletePresignMultipartUploadParams(Struct, kw_only=True):
+    """Parameters of completePresignMultipartUpload."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    upload_id: Annotated[str, Meta(min_length=1, max_length=2048)] = field(name="uploadId")
+    path: Annotated[str, Meta(min_length=1)]
+
+
+class AbortPresignMultipartUploadParams(Struct, kw_only=True):
+    """Parameters of abortPresignMultipartUpload."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    upload_id: Annotated[str, Meta(min_length=1, max_length=2048)] = field(name="uploadId")
+    path: Annotated[str, Meta(min_length=1)]
+
+
+class UploadPartParams(Struct, kw_only=True):
+    """Parameters of uploadPart."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    upload_id: Annotated[str, Meta(min_length=1, max_length=2048)] = field(name="uploadId")
+    part_number: Annotated[int, Meta(ge=1, le=10000)] = field(name="partNumber")
+    path: Annotated[str, Meta(min_length=1)]
+
+
+class UploadPartCopyParams(Struct, kw_only=True):
+    """Parameters of uploadPartCopy."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    upload_id: Annotated[str, Meta(min_length=1, max_length=2048)] = field(name="uploadId")
+    part_number: Annotated[int, Meta(ge=1, le=10000)] = field(name="partNumber")
+    path: Annotated[str, Meta(min_length=1)]
+
+
+class ImportStatusParams(Struct, kw_only=True):
+    """Parameters of importStatus."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    id: Annotated[str, Meta(min_length=1)]
+
+
+class ImportStartParams(Struct, kw_only=True):
+    """Parameters of importStart."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+
+
+class ImportCancelParams(Struct, kw_only=True):
+    """Parameters of importCancel."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    id: Annotated[str, Meta(min_length=1)]
+
+
+class CommitAsyncParams(Struct, kw_only=True):
+    """Parameters of commitAsync."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    wait: Annotated[int, Meta(ge=0, le=60)] | UnsetType = UNSET
+    idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
+
+
+class MergeIntoBranchAsyncParams(Struct, kw_only=True):
+    """Parameters of mergeIntoBranchAsync."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    source_ref: Annotated[str, Meta(min_length=1)] = field(name="sourceRef")
+    destination_branch: Annotated[str, Meta(min_length=1)] = field(name="destinationBranch")
+    wait: Annotated[int, Meta(ge=0, le=60)] | UnsetType = UNSET
+    idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
+
+
+class GetTaskParams(Struct, kw_only=True):
+    """Parameters of getTask."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    task_id: Annotated[str, Meta(min_length=1)] = field(name="taskId")
+    wait: Annotated[int, Meta(ge=0, le=60)] | UnsetType = UNSET
+
+
+class CreateSymlinkFileParams(Struct, kw_only=True):
+    """Parameters of createSymlinkFile."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    branch: Annotated[str, Meta(min_length=1)]
+    location: str | UnsetType = UNSET
+
+
+class DumpRefsParams(Struct, kw_only=True):
+    """Parameters of dumpRefs."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class RestoreRefsParams(Struct, kw_only=True):
+    """Parameters of restoreRefs."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class DumpStatusParams(Struct, kw_only=True):
+    """Parameters of dumpStatus."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    task_id: Annotated[str, Meta(min_length=1)]
+
+
+class DumpSubmitParams(Struct, kw_only=True):
+    """Parameters of dumpSubmit."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+
+
+class RestoreStatusParams(Struct, kw_only=True):
+    """Parameters of restoreStatus."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    task_id: Annotated[str, Meta(min_length=1)]
+
+
+class RestoreSubmitParams(Struct, kw_only=True):
+    """Parameters of restoreSubmit."""
+
+    repository: Annotated[str, Meta(min_length=1)]
 
 
 class ListWorkspacesParams(Struct, kw_only=True):
@@ -454,6 +794,14 @@ class RegisterObjectsParams(Struct, kw_only=True):
 
 class PushLayerParams(Struct, kw_only=True):
     """Parameters of pushLayer."""
+
+    repository: Annotated[str, Meta(min_length=1)]
+    workspace: Annotated[str, Meta(min_length=1)]
+    force: bool | UnsetType = UNSET
+
+
+class ShareObjectsParams(Struct, kw_only=True):
+    """Parameters of shareObjects."""
 
     repository: Annotated[str, Meta(min_length=1)]
     workspace: Annotated[str, Meta(min_length=1)]
@@ -595,6 +943,51 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         summary="Give the version of the server.",
     ),
     Operation(
+        operation_id="getStorageConfig",
+        method="GET",
+        path="/config/storage",
+        params=GetStorageConfigParams,
+        parameters=(),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="system",
+        summary="Describe the object store.",
+    ),
+    Operation(
+        operation_id="setupCommPrefs",
+        method="POST",
+        path="/setup_comm_prefs",
+        params=SetupCommPrefsParams,
+        parameters=(),
+        body=models.CommPrefsInput,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=False,
+        success=200,
+        tag="system",
+        summary="Take preferences about e-mails.",
+    ),
+    Operation(
+        operation_id="postStatsEvents",
+        method="POST",
+        path="/statistics",
+        params=PostStatsEventsParams,
+        parameters=(),
+        body=models.StatsEventsList,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="system",
+        summary="Take statistics of clients.",
+    ),
+    Operation(
         operation_id="getSetupState",
         method="GET",
         path="/setup_lakefs",
@@ -608,6 +1001,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="system",
         summary="Say whether the installation has been set up, and how to log in.",
+    ),
+    Operation(
+        operation_id="setup",
+        method="POST",
+        path="/setup_lakefs",
+        params=SetupParams,
+        parameters=(),
+        body=models.Setup,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=False,
+        success=200,
+        tag="system",
+        summary="Make the first administrator.",
     ),
     Operation(
         operation_id="login",
@@ -638,6 +1046,92 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="auth",
         summary="Describe the calling user.",
+    ),
+    Operation(
+        operation_id="getAuthCapabilities",
+        method="GET",
+        path="/auth/capabilities",
+        params=GetAuthCapabilitiesParams,
+        parameters=(),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=False,
+        success=200,
+        tag="auth",
+        summary="Say what a user interface can offer people who cannot log in.",
+    ),
+    Operation(
+        operation_id="listUserCredentials",
+        method="GET",
+        path="/auth/users/{userId}/credentials",
+        params=ListUserCredentialsParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("prefix", "query", False, False, False),
+            Parameter("after", "query", False, False, False),
+            Parameter("amount", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="List the caller's access keys, without their secrets.",
+    ),
+    Operation(
+        operation_id="createCredentials",
+        method="POST",
+        path="/auth/users/{userId}/credentials",
+        params=CreateCredentialsParams,
+        parameters=(Parameter("userId", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="auth",
+        summary="Make the caller another access key.",
+    ),
+    Operation(
+        operation_id="getCredentials",
+        method="GET",
+        path="/auth/users/{userId}/credentials/{accessKeyId}",
+        params=GetCredentialsParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("accessKeyId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="auth",
+        summary="Describe one of the caller's access keys.",
+    ),
+    Operation(
+        operation_id="deleteCredentials",
+        method="DELETE",
+        path="/auth/users/{userId}/credentials/{accessKeyId}",
+        params=DeleteCredentialsParams,
+        parameters=(
+            Parameter("userId", "path", False, False, False),
+            Parameter("accessKeyId", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="Remove one of the caller's access keys.",
     ),
     Operation(
         operation_id="listRepositories",
@@ -844,6 +1338,155 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         summary="Delete a branch, with its uncommitted changes.",
     ),
     Operation(
+        operation_id="hardResetBranch",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/hard_reset",
+        params=HardResetBranchParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("ref", "query", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="branches",
+        summary="Point a branch at another commit.",
+    ),
+    Operation(
+        operation_id="revertBranch",
+        method="POST",
+        path="/repositories/{repository}/branches/{branch}/revert",
+        params=RevertBranchParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+        ),
+        body=models.RevertCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="branches",
+        summary="Take back what a commit changed, as a new commit.",
+    ),
+    Operation(
+        operation_id="cherryPick",
+        method="POST",
+        path="/repositories/{repository}/branches/{branch}/cherry-pick",
+        params=CherryPickParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+        ),
+        body=models.CherryPickCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="branches",
+        summary="Apply what a commit changed to a branch, as a new commit.",
+    ),
+    Operation(
+        operation_id="getBranchProtectionRules",
+        method="GET",
+        path="/repositories/{repository}/settings/branch_protection",
+        params=GetBranchProtectionRulesParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="repositories",
+        summary="List the rules that protect branches.",
+    ),
+    Operation(
+        operation_id="setBranchProtectionRules",
+        method="PUT",
+        path="/repositories/{repository}/settings/branch_protection",
+        params=SetBranchProtectionRulesParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("If-Match", "header", False, False, False),
+        ),
+        body=models.BranchProtectionRuleList,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="repositories",
+        summary="Replace the rules that protect branches.",
+    ),
+    Operation(
+        operation_id="createBranchProtectionRulePreflight",
+        method="GET",
+        path="/repositories/{repository}/branch_protection/set_allowed",
+        params=CreateBranchProtectionRulePreflightParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="repositories",
+        summary="Ask whether the caller may set rules that protect branches.",
+    ),
+    Operation(
+        operation_id="internalGetBranchProtectionRules",
+        method="GET",
+        path="/repositories/{repository}/branch_protection",
+        params=InternalGetBranchProtectionRulesParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="repositories",
+        summary="List the rules that protect branches.",
+    ),
+    Operation(
+        operation_id="internalCreateBranchProtectionRule",
+        method="POST",
+        path="/repositories/{repository}/branch_protection",
+        params=InternalCreateBranchProtectionRuleParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.BranchProtectionRule,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="repositories",
+        summary="Add one rule that protects branches.",
+    ),
+    Operation(
+        operation_id="internalDeleteBranchProtectionRule",
+        method="DELETE",
+        path="/repositories/{repository}/branch_protection",
+        params=InternalDeleteBranchProtectionRuleParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.BranchProtectionRuleDeletion,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="repositories",
+        summary="Remove one rule that protects branches.",
+    ),
+    Operation(
         operation_id="listTags",
         method="GET",
         path="/repositories/{repository}/tags",
@@ -933,6 +1576,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="commits",
         summary="Commit the uncommitted changes of a branch.",
+    ),
+    Operation(
+        operation_id="createCommitRecord",
+        method="POST",
+        path="/repositories/{repository}/commits",
+        params=CreateCommitRecordParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.CommitRecordCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="commits",
+        summary="Store a commit exactly as it is told.",
     ),
     Operation(
         operation_id="getCommit",
@@ -1155,6 +1813,25 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         summary="List objects in the order of their paths.",
     ),
     Operation(
+        operation_id="stageObject",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/objects",
+        params=StageObjectParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=models.ObjectStageCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=201,
+        tag="objects",
+        summary="Show an object that is in a store already.",
+    ),
+    Operation(
         operation_id="uploadObject",
         method="POST",
         path="/repositories/{repository}/branches/{branch}/objects",
@@ -1256,6 +1933,494 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="objects",
         summary="Copy an object to another path of a branch.",
+    ),
+    Operation(
+        operation_id="getMetaRange",
+        method="GET",
+        path="/repositories/{repository}/metadata/meta_range/{meta_range}",
+        params=GetMetaRangeParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("meta_range", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="metadata",
+        summary="Say where the file of a metarange lies.",
+    ),
+    Operation(
+        operation_id="getRange",
+        method="GET",
+        path="/repositories/{repository}/metadata/range/{range}",
+        params=GetRangeParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("range", "path", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="metadata",
+        summary="Say where the file of a range lies.",
+    ),
+    Operation(
+        operation_id="getMetadataObject",
+        method="GET",
+        path="/repositories/{repository}/metadata/object/{type}/{object_id}",
+        params=GetMetadataObjectParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("type", "path", False, False, False),
+            Parameter("object_id", "path", False, False, False),
+            Parameter("presign", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=True,
+        security=True,
+        success=200,
+        tag="metadata",
+        summary="Read the file of a range or a metarange.",
+    ),
+    Operation(
+        operation_id="uploadObjectPreflight",
+        method="GET",
+        path="/repositories/{repository}/branches/{branch}/objects/stage_allowed",
+        params=UploadObjectPreflightParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="objects",
+        summary="Say whether the caller may write an object.",
+    ),
+    Operation(
+        operation_id="updateObjectUserMetadata",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/objects/stat/user_metadata",
+        params=UpdateObjectUserMetadataParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=models.UpdateObjectUserMetadata,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="objects",
+        summary="Replace the metadata of an object.",
+    ),
+    Operation(
+        operation_id="getUnderlyingProperties",
+        method="GET",
+        path="/repositories/{repository}/refs/{ref}/objects/underlyingProperties",
+        params=GetUnderlyingPropertiesParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("ref", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Say how the store keeps the content of an object.",
+    ),
+    Operation(
+        operation_id="getPhysicalAddress",
+        method="GET",
+        path="/repositories/{repository}/branches/{branch}/staging/backing",
+        params=GetPhysicalAddressParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("presign", "query", False, True, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Give an address to write the content of an object at.",
+    ),
+    Operation(
+        operation_id="linkPhysicalAddress",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/staging/backing",
+        params=LinkPhysicalAddressParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("If-None-Match", "header", False, False, False),
+            Parameter("If-Match", "header", False, False, False),
+        ),
+        body=models.StagingMetadata,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Show an object that was written to the store.",
+    ),
+    Operation(
+        operation_id="createPresignMultipartUpload",
+        method="POST",
+        path="/repositories/{repository}/branches/{branch}/staging/pmpu",
+        params=CreatePresignMultipartUploadParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+            Parameter("parts", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="objects",
+        summary="Begin to write an object in parts, straight to the store.",
+    ),
+    Operation(
+        operation_id="completePresignMultipartUpload",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/staging/pmpu/{uploadId}",
+        params=CompletePresignMultipartUploadParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("uploadId", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=models.CompletePresignMultipartUpload,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Make parts one object and show it.",
+    ),
+    Operation(
+        operation_id="abortPresignMultipartUpload",
+        method="DELETE",
+        path="/repositories/{repository}/branches/{branch}/staging/pmpu/{uploadId}",
+        params=AbortPresignMultipartUploadParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("uploadId", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=models.AbortPresignMultipartUpload,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="objects",
+        summary="Give up an upload in parts.",
+    ),
+    Operation(
+        operation_id="uploadPart",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/staging/pmpu/{uploadId}/parts/{partNumber}",
+        params=UploadPartParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("uploadId", "path", False, False, False),
+            Parameter("partNumber", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=models.UploadPartFrom,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="objects",
+        summary="Give an address to write one part at.",
+    ),
+    Operation(
+        operation_id="uploadPartCopy",
+        method="PUT",
+        path="/repositories/{repository}/branches/{branch}/staging/pmpu/{uploadId}/parts/{partNumber}/copy",
+        params=UploadPartCopyParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("uploadId", "path", False, False, False),
+            Parameter("partNumber", "path", False, False, False),
+            Parameter("path", "query", False, False, False),
+        ),
+        body=models.UploadPartCopyFrom,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=204,
+        tag="objects",
+        summary="Let the store copy a part from another object.",
+    ),
+    Operation(
+        operation_id="importStatus",
+        method="GET",
+        path="/repositories/{repository}/branches/{branch}/import",
+        params=ImportStatusParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("id", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="imports",
+        summary="Say how far an import is.",
+    ),
+    Operation(
+        operation_id="importStart",
+        method="POST",
+        path="/repositories/{repository}/branches/{branch}/import",
+        params=ImportStartParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+        ),
+        body=models.ImportCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=202,
+        tag="imports",
+        summary="Show objects that lie elsewhere, without a copy.",
+    ),
+    Operation(
+        operation_id="importCancel",
+        method="DELETE",
+        path="/repositories/{repository}/branches/{branch}/import",
+        params=ImportCancelParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("id", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="imports",
+        summary="Give an import up.",
+    ),
+    Operation(
+        operation_id="commitAsync",
+        method="POST",
+        path="/repositories/{repository}/branches/{branch}/commits/async",
+        params=CommitAsyncParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("wait", "query", False, False, False),
+            Parameter("Idempotency-Key", "header", False, False, False),
+        ),
+        body=models.CommitCreation,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=202,
+        tag="commits",
+        summary="Commit as a task.",
+    ),
+    Operation(
+        operation_id="mergeIntoBranchAsync",
+        method="POST",
+        path="/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}/async",
+        params=MergeIntoBranchAsyncParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("sourceRef", "path", False, False, False),
+            Parameter("destinationBranch", "path", False, False, False),
+            Parameter("wait", "query", False, False, False),
+            Parameter("Idempotency-Key", "header", False, False, False),
+        ),
+        body=models.Merge,
+        body_required=False,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=202,
+        tag="merges",
+        summary="Merge as a task.",
+    ),
+    Operation(
+        operation_id="getTask",
+        method="GET",
+        path="/repositories/{repository}/tasks/{taskId}",
+        params=GetTaskParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("taskId", "path", False, False, False),
+            Parameter("wait", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="commits",
+        summary="Say how far a task is.",
+    ),
+    Operation(
+        operation_id="createSymlinkFile",
+        method="POST",
+        path="/repositories/{repository}/refs/{branch}/symlink",
+        params=CreateSymlinkFileParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("branch", "path", False, False, False),
+            Parameter("location", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="metadata",
+        summary="Write lists of where the data of a branch lie, a file for each directory, for Hive.",
+    ),
+    Operation(
+        operation_id="dumpRefs",
+        method="PUT",
+        path="/repositories/{repository}/refs/dump",
+        params=DumpRefsParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=201,
+        tag="metadata",
+        summary="Write all commits, branches and tags to the storage namespace.",
+    ),
+    Operation(
+        operation_id="restoreRefs",
+        method="PUT",
+        path="/repositories/{repository}/refs/restore",
+        params=RestoreRefsParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.RefsRestore,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="metadata",
+        summary="Read a dump into a repository that has no branches.",
+    ),
+    Operation(
+        operation_id="dumpStatus",
+        method="GET",
+        path="/repositories/{repository}/dump",
+        params=DumpStatusParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("task_id", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="metadata",
+        summary="Say how far a dump is.",
+    ),
+    Operation(
+        operation_id="dumpSubmit",
+        method="POST",
+        path="/repositories/{repository}/dump",
+        params=DumpSubmitParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=202,
+        tag="metadata",
+        summary="Dump as a task.",
+    ),
+    Operation(
+        operation_id="restoreStatus",
+        method="GET",
+        path="/repositories/{repository}/restore",
+        params=RestoreStatusParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("task_id", "query", False, False, False),
+        ),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=200,
+        tag="metadata",
+        summary="Say how far a restore is.",
+    ),
+    Operation(
+        operation_id="restoreSubmit",
+        method="POST",
+        path="/repositories/{repository}/restore",
+        params=RestoreSubmitParams,
+        parameters=(Parameter("repository", "path", False, False, False),),
+        body=models.RefsRestore,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=202,
+        tag="metadata",
+        summary="Restore as a task.",
     ),
     Operation(
         operation_id="listWorkspaces",
@@ -1385,6 +2550,25 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=201,
         tag="workspaces",
         summary="Register any number of objects and deletions from a Parquet file, all or nothing.",
+    ),
+    Operation(
+        operation_id="shareObjects",
+        method="POST",
+        path="/repositories/{repository}/workspaces/{workspace}/shares",
+        params=ShareObjectsParams,
+        parameters=(
+            Parameter("repository", "path", False, False, False),
+            Parameter("workspace", "path", False, False, False),
+            Parameter("force", "query", False, True, False),
+        ),
+        body=models.ObjectShares,
+        body_required=True,
+        media_types=("application/json",),
+        binary=False,
+        security=True,
+        success=200,
+        tag="workspaces",
+        summary="Let paths name the data that other paths of the same content name.",
     ),
     Operation(
         operation_id="scanWorkspace",

@@ -31,16 +31,17 @@ def _new_boundary() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Deletions, then objects: a path that is deleted and written is there afterwards."""
+    """Deletions, then objects. With `commit` (JSON) before them, they are committed at once."""
 
     parts: Sequence[Part]
     deletions: Sequence[str] = ()
+    commit: bytes = b""
     boundary: str = field(default_factory=_new_boundary)
 
     @property
     def size(self) -> int | None:
         """The length of the whole body, when that of every part is known."""
-        total = sum(len(piece) for piece in self.deletion_frames()) + len(self.end())
+        total = len(self.opening()) + len(self.end())
         for part in self.parts:
             if part.source.size is None:
                 return None
@@ -52,11 +53,16 @@ class Batch:
         """Whether every part can be read again."""
         return all(part.source.replayable for part in self.parts)
 
-    def deletion_frames(self) -> Iterator[bytes]:
-        """A part for each deletion."""
+    def opening(self) -> bytes:
+        """All that stands before the objects: what is to be committed, and a part for each deletion."""
+        return b"".join(self._opening())
+
+    def _opening(self) -> Iterator[bytes]:
+        disposition = f"--{self.boundary}\r\nContent-Disposition: form-data; name="
+        if self.commit:
+            yield f'{disposition}"commit"\r\nContent-Type: application/json\r\n\r\n'.encode() + self.commit + b"\r\n"
         for path in self.deletions:
-            head = f'--{self.boundary}\r\nContent-Disposition: form-data; name="delete"\r\n\r\n'
-            yield f"{head}{quote(path, safe='')}\r\n".encode()
+            yield f'{disposition}"delete"\r\n\r\n{quote(path, safe="")}\r\n'.encode()
 
     def head(self, part: Part) -> bytes:
         """What stands before the content of an object; a line end stands behind it."""

@@ -30,7 +30,7 @@ class Meter:
         self._md5 = hashlib.md5(usedforsecurity=False)
         self._progress = progress
 
-    def __call__(self, chunk: bytes) -> None:
+    def __call__(self, chunk: bytes | bytearray) -> None:
         self.size += len(chunk)
         if self.hashed:
             self._md5.update(chunk)

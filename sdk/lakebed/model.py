@@ -114,6 +114,14 @@ class MergeResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtectionRules:
+    """Patterns of branches that take no direct changes; `etag` tells them from what others set later."""
+
+    patterns: tuple[str, ...]
+    etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectInfo:
     """An object. `checksum` is the hex MD5 of what was uploaded through a server."""
 
@@ -256,6 +264,45 @@ class IngestReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RangeInfo:
+    """A Parquet file of a commit: a range of its entries in order of path, or a patch over ranges.
+
+    `count` is in rows; `size` in raw bytes of the rows, not of the file. Of `level` 0 are ranges, which share no path;
+    a patch has a level from 1 on: its rows, deletions among them, replace those of lower levels. `local_path` is set
+    for who is on the machine that has the file.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("min_path", "string"),
+        ("max_path", "string"),
+        ("count", "int64"),
+        ("size", "int64"),
+        ("level", "int64"),
+        ("physical_address", "string"),
+        ("local_path", "string"),
+    )
+
+    id: str
+    min_path: str
+    max_path: str
+    count: int
+    size: int
+    level: int
+    physical_address: str
+    local_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefsDump:
+    """All commits, tags and branches of a repository, by the ids of the files that hold them."""
+
+    commits: str
+    tags: str
+    branches: str
+
+
+@dataclass(frozen=True, slots=True)
 class UploadUrl:
     """A signed address at which one object can be written until it expires. Whoever has it may write: keep it apart."""
 
@@ -324,7 +371,10 @@ __all__ = [
     "IngestReport",
     "MergeResult",
     "ObjectInfo",
+    "ProtectionRules",
+    "RangeInfo",
     "RefInfo",
+    "RefsDump",
     "RepositoryInfo",
     "ScanResult",
     "TransferProgress",

@@ -42,6 +42,10 @@ def metarange_id(rows: pa.Table) -> str:
     return _table_id(b"lakebed/metarange/1", rows, METARANGE_SCHEMA.names)
 
 
+_TEXTS = frozenset([pa.string(), pa.binary()])
+_INT32 = np.dtype("<i4")
+
+
 def _table_id(domain: bytes, rows: pa.Table, columns: list[str]) -> str:
     digest = hashlib.sha256(domain + rows.num_rows.to_bytes(8, "little"))
     for name in columns:
@@ -51,13 +55,13 @@ def _table_id(domain: bytes, rows: pa.Table, columns: list[str]) -> str:
 
 def _add(digest: _Hash, column: Any) -> None:
     kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+    if kind in _TEXTS:
         _add_text(digest, column)
     elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype="<i8").data)
     elif pa.types.is_map(kind):
         offsets = _offsets(column, column.offset)
-        digest.update(np.diff(offsets).astype("<u4").data)
+        digest.update((offsets[1:] - offsets[:-1]).data)
         first, last = int(offsets[0]), int(offsets[-1])
         _add_text(digest, column.keys[first:last])
         _add_text(digest, column.items[first:last])
@@ -67,14 +71,14 @@ def _add(digest: _Hash, column: Any) -> None:
 
 def _offsets(column: Any, start: int) -> Any:
     raw = column.buffers()[1]
-    return np.frombuffer(raw, dtype="<i4", count=len(column) + 1, offset=4 * start)
+    return np.frombuffer(raw, dtype=_INT32, count=len(column) + 1, offset=4 * start)
 
 
 def _add_text(digest: _Hash, column: Any) -> None:
     if len(column) == 0:
         return
     offsets = _offsets(column, column.offset)
-    digest.update(np.diff(offsets).astype("<u4").data)
+    digest.update((offsets[1:] - offsets[:-1]).data)  # none is negative: the same bytes as unsigned
     data = column.buffers()[2]
     if data is not None:
         digest.update(memoryview(data)[int(offsets[0]) : int(offsets[-1])])

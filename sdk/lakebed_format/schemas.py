@@ -65,4 +65,4 @@ def flat(column: Any) -> Any:
 
 def compact(rows: pa.Table) -> pa.Table:
     """A table whose columns are one chunk each, copied only where they are not."""
-    return rows if all(column.num_chunks <= 1 for column in rows.columns) else rows.combine_chunks()
+    return rows if len(rows.to_batches()) <= 1 else rows.combine_chunks()

@@ -8,7 +8,7 @@ Amounts of pages are 1 to 1,000. `repo` is always a repository's name.
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Literal
 
 import msgspec
@@ -18,15 +18,27 @@ from lakebed_engine.operations import (
     branches,
     commits,
     differ,
+    dumping,
     history,
+    importing,
     ingesting,
     janitor,
     layer_files,
     layers,
+    logs,
+    long_work,
     merging,
+    picking,
+    protecting,
+    publishing,
+    publishing_uploads,
     reading,
+    recording,
     repositories,
+    resetting,
+    samples,
     scanning,
+    sharing,
     signing,
     staging,
     stashing,
@@ -36,17 +48,22 @@ from lakebed_engine.operations import (
 from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo, read_branch
 from lakebed_engine.operations.fsck import fsck, ignore_finding, ignore_progress
+from lakebed_engine.operations.metadata_files import MetadataFiles
+from lakebed_engine.operations.placing import Placing
 from lakebed_engine.operations.rebuild import rebuild
 from lakebed_engine.operations.refs import resolve_commit
 from lakebed_engine.operations.snapshots import Snapshots
 from lakebed_engine.operations.swap import COMPACT_FROM
 from lakebed_engine.operations.sweeping.sweeper import sweep
+from lakebed_engine.operations.symlinks import write_symlinks
+from lakebed_engine.operations.tasks import Tasks
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.outline import LIMITS, Limits
 from lakebed_engine.tree.trees import Trees
+from lakebed_engine.vocabulary.errors import NotFoundError
 from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
 from lakebed_engine.vocabulary.records import (
     AdvanceRequest,
@@ -68,9 +85,13 @@ from lakebed_engine.vocabulary.records import (
     ObjectFailure,
     Page,
     PartUpload,
+    PickRequest,
+    Published,
+    PublishRequest,
     Repository,
     ScanReport,
     SentPart,
+    ShareReport,
     SignedPart,
     SignedRead,
     SignedUpload,
@@ -109,12 +130,13 @@ class Engine:
         snapshots_kept: int = 100,
         limits: Limits = LIMITS,
         foreign: Foreign | None = None,
+        address_key: bytes = b"",
     ) -> None:
         """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
 
         With `snapshot_always` each verb that changes a ref also writes a ref snapshot before it answers. `limits` say
         how trees are cut: only tests change them. `foreign` says which objects outside of every namespace may be
-        read: none by default.
+        read: none by default. `address_key` signs addresses that are given out: all servers need the same one.
         """
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
@@ -134,9 +156,26 @@ class Engine:
             marked=ByteCache(10_000),
             foreign=foreign or Foreign(stores.open),
         )
+        self.metadata_files = MetadataFiles(self._ctx)
+        self.placing = Placing(self._ctx, address_key)
+        self.tasks = Tasks(
+            self._ctx,
+            {
+                importing.IMPORT: importing.work,
+                long_work.COMMIT: long_work.commit,
+                long_work.MERGE: long_work.merge,
+                dumping.DUMP: dumping.dump_work,
+                dumping.RESTORE: dumping.restore_work,
+            },
+            self._refs_changed,
+        )
+        self.importing = importing.Importing(self._ctx, self.tasks)
+        self.long_work = long_work.LongWork(self._ctx, self.tasks)
+        self.dumping = dumping.Dumping(self._ctx, self.tasks)
         self._cleaner = Cleaner(self._ctx, cleanup_grace)
         self._snapshots = Snapshots(self._ctx, snapshots_kept)
         self._snapshot_always = snapshot_always
+        self._grown: dict[str, None] = {}
 
     async def close(self) -> None:
         """Stop background work. The stores stay open: whoever made them closes them."""
@@ -145,12 +184,18 @@ class Engine:
 
     async def run_cleaner(self) -> int:
         """One pass of the cleaner: delete what swaps dropped longer ago than the grace period; then one of the janitor,
-        which closes expired workspaces. How much they settled.
+        which closes expired workspaces; then tasks whose server is gone are taken over. How much they settled.
         """
-        return await self._cleaner.run() + await janitor.tidy(self._ctx)
+        return await self._cleaner.run() + await janitor.tidy(self._ctx) + await self.tasks.resume()
 
     async def maintain(self) -> int:
-        """Compact the branches that this process saw with many layers. How many layers it took away."""
+        """Compact the branches that this process saw with many layers, and index the history of repositories that it
+        saw grow. How many layers it took away.
+        """
+        grown, self._grown = list(self._grown), {}
+        for repo in grown:
+            with suppress(NotFoundError):  # deleted meanwhile, or bare
+                await logs.index(self._ctx, repo)
         return await layers.maintain(self._ctx)
 
     async def run_snapshots(self) -> SnapshotPass:
@@ -158,6 +203,7 @@ class Engine:
         return await self._snapshots.run()
 
     async def _refs_changed(self, repo: str) -> None:
+        self._grown[repo] = None
         if self._snapshot_always:
             await self._snapshots.changed(repo)
 
@@ -196,10 +242,22 @@ class Engine:
     # repositories
 
     async def create_repository(
-        self, name: str, storage_namespace: str, *, default_branch: str = "main", read_only: bool = False
+        self,
+        name: str,
+        storage_namespace: str,
+        *,
+        default_branch: str = "main",
+        read_only: bool = False,
+        bare: bool = False,
+        samples_by: str = "",
     ) -> Repository:
-        """Make a repository with one empty commit. Raises RepositoryExistsError, NamespaceInUseError."""
-        new = await repositories.create_repository(self._ctx, name, storage_namespace, default_branch, read_only)
+        """Make a repository with one empty commit. Raises RepositoryExistsError, NamespaceInUseError.
+
+        A `bare` one has no commit and no branch. `samples_by`: who commits sample data to it; nobody by default.
+        """
+        new = await repositories.create_repository(self._ctx, name, storage_namespace, default_branch, read_only, bare)
+        if samples_by and not bare:
+            await samples.fill(self._ctx, name, default_branch, samples_by)
         await self._refs_changed(name)
         return new
 
@@ -229,6 +287,22 @@ class Engine:
         """Remove keys of the map; unknown ones are ignored."""
         await repositories.change_metadata(self._ctx, repo, {}, keys)
 
+    async def protection_rules(self, repo: str) -> tuple[str, ...]:
+        """The patterns of branches that take no direct changes."""
+        return await protecting.get_rules(self._ctx, repo)
+
+    async def set_protection_rules(self, repo: str, patterns: Sequence[str], *, if_match: str | None = None) -> None:
+        """Replace the rules. Raises PreconditionFailedError when they have not the entity tag `if_match`."""
+        await protecting.set_rules(self._ctx, repo, patterns, if_match)
+
+    async def add_protection_rule(self, repo: str, pattern: str) -> None:
+        """Add a rule; nothing happens when it is there."""
+        await protecting.add_rule(self._ctx, repo, pattern)
+
+    async def delete_protection_rule(self, repo: str, pattern: str) -> None:
+        """Raises RuleNotFoundError."""
+        await protecting.delete_rule(self._ctx, repo, pattern)
+
     # branches
 
     async def create_branch(
@@ -257,6 +331,12 @@ class Engine:
     async def reset_branch(self, repo: str, name: str, *, force: bool = False) -> None:
         """Drop everything staged."""
         await branches.reset_branch(self._ctx, repo, name, force)
+
+    async def hard_reset(self, repo: str, name: str, ref: str, *, force: bool = False) -> Branch:
+        """Point a clean branch at another commit. Raises DirtyBranchError, RefNotFoundError."""
+        moved = await resetting.hard_reset(self._ctx, repo, name, ref, force)
+        await self._refs_changed(repo)
+        return moved
 
     async def reset_object(self, repo: str, name: str, path: str, *, force: bool = False) -> None:
         """Drop what is staged at one path."""
@@ -315,6 +395,12 @@ class Engine:
     async def push_written(self, repo: str, workspace: str, file: str, *, force: bool = False) -> Layer:
         """As `register_written`, for all rows of a Parquet file on this machine, as one layer."""
         return await layer_files.push_written(self._ctx, repo, workspace, file, force)
+
+    async def share_objects(
+        self, repo: str, workspace: str, pairs: Sequence[tuple[str, str]], *, force: bool = False
+    ) -> ShareReport:
+        """Let the first path of each pair name the data of the second, where both show the same content."""
+        return await sharing.share(self._ctx, repo, workspace, pairs, force)
 
     async def sign_uploads(
         self,
@@ -420,19 +506,49 @@ class Engine:
         await self._refs_changed(repo)
         return new
 
+    async def publish(
+        self, repo: str, branch: str, changes: Sequence[tuple[str, Entry | None]], request: PublishRequest
+    ) -> Commit:
+        """Commit changes (None: delete the path) at once, without staging them. Raises DirtyOverlapError too."""
+        new, _ = await publishing.publish(self._ctx, repo, branch, changes, request)
+        await self._refs_changed(repo)
+        return new
+
+    async def commit_tree(self, repo: str, branch: str, metarange_id: str, request: CommitRequest) -> Commit:
+        """Commit a metarange as the content of a clean branch. Raises DirtyBranchError, NoChangesError."""
+        new = await recording.commit_tree(self._ctx, repo, branch, metarange_id, request)
+        await self._refs_changed(repo)
+        return new
+
+    async def record_commit(self, repo: str, commit: Commit, *, force: bool = False) -> None:
+        """Store a commit exactly as it is told; no branch moves. Raises AlreadyExistsError, InvalidRequestError."""
+        await recording.record_commit(self._ctx, repo, commit, force=force)
+
     async def get_commit(self, repo: str, ref: str) -> Commit:
         """The commit that a ref expression names."""
         return await resolve_commit(self._ctx, await open_repo(self._ctx, repo), ref)
 
     async def log(self, repo: str, ref: str, request: LogRequest) -> Page[Commit]:
         """A page of history, newest first."""
-        return await history.log(self._ctx, repo, ref, request)
+        return await logs.log(self._ctx, repo, ref, request)
 
     # merges and diffs
 
     async def merge(self, repo: str, source: str, destination: str, request: MergeRequest) -> Commit:
         """Merge a ref into a branch. Raises MergeConflictError, DirtyBranchError, NoChangesError, NoMergeBaseError."""
         new = await merging.merge(self._ctx, repo, source, destination, request)
+        await self._refs_changed(repo)
+        return new
+
+    async def revert(self, repo: str, branch: str, request: PickRequest) -> Commit:
+        """Take back a commit, as a new one. Raises MergeConflictError, MergeParentError, NoChangesError."""
+        new = await picking.revert(self._ctx, repo, branch, request)
+        await self._refs_changed(repo)
+        return new
+
+    async def cherry_pick(self, repo: str, branch: str, request: PickRequest) -> Commit:
+        """Apply the change of a commit, as a new one. Raises MergeConflictError, DirtyBranchError, NoChangesError."""
+        new = await picking.cherry_pick(self._ctx, repo, branch, request)
         await self._refs_changed(repo)
         return new
 
@@ -475,6 +591,10 @@ class Engine:
         """The entry at a path, and the full URI of its data. Raises ObjectNotFoundError."""
         return await reading.locate(self._ctx, repo, ref, path)
 
+    async def write_symlinks(self, repo: str, branch: str, location: str = "") -> str:
+        """Write lists of where the data lie, a file for each directory; the address that they lie below."""
+        return await write_symlinks(self._ctx, repo, branch, location)
+
     async def list_objects(
         self, repo: str, ref: str, *, prefix: str = "", after: str = "", amount: int = 100, delimiter: str = ""
     ) -> Page[Listed]:
@@ -515,6 +635,18 @@ class Engine:
         Each upload's chunks are read to their end before the next change is taken. At most 10,000 changes.
         """
         return await staging.upload_many(self._ctx, repo, branch, changes, force)
+
+    async def publish_uploads(
+        self,
+        repo: str,
+        branch: str,
+        changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+        request: PublishRequest,
+    ) -> Published:
+        """As `upload_many`, but committed at once and never staged. Raises what `publish` does."""
+        made = await publishing_uploads.publish_uploads(self._ctx, repo, branch, changes, request)
+        await self._refs_changed(repo)
+        return made
 
     async def delete_object(
         self, repo: str, branch: str, path: str, *, force: bool = False, if_match: str | None = None

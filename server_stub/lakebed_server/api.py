@@ -15,15 +15,25 @@ from typing import NamedTuple
 from lakebed_engine.stores.objects.base import CHUNK
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
-from lakebed_server import bindings
+from lakebed_server import bindings, elsewhere
 from lakebed_server.binder import Binder
 from lakebed_server.bindings import Handler
 from lakebed_server.call import Call, Services
 from lakebed_server.errors import respond
 from lakebed_server.logs import RequestLog
+from lakebed_server.negotiation import negotiated
 from lakebed_server.reply import Reply, StreamReply
 from lakebed_server.routing import Trie
-from lakebed_server.vocabulary import ClientGoneError, Message, Receive, Scope, Send, bad_request, not_implemented
+from lakebed_server.vocabulary import (
+    ClientGoneError,
+    Message,
+    Receive,
+    RequestError,
+    Scope,
+    Send,
+    bad_request,
+    not_implemented,
+)
 
 log = logging.getLogger("lakebed.server")
 
@@ -76,7 +86,7 @@ class Api:
         exchange = Exchange(call, send, self._headers)
         try:
             try:
-                await exchange.send(await self._answer(call, scope), receive)
+                await exchange.send(await negotiated(call, await self._answer(call, scope)), receive)
             except (ClientGoneError, asyncio.CancelledError):
                 raise
             except Exception as error:
@@ -92,7 +102,11 @@ class Api:
             self._log_request(call, exchange)
 
     async def _answer(self, call: Call, scope: Scope) -> Reply:
-        route, raw = self._trie.find(call.method, _below_prefix(call.path, scope.get("root_path", "")))
+        path = _below_prefix(call.path, scope.get("root_path", ""))
+        try:
+            route, raw = self._trie.find(call.method, path)
+        except RequestError as error:
+            raise elsewhere.refusal(call.method, path, error) from None
         operation = route.operation
         call.operation = operation.operation_id
         if operation.security:

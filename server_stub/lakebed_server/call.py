@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lakebed_engine.engine import Engine
 
-from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.authenticate import Authenticator, key_id_of
 from lakebed_server.streaming.body import RequestBody
 from lakebed_server.vocabulary import Receive, Scope
 
@@ -28,7 +28,7 @@ class Installation:
     """What `getConfig` and workspaces say about this server.
 
     `presign`: whether clients get signed addresses, good for `presign_seconds`; `share`: who is told the directories of
-    `local://`.
+    `local://`; `imports`: below which addresses objects may be imported.
     """
 
     version: str
@@ -39,6 +39,7 @@ class Installation:
     presign: bool = False
     presign_seconds: int = 900
     share: str = "auto"
+    imports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,12 @@ class Call:
         self.operation = ""
         self.started = time.perf_counter()
         self.request_id = _request_id(self.headers.get(b"x-request-id"))
+
+    @property
+    def access_key_id(self) -> str:
+        """The access key that the request came with; empty where it came with a token."""
+        scheme, _, value = self.headers.get(b"authorization", b"").partition(b" ")
+        return key_id_of(value) if scheme.lower() == b"basic" else ""
 
     @property
     def engine(self) -> Engine:

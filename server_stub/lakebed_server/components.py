@@ -60,7 +60,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     kv = _open_kv(settings)
     stores = _stores(settings)
     try:
-        engine = _engine(settings, kv, stores, runtime)
+        engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"))
         store = CredentialStore(kv, secret)
         first_admin = await _ensure_admin(settings, store)
     except BaseException as error:
@@ -78,6 +78,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         presign=settings.objects.presign,
         presign_seconds=int(settings.objects.presign_expiry),
         share=settings.objects.local.share,
+        imports=tuple(_allowed(settings)),
     )
     authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
     return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)
@@ -110,7 +111,9 @@ async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pre
         stores.close()
 
 
-def _engine(settings: Settings, kv: KVStore, stores: Stores, runtime: Runtime | None = None) -> Engine:
+def _engine(
+    settings: Settings, kv: KVStore, stores: Stores, runtime: Runtime | None = None, address_key: bytes = b""
+) -> Engine:
     return Engine(
         kv,
         stores,
@@ -120,13 +123,17 @@ def _engine(settings: Settings, kv: KVStore, stores: Stores, runtime: Runtime | 
         snapshots_kept=settings.refs.keep,
         foreign=_foreign(settings, stores),
         runtime=runtime,
+        address_key=address_key,
     )
 
 
+def _allowed(settings: Settings) -> list[str]:
+    return [prefix.strip() for prefix in settings.ingest.allow.split(",") if prefix.strip()]
+
+
 def _foreign(settings: Settings, stores: Stores) -> Foreign:
-    allow = [prefix.strip() for prefix in settings.ingest.allow.split(",") if prefix.strip()]
     try:
-        return Foreign(stores.open_foreign, allow)
+        return Foreign(stores.open_foreign, _allowed(settings))
     except EngineError as error:
         raise StartError(f"ingest.allow: {error.message}") from None
 

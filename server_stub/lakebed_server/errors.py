@@ -17,20 +17,11 @@ from msgspec import UNSET, UnsetType
 
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, json
-from lakebed_server.vocabulary import Header, RequestError, StartError
+from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartError
 
 log = logging.getLogger("lakebed.server")
 
 RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
-
-OUR_FAULT: Final[dict[str, str]] = {
-    "internal": "the server failed; its log has the details under this request id",
-    "corrupt_data": "stored data is damaged; the server's log names it under this request id",
-    "outcome_unknown": "the store's answer was lost: the change may or may not have happened; read back to find out",
-    "store_unavailable": "the store did not answer; try again later",
-    "store_full": "the store has no space left or cannot be written; nothing was half-written",
-}
-"""What a client is told of a failure that is not its own."""
 
 
 def respond(error: Exception, call: Call) -> Reply:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
+from email.utils import formatdate
 
 import msgspec
 
@@ -50,6 +51,11 @@ class StreamReply(Reply):
 def json(status: int, value: object, headers: tuple[Header, ...] = ()) -> Reply:
     """A JSON body. Unset fields are left out."""
     return Reply(status, _encode(value), (JSON, *headers))
+
+
+def last_modified(seconds: int) -> Header:
+    """When something was changed, in Unix seconds, as HTTP writes it. What no calendar has is written as 1970."""
+    return (b"last-modified", formatdate(seconds if 0 <= seconds <= 253402300799 else 0, usegmt=True).encode())
 
 
 def text(status: int, value: str, headers: tuple[Header, ...] = ()) -> Reply:

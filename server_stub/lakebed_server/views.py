@@ -5,12 +5,16 @@ Above the generated structs and the engine's vocabulary, under the handlers. Pur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final, TypeVar
 
+from lakebed_engine.operations.tasks import Task
 from lakebed_engine.vocabulary import records
 from lakebed_wire import models
 from msgspec import UNSET, UnsetType
+
+from lakebed_server.vocabulary import OUR_FAULT
 
 T = TypeVar("T")
 
@@ -78,6 +82,48 @@ def commit(record: records.Commit) -> models.Commit:
     )
 
 
+def moment(seconds: int) -> datetime:
+    """Unix seconds as a time."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def task_error(found: Task) -> models.Error | UnsetType:
+    """Why a task failed, if it did. What is the server's own failure is not told in its words."""
+    if not found.kind:
+        return UNSET
+    return models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
+
+
+def task(found: Task, made: records.Commit | None) -> models.Task:
+    """A task, and the commit that it has made."""
+    return models.Task(
+        id=found.id,
+        operation=found.what,
+        completed=found.state != "running",
+        update_time=moment(found.updated),
+        commit=UNSET if made is None else commit(made),
+        error=task_error(found),
+    )
+
+
+def refs_dump(parts: Mapping[str, str]) -> models.RefsDump:
+    """The parts of a dump."""
+    return models.RefsDump(
+        commits_meta_range_id=parts["commits"],
+        tags_meta_range_id=parts["tags"],
+        branches_meta_range_id=parts["branches"],
+    )
+
+
+def refs_parts(sent: models.RefsRestore) -> dict[str, str]:
+    """The parts of a dump that is to be restored."""
+    return {
+        "commits": sent.commits_meta_range_id,
+        "tags": sent.tags_meta_range_id,
+        "branches": sent.branches_meta_range_id,
+    }
+
+
 def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata: bool = True) -> models.ObjectStats:
     """One object, `metadata` always there, as `statObject` and the writing operations answer."""
     return models.ObjectStats(
@@ -90,6 +136,16 @@ def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata
         metadata=entry.metadata if user_metadata else {},
         content_type=entry.content_type,
     )
+
+
+def batch_result(
+    made: Sequence[tuple[str, records.Entry]],
+    address: Callable[[records.Entry], str],
+    new: records.Commit | None = None,
+) -> models.ObjectBatchResult:
+    """The objects of a batch, and the commit that holds them."""
+    results = [object_stats(path, entry, address(entry)) for path, entry in made]
+    return models.ObjectBatchResult(results=results, commit=UNSET if new is None else commit(new))
 
 
 def listed(

@@ -6,13 +6,22 @@ The bottom of the server: imports nothing of ours. Errors of the engine pass thr
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, Final
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
+
+OUR_FAULT: Final[dict[str, str]] = {
+    "internal": "the server failed; its log has the details under this request id",
+    "corrupt_data": "stored data is damaged; the server's log names it under this request id",
+    "outcome_unknown": "the store's answer was lost: the change may or may not have happened; read back to find out",
+    "store_unavailable": "the store did not answer; try again later",
+    "store_full": "the store has no space left or cannot be written; nothing was half-written",
+}
+"""What a client is told of a failure that is not its own."""
 
 
 class RequestError(Exception):

@@ -24,7 +24,7 @@ def test_every_verb_is_there_with_its_options() -> None:
         "repo": "create list show delete",
         "branch": "create list show reset delete",
         "tag": "create list show delete",
-        "fs": "ls cat stat rm upload download",
+        "fs": "ls cat stat rm upload publish download",
     }.items():
         assert {f"{noun} {verb}" for verb in verbs.split()} <= set(titles)
 

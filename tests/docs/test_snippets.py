@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from tests.cli.support import Command
-from tests.docs.snippets import PAGES, ROOT, Block, blocks, exchanges, matches
+from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, Block, blocks, exchanges, matches
 from tests.support.server import clean_environment, running_server
 
+HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES]
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+
+@pytest.mark.parametrize("page", HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page(
     page: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.merging import STRATEGIES, _Merge
+from lakebed_engine.operations.joining import STRATEGIES, Join, Resolution, Sides
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.stores.objects.registry import Stores
@@ -50,7 +50,14 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         foreign=Foreign(Stores(None).open),
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
-    work = _Merge(ctx, Repo(record, lake.store, "p"), request, base, theirs, ours)
+    work = Join(
+        ctx,
+        Repo(record, lake.store, "p"),
+        Sides(base, theirs, ours),
+        Resolution(request.strategy, request.resolve),
+        after=request.conflicts_after,
+        amount=request.conflicts_amount,
+    )
     folded = await fold(lake.trees, lake.store, lake.runtime, ours, work.delta())
     await lake.check(folded.tree)
     return await lake.state(folded.tree)
@@ -79,7 +86,7 @@ def checksum(state: State, path: str) -> str | None:
 
 
 @FEW
-@given(states, deltas, deltas, st.sampled_from(STRATEGIES))
+@given(states, deltas, deltas, st.sampled_from(list(STRATEGIES)))
 def test_merges_are_dictionary_merges(base: State, one: Delta, other: Delta, strategy: str) -> None:
     async def job() -> None:
         lake = Lake()

@@ -722,7 +722,7 @@ def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
         await fails(now(engine, ws), errors.WorkspaceNotFoundError)
         partition = f"repo/{(await engine.get_repository(REPO)).uid}"
         kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
-        assert kinds == {b"branch", b"commit"}
+        assert kinds == {b"branch", b"commit", b"touched"}
         assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
 
     run(job())

@@ -53,9 +53,9 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Requests:
         seen.add(call)
         return await send(transport, call, *rest, **more)
 
-    def exchanged(lane: Lane, call: Any, into: Any = None) -> Any:
+    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
         seen.add(call)
-        return exchange(lane, call, into)
+        return exchange(lane, call, *more)
 
     monkeypatch.setattr(Transport, "_send", sent)
     monkeypatch.setattr(Lane, "_exchange", exchanged)

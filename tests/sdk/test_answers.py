@@ -143,7 +143,8 @@ def test_what_a_merge_sends(door: Door, wire: respx.MockRouter) -> None:
             assert json.loads(route.calls.last.request.content)["strategy"] == sent
         with pytest.raises(errors.InvalidRequestError):
             await dev.merge_into("main", strategy="mine")
-        with pytest.raises(errors.UnsupportedOperationError):
-            await dev.merge_into("main", resolve={"*": "dest"})
+        await dev.merge_into("main", resolve={"a/**": "theirs", "*": "dest"})
+        rules = json.loads(route.calls.last.request.content)["resolve"]
+        assert rules == [{"pattern": "a/**", "side": "source"}, {"pattern": "*", "side": "dest"}]
 
     door.run(scenario)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import io
+import threading
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed import _frames, errors
 from lakebed._files import RangeRaw
-from lakebed._tables import partitions, schemas, writing
+from lakebed._tables import encoding, partitions, schemas, writing
 from lakebed._tables.places import Place
 from lakebed._tables.reading import File, Opened, Wish
 from lakebed._tables.writing import Piece, Writer
@@ -40,6 +41,7 @@ FRAME = pd.DataFrame(
 
 def written(folder: Path, data: object, partition_by: Sequence[str] = (), **options: Any) -> list[tuple[str, Path]]:
     """Write a table, and put its files where they belong."""
+    options.setdefault("partition_values", "hive")
     reader = _frames.to_reader(data)
     local = folder / "_local"
     local.mkdir(parents=True)
@@ -361,18 +363,75 @@ def test_parts_of_an_iterator_must_agree() -> None:
     assert [one.column for one in caught.value.differences] == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (["a", None], r"cannot partition by 'k' \(string\): it is null in some rows.*'k=__HIVE_DEFAULT_PARTITION__/'"),
+        (["a", "b/c"], r"cannot partition by 'k' \(string\): it is 'b/c', with `/` in some rows.*'k=b%2Fc/'"),
+        ([1, None], r"cannot partition by 'k' \(int64\): it is null in some rows"),
+    ],
+)
+def test_values_that_are_no_plain_directories_are_refused_unless_asked_for(
+    tmp_path: Path, values: list[Any], problem: str
+) -> None:
+    table = pa.table({"k": values, "x": range(len(values))})
+    with pytest.raises(errors.InvalidRequestError, match=problem):
+        written(tmp_path / "plain", table, ["k"], partition_values="plain")
+    files = written(tmp_path / "hive", table, ["k"], partition_values="hive")
+    assert read_back(files).sort_by("x").column("k").to_pylist() == values
+
+
 def test_a_writer_that_is_given_up_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "ROW_GROUP_ROWS", 10)
     reader = pa.table({"k": [1, 2] * 50, "x": range(100)}).to_reader()
     writer = Writer(reader.schema, tmp_path, ["k"])
     assert list(writer.pieces(reader))
-    reader = pa.table({"k": [1, 2] * 50, "x": range(100)}).to_reader()
+
+    def broken() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"k": [1, 2] * 50, "x": range(100)})
+        raise RuntimeError("the data end here")
+
+    reader = pa.RecordBatchReader.from_batches(reader.schema, broken())
     writer = Writer(reader.schema, tmp_path, ["k"])
-    next(iter(writer.pieces(reader)))
-    assert any(out.writer is not None for out in writer._outs.values())
+    with pytest.raises(RuntimeError):
+        list(writer.pieces(reader))
+    for out in writer._outs.values():
+        assert out.file is not None
+        writer._encoders.settle(out.file)
+    assert writer._encoders._opened
     writer.abandon()
+    assert not writer._encoders._opened
     del writer
     gc.collect()  # a writer that is still open complains when it is forgotten
+
+
+def test_files_are_encoded_beside_each_other_and_given_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2, timeout=20)  # breaks when one file is made after the other
+    write = encoding.Encoders._write
+
+    def met(self: encoding.Encoders, *given: Any) -> None:
+        both.wait()
+        write(self, *given)
+
+    monkeypatch.setattr(encoding.Encoders, "_write", met)
+    writer = Writer(pa.schema([("x", pa.int64())]), tmp_path, max_rows_per_file=10)
+    pieces = list(writer.pieces(pa.table({"x": range(40)}).to_reader()))
+    assert [pq.read_table(piece.file).column("x")[0].as_py() for piece in pieces] == [0, 10, 20, 30]
+    assert [piece.size for piece in pieces] == [piece.file.stat().st_size for piece in pieces]
+
+
+@pytest.mark.parametrize("rows", [10, 1000])
+def test_what_fails_while_a_file_is_made_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    def full(*given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(encoding.Encoders, "_write", full)
+    writer = Writer(pa.schema([("x", pa.int64())]), tmp_path, max_rows_per_file=10)
+    with pytest.raises(OSError, match="No space left"):
+        list(writer.pieces(pa.table({"x": range(rows)}).to_reader()))
+    writer.abandon()
 
 
 def test_too_many_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,7 +449,8 @@ def test_open_files_are_few_and_all_rows_arrive(tmp_path: Path, monkeypatch: pyt
     def watched(self: Writer, key: Any, rows: Any) -> Iterator[Piece]:
         nonlocal most
         yield from add(self, key, rows)
-        most = max(most, sum(out.writer is not None for out in self._outs.values()))
+        most = max(most, sum(out.file is not None for out in self._outs.values()))
+        assert len(self._encoders._opened) <= 3 + writing.AHEAD
 
     monkeypatch.setattr(Writer, "_add", watched)
     keys = np.random.default_rng(1).integers(0, 10, 10_000)
@@ -408,11 +468,12 @@ def test_a_writer_holds_bounded_rows_and_ends_files(tmp_path: Path, monkeypatch:
     most = 0
     make_room = Writer._make_room
 
-    def watched(self: Writer) -> Iterator[Piece]:
+    def watched(self: Writer) -> None:
         nonlocal most
-        yield from make_room(self)
+        make_room(self)
         most = max(most, self._waiting)
         assert self._waiting == sum(out.waiting for out in self._outs.values())
+        assert sum(job.size for job in self._encoders._jobs if not job.done.done()) <= 2 << 20
 
     monkeypatch.setattr(Writer, "_make_room", watched)
     random = np.random.default_rng(1)

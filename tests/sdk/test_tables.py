@@ -367,7 +367,15 @@ def test_where_nothing_can_be_written(live: Any) -> None:
             ("new", {"compression": "rar"}, "unknown compression"),
             ("new", {"schema": "any"}, "schema must be"),
             ("new", {"max_rows_per_file": 0}, "must be positive"),
+            ("new", {"partition_values": "any"}, "partition_values must be"),
         ]
+        odd = pa.table({"k": [*range(500), None], "x": range(501)})
+        with pytest.raises(
+            lakebed.InvalidRequestError, match=rf"{where}new: cannot partition by 'k' .* null"
+        ) as no_name:
+            await main.write_parquet("new", odd, partition_by="k", max_rows_per_file=1)
+        assert (no_name.value.repository, no_name.value.ref, no_name.value.path) == (repo.id, "main", "new")
+        assert await main.list("new").first() is None
         for path, options, problem in wrong:
             with pytest.raises(lakebed.InvalidRequestError, match=problem) as invalid:
                 await main.write_parquet(path, FRAME, **options)

@@ -356,8 +356,8 @@ def test_a_batch_with_a_damaged_or_missing_object(door: Door, wire: respx.MockRo
 
 
 def test_batch_size_is_exact() -> None:
-    batch = Batch([Part("é", source_of(b"abc"), "text/plain")], ["x", "y/ü"])
-    body = b"".join([*batch.deletion_frames(), batch.head(batch.parts[0]), b"abc", b"\r\n", batch.end()])
+    batch = Batch([Part("é", source_of(b"abc"), "text/plain")], ["x", "y/ü"], '{"message":"é"}'.encode())
+    body = b"".join([batch.opening(), batch.head(batch.parts[0]), b"abc", b"\r\n", batch.end()])
     assert batch.size == len(body)
     assert Batch([Part("a", source_of(iter([b"x"])), "text/plain")]).size is None
 

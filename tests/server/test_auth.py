@@ -121,7 +121,9 @@ def test_everything_needs_credentials_but_health_login_and_setup() -> None:
     from lakebed_wire.operations import OPERATIONS
 
     open_operations = {op.operation_id for op in OPERATIONS if not op.security}
-    assert open_operations == {"healthCheck", "login", "getSetupState"}
+    assert open_operations == {
+        *("healthCheck", "login", "getSetupState", "setup", "setupCommPrefs", "getAuthCapabilities")
+    }
     app = make_app()
     for op in OPERATIONS:
         path = "/api/v1" + op.path.replace("{", "").replace("}", "")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.vocabulary import errors as engine_errors
-from lakebed_server import errors
+from lakebed_server.vocabulary import OUR_FAULT
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.server.support import OBJECTS, FakeEngine, ask, make_app
@@ -34,7 +34,7 @@ def test_every_engine_error_has_a_kind_of_the_spec_and_its_status(error: Any) ->
 
 @pytest.mark.parametrize("kind", [kind for kind, status in ERROR_KINDS.items() if status >= 500])
 def test_what_is_our_fault_is_told_in_fixed_words(kind: Any) -> None:
-    assert kind == "not_implemented" or kind in errors.OUR_FAULT
+    assert kind == "not_implemented" or kind in OUR_FAULT
 
 
 def test_our_failures_are_logged_in_full_and_told_without_details(caplog: pytest.LogCaptureFixture) -> None:

@@ -12,7 +12,16 @@ from typing import Any
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary.errors import EngineError, NoChangesError, OutcomeUnknownError
-from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.records import (
+    Commit,
+    CommitRequest,
+    Deletion,
+    Entry,
+    MergeRequest,
+    Published,
+    PublishRequest,
+    UploadRequest,
+)
 
 from tests.simulation.history import Op, Rows, Violation, content_identity
 from tests.simulation.scheduler import Fatal, park
@@ -102,17 +111,53 @@ async def put_if(actor: Actor) -> None:
 
 
 async def put_many(actor: Actor) -> None:
+    rows, changes = _changes(actor, actor.rng.choice([2, 3]))
+    job = actor.engine.upload_many(REPO, actor.branch, _stream([_afresh(one) for one in changes]))
+    await actor.call("put_many", job, rows)
+
+
+def _changes(actor: Actor, count: int) -> tuple[dict[str, bytes | None], list[tuple[str, str | None]]]:
+    """Identities by path, and texts; None: delete."""
     rows: dict[str, bytes | None] = {}
-    changes: list[tuple[UploadRequest, AsyncIterator[bytes]] | Deletion] = []
-    for path in actor.rng.sample(actor.paths, min(len(actor.paths), actor.rng.choice([2, 3]))):
-        if actor.rng.random() < 0.4:
-            changes.append(Deletion(path))
-            rows[path] = None
-        else:
-            text = actor.text(path)
-            changes.append((UploadRequest(path=path), chunks(text)))
-            rows[path] = content_identity(text)
-    await actor.call("put_many", actor.engine.upload_many(REPO, actor.branch, _stream(changes)), rows)
+    changes: list[tuple[str, str | None]] = []
+    for path in actor.rng.sample(actor.paths, min(len(actor.paths), count)):
+        text = None if actor.rng.random() < 0.4 else actor.text(path)
+        changes.append((path, text))
+        rows[path] = None if text is None else content_identity(text)
+    return rows, changes
+
+
+def _afresh(change: tuple[str, str | None]) -> tuple[UploadRequest, AsyncIterator[bytes]] | Deletion:
+    path, text = change
+    return Deletion(path) if text is None else (UploadRequest(path=path), chunks(text))
+
+
+async def _made(job: Awaitable[Published]) -> Commit:
+    return (await job).commit
+
+
+async def at_once(actor: Actor) -> None:
+    """Changes that are committed as they come, mostly at the same moment as others. With a key one may ask again."""
+    rows, changes = _changes(actor, actor.rng.choice([1, 1, 2, 3]))
+    message = f"{actor.name}-{actor._calls}"
+    key = message if actor.rng.random() < 0.5 else ""
+    request = PublishRequest(
+        committer=actor.name, message=message, idempotency_key=key, allow_empty=actor.rng.random() < 0.2
+    )
+
+    async def once() -> Op:
+        job = actor.engine.publish_uploads(REPO, actor.branch, _stream([_afresh(one) for one in changes]), request)
+        return await actor.call("publish", _made(job), rows, message=message, key=key, empty=request.allow_empty)
+
+    if actor.rng.random() < 0.7:
+        await park(actor.world.scheduler.time // 1 + 1)
+    if key and actor.rng.random() < 0.1:
+        await actor.world.scheduler.gather([once, once], 2)
+        return
+    for _ in range(3 if key else 1):
+        op = await once()
+        if op.outcome != "unknown" and actor.rng.random() < 0.8:
+            break
 
 
 async def delete(actor: Actor) -> None:

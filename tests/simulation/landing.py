@@ -33,7 +33,9 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
             raise Violation(f"{author} commits a workspace that {twice[0]} commits in the same swap")
         author.effects.append((step, "landed", commit_id))
         authors.append(author)
-        if author.kind == "commit":
+        if author.kind == "publish":
+            _published(contents, author, name, old, before, commit_id)
+        elif author.kind == "commit":
             _committed(contents, history, author, name, before, commit_id)
         else:
             workspaces.committed(contents, history, author, name, old, before, commit_id)
@@ -42,9 +44,9 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
 
 
 def _check_view(authors: Iterable[Op], op: Op, name: str, old: State, new: State) -> None:
-    """A commit changes no view; that of a workspace leaves all that is uncommitted as it is, on top."""
+    """A commit changes no view; one of a workspace, or at once, leaves all that is uncommitted as it is, on top."""
     kinds = {author.kind for author in authors}
-    if kinds == {"ws_commit"}:
+    if kinds <= {"ws_commit", "publish"}:
         if {path: identity_of(one) for path, one in old.delta.items()} != {
             path: identity_of(one) for path, one in new.delta.items()
         }:
@@ -82,10 +84,21 @@ def _author(contents: Contents, history: History, op: Op, name: str, commit_id: 
     """
     message = contents.commit(commit_id).message
     for one in reversed(history.ops):
-        asked = one.kind in {"commit", "ws_commit"} and one.branch == name and one.args["message"] == message
+        asked = one.kind in {"commit", "ws_commit", "publish"} and one.branch == name and one.args["message"] == message
         if asked and (one.returned is None or one.outcome == "unknown"):
             return one
     raise Violation(f"{op} makes commit {message!r}, which nobody waits for")
+
+
+def _published(contents: Contents, author: Op, name: str, old: State, parent: str, commit_id: str) -> None:
+    """It is its parent with the rows that were asked for, and nothing else; none of them was staged."""
+    made, wanted = identities(contents.tree(commit_id)), workspaces.over(identities(contents.tree(parent)), author.rows)
+    if made != wanted:
+        wrong = {path for path in {*made, *wanted} if made.get(path) != wanted.get(path)}
+        raise Violation(f"{author} is not its parent with its rows: wrong at {sorted(wrong)}")
+    hidden = author.rows.keys() & old.delta.keys()
+    if hidden:
+        raise Violation(f"{author} goes under what is staged on {name!r}: {sorted(hidden)}")
 
 
 def _committed(contents: Contents, history: History, author: Op, name: str, parent: str, commit_id: str) -> None:

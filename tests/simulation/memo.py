@@ -19,7 +19,9 @@ T = TypeVar("T")
 
 _LIMIT = 30_000
 # by name: a job that is renamed is only not remembered any more
-_TABLE_JOBS = {"_encode", "merge_rows", "compare", "encode_layer", "overlay"}
+_TABLE_JOBS = {
+    "_named", "encode_metarange", "encode_patch", "encode_range", "merge_rows", "compare", "encode_layer", "overlay",
+}  # fmt: skip
 _ROW_JOBS = {"delta_table", "_table"}
 _ROW_DECODERS = {decode_range, decode_patch, decode_layer}
 _DECODERS = {decode_metarange, *_ROW_DECODERS}
@@ -29,7 +31,7 @@ _tables: dict[int, tuple[pa.Table, bytes]] = {}
 _shared: dict[Hashable, Any] = {}
 _files: dict[bytes, pa.Table] = {}  # the bytes of a file -> the rows that it was made of
 _changes: dict[int, Any] = {}
-_saved: dict[Hashable, tuple[Tree, bytes]] = {}
+_saved: dict[Hashable, tuple[Tree, pa.Table]] = {}
 
 
 def remembered(job: Callable[..., Any], args: tuple[Any, ...], share: bool = True) -> Any:
@@ -118,13 +120,13 @@ def _key(arg: Any) -> Hashable:
 
 
 class SharedTrees(Trees):
-    """Trees that code each metarange once per process; it is still stored every time."""
+    """Trees that make the rows of each metarange once per process; it is still stored every time."""
 
-    def encode_tree(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, bytes]:
+    def outlined(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, pa.Table]:
         key = (*ranges, *patches)
         found = _saved.get(key)
         if found is None:
-            found = _saved[key] = super().encode_tree(ranges, patches)
+            found = _saved[key] = super().outlined(ranges, patches)
         return found
 
 

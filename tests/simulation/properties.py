@@ -58,7 +58,7 @@ class Checker:
     def _acknowledged(self, op: Op) -> None:
         check = {
             "read": self._read, "list": self._list, "commit": self._committed, "merge": self._landed,
-            "ws_commit": self._ws_landed, "pop": self._existence, "stash": self._existence,
+            "ws_commit": self._ws_landed, "publish": self._ws_landed, "pop": self._existence, "stash": self._existence,
             "ws_create": self._existence, "ws_revert": self._reverted, "ws_scan": self._scanned,
             "ingest": self._ingested, "ws_drop": self._dropped, "open": self._open,
             "create_branch": self._existence, "delete_branch": self._existence,
@@ -155,7 +155,7 @@ class Checker:
         """What the stores did to it, or to another that may have taken this commit along."""
         others = [
             one for one in self._history.ops
-            if {one.kind, op.kind} <= {"commit", "ws_commit"} and one.branch == op.branch
+            if {one.kind, op.kind} <= {"commit", "ws_commit", "publish"} and one.branch == op.branch
             and (one.returned or 1 << 60) >= op.invoked
         ]  # fmt: skip
         return {fault for one in [op, *others] for fault in one.faults}
@@ -178,7 +178,7 @@ class Checker:
     def _no_changes(self, op: Op) -> bool:
         if op.kind == "merge":
             return self._nothing_to_merge(op)
-        if op.kind in {"ws_commit", "pop", "stash"}:
+        if op.kind in {"ws_commit", "publish", "pop", "stash"}:
             return self._truths.nothing(op)
         # what the branch showed at one moment of the call was committed at one: perhaps by somebody else's commit
         states = [state for state in self._states(op) if state is not None]

@@ -27,7 +27,7 @@ def check_swap(contents: Contents, history: History, op: Op, name: str, old: Sta
         if "+" in name:
             workspaces.goes_on(contents, history, op, name, old, new)
             return
-        if op.kind not in {"commit", "merge", "ws_commit"}:
+        if op.kind not in {"commit", "merge", "ws_commit", "publish"}:
             raise Violation(f"{op} moves the head of {name!r}")
         if op.kind != "merge":
             landing.land(contents, history, op, name, old, new)

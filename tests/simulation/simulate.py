@@ -76,10 +76,17 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
         ["put", "commit"],
     ),
     "ingests": (["ingest"], ["feed", "ingest"], ["put", "commit", "ws_whole"], ["merge", "publish", "feed"]),
+    "at_once": (
+        ["at_once"],
+        ["at_once", "put", "delete"],
+        ["at_once", "commit", "ws_crowd"],
+        ["put", "delete", "commit", "reset"],
+        ["at_once", "at_once", "clean", "read", "list"],
+    ),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 
-TWICE = ("merges", "conditions", "compaction", "crowds", "rivals", "scans")
+TWICE = ("merges", "conditions", "compaction", "crowds", "rivals", "scans", "at_once")
 """Mixes that are drawn twice as often: what they are to find takes rare moments."""
 
 TWO_BRANCHES = {"merges", "branches", "claims", "ingests"}
@@ -194,7 +201,7 @@ def _all_there(world: World) -> None:
     lines: dict[str, list[str]] = {}
     for op in history.ops:
         now = history.now(op.branch)
-        if op.outcome != "ok" or op.kind not in {"commit", "merge", "ws_commit"} or now is None:
+        if op.outcome != "ok" or op.kind not in {"commit", "merge", "ws_commit", "publish"} or now is None:
             continue
         assert op.returned is not None
         then = next(history.during(op.branch, op.returned, op.returned))

@@ -63,6 +63,10 @@ class Truths:
 
     def dirty(self, op: Op) -> bool:
         """Something was staged on the branch at each path that is told, and the workspace has or claims it."""
+        if op.kind == "publish":
+            told = _told(op)
+            states = self._states(op, op.branch)
+            return bool(told) and any(told == op.rows.keys() & state.delta.keys() for state in states)
         if op.kind != "ws_commit":
             return False
         staged = {path for state in self._states(op, op.branch) for path in state.delta}
@@ -74,6 +78,9 @@ class Truths:
 
     def nothing(self, op: Op) -> bool:
         """The workspace held nothing, or nothing that the head had not; the branch had nothing to stash."""
+        if op.kind == "publish":
+            trees = [identities(self._contents.tree(head)) for head in self.heads(op, op.branch)]
+            return any(over(tree, op.rows) == tree for tree in trees)
         if op.kind == "stash":
             return any(not state.record.layers and not state.live for state in self._states(op, op.branch))
         if op.kind == "pop":
@@ -106,7 +113,7 @@ class Truths:
         return False
 
     def _landed(self, op: Op) -> list[Op]:
-        if op.kind != "ws_commit" or not op.args["key"]:
+        if op.kind not in {"ws_commit", "publish"} or not op.args["key"]:
             return []
         return [one for one in self._history.ops if one.kind == op.kind and one.args == op.args and one.did("landed")]
 

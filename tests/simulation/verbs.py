@@ -10,7 +10,8 @@ from tests.simulation.actors import Actor, Script
 VERBS: Mapping[str, Script] = {
     "put": actors.put, "put_if": actors.put_if, "put_many": actors.put_many, "delete": actors.delete,
     "delete_if": actors.delete_if, "read": actors.read, "list": actors.list_page, "push": actors.push,
-    "commit": actors.commit, "merge": actors.merge, "publish": actors.commit_and_merge, "compact": actors.compact,
+    "commit": actors.commit, "merge": actors.merge, "publish": actors.commit_and_merge,
+    "compact": actors.compact, "at_once": actors.at_once,
     "reset": actors.reset, "reset_object": actors.reset_object, "reset_prefix": actors.reset_prefix,
     "delete_branch": actors.delete_branch, "create_branch": actors.create_branch, "clean": actors.clean,
     "ws_create": workspace_verbs.ws_create, "ws_write": workspace_verbs.ws_write,

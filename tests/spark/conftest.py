@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
+import lakebed_spark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -11,16 +13,15 @@ from pyspark.sql import SparkSession
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session. `local[2,3]`: plain `local[2]` never tries a task again (facts/pyspark.md 2.5)."""
-    session = (
-        SparkSession.builder.master("local[2,3]")
-        .appName("lakebed-tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "2g")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
+    session = lakebed_spark.session(
+        spark_master="local[2,3]",
+        spark_ui_enabled=False,
+        spark_driver_memory="2g",
+        spark_driver_bindAddress="127.0.0.1",
+        spark_sql_shuffle_partitions=2,
+        spark_sql_session_timeZone="UTC",
+        spark_sql_warehouse_dir=str(tmp_path_factory.mktemp("warehouse")),
     )
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     yield session
     session.stop()

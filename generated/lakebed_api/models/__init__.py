@@ -1,18 +1,34 @@
 # generated from openapi.yaml by `make generate` - do not edit
 """Contains all the data models used in inputs/outputs"""
 
+from .abort_presign_multipart_upload import AbortPresignMultipartUpload
+from .access_key_credentials import AccessKeyCredentials
+from .auth_capabilities import AuthCapabilities
 from .authentication_token import AuthenticationToken
 from .branch_creation import BranchCreation
+from .branch_protection_rule import BranchProtectionRule
+from .branch_protection_rule_deletion import BranchProtectionRuleDeletion
 from .capabilities_config import CapabilitiesConfig
+from .cherry_pick_creation import CherryPickCreation
+from .comm_prefs_input import CommPrefsInput
 from .commit import Commit
 from .commit_creation import CommitCreation
 from .commit_creation_metadata import CommitCreationMetadata
 from .commit_list import CommitList
 from .commit_metadata import CommitMetadata
+from .commit_overrides import CommitOverrides
+from .commit_overrides_metadata import CommitOverridesMetadata
 from .commit_policy import CommitPolicy
+from .commit_record_creation import CommitRecordCreation
+from .commit_record_creation_metadata import CommitRecordCreationMetadata
+from .complete_presign_multipart_upload import CompletePresignMultipartUpload
 from .completed_part_upload import CompletedPartUpload
 from .config import Config
 from .conflict import Conflict
+from .copy_part_source import CopyPartSource
+from .credentials import Credentials
+from .credentials_list import CredentialsList
+from .credentials_with_secret import CredentialsWithSecret
 from .current_user import CurrentUser
 from .custom_viewer import CustomViewer
 from .diff import Diff
@@ -21,6 +37,11 @@ from .diff_object_stat import DiffObjectStat
 from .diff_refs_type import DiffRefsType
 from .error import Error
 from .find_merge_base_result import FindMergeBaseResult
+from .import_creation import ImportCreation
+from .import_creation_response import ImportCreationResponse
+from .import_location import ImportLocation
+from .import_status import ImportStatus
+from .import_type import ImportType
 from .ingest_page import IngestPage
 from .ingest_request import IngestRequest
 from .login_config import LoginConfig
@@ -28,12 +49,18 @@ from .login_information import LoginInformation
 from .merge import Merge
 from .merge_metadata import MergeMetadata
 from .merge_result import MergeResult
+from .merge_rule import MergeRule
+from .merge_side import MergeSide
 from .object_batch import ObjectBatch
 from .object_batch_result import ObjectBatchResult
 from .object_copy_creation import ObjectCopyCreation
 from .object_error import ObjectError
 from .object_error_list import ObjectErrorList
 from .object_registration import ObjectRegistration
+from .object_share import ObjectShare
+from .object_shares import ObjectShares
+from .object_shares_result import ObjectSharesResult
+from .object_stage_creation import ObjectStageCreation
 from .object_stats import ObjectStats
 from .object_stats_list import ObjectStatsList
 from .object_user_metadata import ObjectUserMetadata
@@ -46,22 +73,44 @@ from .part_url_headers import PartUrlHeaders
 from .part_url_list import PartUrlList
 from .part_url_request import PartUrlRequest
 from .path_list import PathList
+from .presign_multipart_upload import PresignMultipartUpload
+from .publish_creation import PublishCreation
+from .publish_creation_metadata import PublishCreationMetadata
 from .ref import Ref
 from .ref_list import RefList
+from .refs_dump import RefsDump
+from .refs_restore import RefsRestore
 from .repository import Repository
 from .repository_creation import RepositoryCreation
+from .repository_dump_status import RepositoryDumpStatus
 from .repository_list import RepositoryList
 from .repository_metadata import RepositoryMetadata
 from .repository_metadata_keys import RepositoryMetadataKeys
 from .repository_metadata_set import RepositoryMetadataSet
 from .repository_metadata_set_metadata import RepositoryMetadataSetMetadata
+from .repository_restore_status import RepositoryRestoreStatus
 from .reset_creation import ResetCreation
 from .reset_type import ResetType
+from .revert_creation import RevertCreation
+from .sent_upload_part import SentUploadPart
+from .setup import Setup
 from .setup_state import SetupState
+from .staging_location import StagingLocation
+from .staging_metadata import StagingMetadata
 from .stash_creation import StashCreation
+from .stats_event import StatsEvent
+from .stats_events_list import StatsEventsList
 from .storage_config import StorageConfig
+from .storage_uri import StorageURI
 from .tag_creation import TagCreation
+from .task import Task
+from .task_info import TaskInfo
 from .ui_config import UIConfig
+from .underlying_object_properties import UnderlyingObjectProperties
+from .update_object_user_metadata import UpdateObjectUserMetadata
+from .upload_part_copy_from import UploadPartCopyFrom
+from .upload_part_from import UploadPartFrom
+from .upload_to import UploadTo
 from .upload_url import UploadUrl
 from .upload_url_headers import UploadUrlHeaders
 from .upload_url_list import UploadUrlList
@@ -82,18 +131,34 @@ from .workspace_scan import WorkspaceScan
 from .written_part import WrittenPart
 
 __all__ = (
+    "AbortPresignMultipartUpload",
+    "AccessKeyCredentials",
+    "AuthCapabilities",
     "AuthenticationToken",
     "BranchCreation",
+    "BranchProtectionRule",
+    "BranchProtectionRuleDeletion",
     "CapabilitiesConfig",
+    "CherryPickCreation",
+    "CommPrefsInput",
     "Commit",
     "CommitCreation",
     "CommitCreationMetadata",
     "CommitList",
     "CommitMetadata",
+    "CommitOverrides",
+    "CommitOverridesMetadata",
     "CommitPolicy",
+    "CommitRecordCreation",
+    "CommitRecordCreationMetadata",
+    "CompletePresignMultipartUpload",
     "CompletedPartUpload",
     "Config",
     "Conflict",
+    "CopyPartSource",
+    "Credentials",
+    "CredentialsList",
+    "CredentialsWithSecret",
     "CurrentUser",
     "CustomViewer",
     "Diff",
@@ -102,6 +167,11 @@ __all__ = (
     "DiffRefsType",
     "Error",
     "FindMergeBaseResult",
+    "ImportCreation",
+    "ImportCreationResponse",
+    "ImportLocation",
+    "ImportStatus",
+    "ImportType",
     "IngestPage",
     "IngestRequest",
     "LoginConfig",
@@ -109,12 +179,18 @@ __all__ = (
     "Merge",
     "MergeMetadata",
     "MergeResult",
+    "MergeRule",
+    "MergeSide",
     "ObjectBatch",
     "ObjectBatchResult",
     "ObjectCopyCreation",
     "ObjectError",
     "ObjectErrorList",
     "ObjectRegistration",
+    "ObjectShare",
+    "ObjectShares",
+    "ObjectSharesResult",
+    "ObjectStageCreation",
     "ObjectStats",
     "ObjectStatsList",
     "ObjectUserMetadata",
@@ -127,22 +203,44 @@ __all__ = (
     "PartUrlList",
     "PartUrlRequest",
     "PathList",
+    "PresignMultipartUpload",
+    "PublishCreation",
+    "PublishCreationMetadata",
     "Ref",
     "RefList",
+    "RefsDump",
+    "RefsRestore",
     "Repository",
     "RepositoryCreation",
+    "RepositoryDumpStatus",
     "RepositoryList",
     "RepositoryMetadata",
     "RepositoryMetadataKeys",
     "RepositoryMetadataSet",
     "RepositoryMetadataSetMetadata",
+    "RepositoryRestoreStatus",
     "ResetCreation",
     "ResetType",
+    "RevertCreation",
+    "SentUploadPart",
+    "Setup",
     "SetupState",
+    "StagingLocation",
+    "StagingMetadata",
     "StashCreation",
+    "StatsEvent",
+    "StatsEventsList",
     "StorageConfig",
+    "StorageURI",
     "TagCreation",
+    "Task",
+    "TaskInfo",
     "UIConfig",
+    "UnderlyingObjectProperties",
+    "UpdateObjectUserMetadata",
+    "UploadPartCopyFrom",
+    "UploadPartFrom",
+    "UploadTo",
     "UploadUrl",
     "UploadUrlHeaders",
     "UploadUrlList",

@@ -30,10 +30,11 @@ class Error:
             - 401: unauthenticated
             - 403: permission_denied, protected_branch, read_only_repository, default_branch
             - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
-              ref_not_found, object_not_found, workspace_not_found
+              ref_not_found, object_not_found, workspace_not_found, rule_not_found,
+              task_not_found, credentials_not_found
             - 405: method_not_allowed
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
-              dirty_overlap, workspace_closed
+              dirty_overlap, workspace_closed, parent_required, task_ended, idempotency_mismatch, already_set_up
             - 410: object_gone
             - 412: precondition_failed
             - 416: invalid_range

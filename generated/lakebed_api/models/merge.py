@@ -11,6 +11,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.merge_metadata import MergeMetadata
+    from ..models.merge_rule import MergeRule
 
 
 T = TypeVar("T", bound="Merge")
@@ -28,6 +29,8 @@ class Merge:
         force (bool | Unset): Act on a read-only repository as well. Default: False.
         allow_empty (bool | Unset): Make a commit even when nothing changed. Default: False.
         squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
+        resolve (list[MergeRule] | Unset): Which side wins conflicts of which paths. The first that matches counts;
+            where none does, `strategy`. Lakebed only.
     """
 
     message: str | Unset = UNSET
@@ -36,6 +39,7 @@ class Merge:
     force: bool | Unset = False
     allow_empty: bool | Unset = False
     squash_merge: bool | Unset = False
+    resolve: list[MergeRule] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,6 +57,13 @@ class Merge:
 
         squash_merge = self.squash_merge
 
+        resolve: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.resolve, Unset):
+            resolve = []
+            for resolve_item_data in self.resolve:
+                resolve_item = resolve_item_data.to_dict()
+                resolve.append(resolve_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
@@ -68,12 +79,15 @@ class Merge:
             field_dict["allow_empty"] = allow_empty
         if squash_merge is not UNSET:
             field_dict["squash_merge"] = squash_merge
+        if resolve is not UNSET:
+            field_dict["resolve"] = resolve
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.merge_metadata import MergeMetadata
+        from ..models.merge_rule import MergeRule
 
         d = dict(src_dict)
         message = d.pop("message", UNSET)
@@ -93,6 +107,15 @@ class Merge:
 
         squash_merge = d.pop("squash_merge", UNSET)
 
+        _resolve = d.pop("resolve", UNSET)
+        resolve: list[MergeRule] | Unset = UNSET
+        if _resolve is not UNSET:
+            resolve = []
+            for resolve_item_data in _resolve:
+                resolve_item = MergeRule.from_dict(resolve_item_data)
+
+                resolve.append(resolve_item)
+
         merge = cls(
             message=message,
             metadata=metadata,
@@ -100,6 +123,7 @@ class Merge:
             force=force,
             allow_empty=allow_empty,
             squash_merge=squash_merge,
+            resolve=resolve,
         )
 
         merge.additional_properties = d

@@ -3,12 +3,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..types import UNSET, File, FileTypes, Unset
+
+if TYPE_CHECKING:
+    from ..models.publish_creation import PublishCreation
+
 
 T = TypeVar("T", bound="ObjectBatch")
 
@@ -20,10 +24,13 @@ class ObjectBatch:
     Attributes:
         content (list[File] | Unset): The objects.
         delete (list[str] | Unset): The paths to delete.
+        commit (PublishCreation | Unset): How objects and deletions are to be committed that come with it. Unknown
+            members are refused.
     """
 
     content: list[File] | Unset = UNSET
     delete: list[str] | Unset = UNSET
+    commit: PublishCreation | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,6 +46,10 @@ class ObjectBatch:
         if not isinstance(self.delete, Unset):
             delete = self.delete
 
+        commit: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.commit, Unset):
+            commit = self.commit.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
@@ -46,11 +57,15 @@ class ObjectBatch:
             field_dict["content"] = content
         if delete is not UNSET:
             field_dict["delete"] = delete
+        if commit is not UNSET:
+            field_dict["commit"] = commit
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.publish_creation import PublishCreation
+
         d = dict(src_dict)
         _content = d.pop("content", UNSET)
         content: list[File] | Unset = UNSET
@@ -63,9 +78,17 @@ class ObjectBatch:
 
         delete = cast(list[str], d.pop("delete", UNSET))
 
+        _commit = d.pop("commit", UNSET)
+        commit: PublishCreation | Unset
+        if isinstance(_commit, Unset):
+            commit = UNSET
+        else:
+            commit = PublishCreation.from_dict(_commit)
+
         object_batch = cls(
             content=content,
             delete=delete,
+            commit=commit,
         )
 
         object_batch.additional_properties = d

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
+    from ..models.commit import Commit
     from ..models.object_stats import ObjectStats
 
 
@@ -20,9 +23,11 @@ class ObjectBatchResult:
 
     Attributes:
         results (list[ObjectStats]): In the order of the parts.
+        commit (Commit | Unset): A commit.
     """
 
     results: list[ObjectStats]
+    commit: Commit | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -31,6 +36,10 @@ class ObjectBatchResult:
             results_item = results_item_data.to_dict()
             results.append(results_item)
 
+        commit: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.commit, Unset):
+            commit = self.commit.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -38,11 +47,14 @@ class ObjectBatchResult:
                 "results": results,
             }
         )
+        if commit is not UNSET:
+            field_dict["commit"] = commit
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.commit import Commit
         from ..models.object_stats import ObjectStats
 
         d = dict(src_dict)
@@ -53,8 +65,16 @@ class ObjectBatchResult:
 
             results.append(results_item)
 
+        _commit = d.pop("commit", UNSET)
+        commit: Commit | Unset
+        if isinstance(_commit, Unset):
+            commit = UNSET
+        else:
+            commit = Commit.from_dict(_commit)
+
         object_batch_result = cls(
             results=results,
+            commit=commit,
         )
 
         object_batch_result.additional_properties = d

@@ -34,6 +34,8 @@ class WorkspaceCommit:
         idempotency_key (str | Unset): Any text. A second commit with the same one changes nothing and gives the commit
             of the first.
         allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
+        relocate (bool | Unset): Take over entries that differ from the head's in their physical address only. Default:
+            False.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 
@@ -45,6 +47,7 @@ class WorkspaceCommit:
     paths: list[str] | Unset = UNSET
     idempotency_key: str | Unset = UNSET
     allow_empty: bool | Unset = False
+    relocate: bool | Unset = False
     force: bool | Unset = False
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -73,6 +76,8 @@ class WorkspaceCommit:
 
         allow_empty = self.allow_empty
 
+        relocate = self.relocate
+
         force = self.force
 
         field_dict: dict[str, Any] = {}
@@ -94,6 +99,8 @@ class WorkspaceCommit:
             field_dict["idempotency_key"] = idempotency_key
         if allow_empty is not UNSET:
             field_dict["allow_empty"] = allow_empty
+        if relocate is not UNSET:
+            field_dict["relocate"] = relocate
         if force is not UNSET:
             field_dict["force"] = force
 
@@ -130,6 +137,8 @@ class WorkspaceCommit:
 
         allow_empty = d.pop("allow_empty", UNSET)
 
+        relocate = d.pop("relocate", UNSET)
+
         force = d.pop("force", UNSET)
 
         workspace_commit = cls(
@@ -141,6 +150,7 @@ class WorkspaceCommit:
             paths=paths,
             idempotency_key=idempotency_key,
             allow_empty=allow_empty,
+            relocate=relocate,
             force=force,
         )
 

@@ -150,8 +150,9 @@ class LocalSink:
 
     def _write(self, items: list[tuple[int, Outgoing]], done: dict[int, Written]) -> None:
         for index, item in items:
-            chunks: Any = item.source.chunks()
-            done[index] = self._folder.write(item.path, chunks, item.moved)
+            written = None if item.given is None else self._folder.adopt(item.path, item.given, item.moved)
+            chunks: Any = item.source.chunks() if written is None else ()
+            done[index] = written or self._folder.write(item.path, chunks, item.moved)
 
 
 def _groups(batch: Sequence[Outgoing]) -> list[list[int]]:

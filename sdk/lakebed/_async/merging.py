@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 
 from lakebed import _checks
 from lakebed._async.settle import new_operation_id, settle
+from lakebed._async.tasks import finished
 from lakebed._async.transport import Transport
-from lakebed._gateway import commits
-from lakebed.errors import InvalidRequestError, OutcomeUnknownError, UnsupportedOperationError
+from lakebed._gateway import commits, tasks
+from lakebed.errors import InvalidRequestError, OutcomeUnknownError
 from lakebed.model import OPERATION_KEY, Commit, MergeResult
 
 _STRATEGIES = {
@@ -19,6 +21,12 @@ _STRATEGIES = {
     "dest-wins": "dest-wins",
     "ours": "dest-wins",
 }
+_SIDES = {"source": "source", "theirs": "source", "dest": "dest", "ours": "dest"}
+
+
+def _id_of(key: str) -> str:
+    """The mark of a commit that is made with a key: asking again must be the same request."""
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
@@ -38,8 +46,13 @@ async def commit(
     metadata: Mapping[str, str] | None,
     allow_empty: bool,
     date: int | None,
+    key: str | None,
 ) -> Commit:
-    """Commit a branch."""
+    """Commit a branch; with a `key` as a task."""
+    if key:
+        text, marks = _checks.check_text(message, "commit message"), marked(metadata, _id_of(key))
+        begin = tasks.commit(repository, branch, text, marks, date=date, allow_empty=allow_empty, key=key)
+        return await finished(transport, repository, branch, begin)
     operation_id = new_operation_id()
     call = commits.commit(
         repository,
@@ -67,15 +80,26 @@ async def merge(
     allow_empty: bool,
     metadata: Mapping[str, str] | None,
     resolve: Mapping[str, str] | None,
+    key: str | None,
 ) -> MergeResult:
     """Merge a ref into a branch."""
-    if resolve is not None:
-        raise UnsupportedOperationError(
-            "resolve= (a side for each path) comes with a later version; use strategy= for all conflicts at once"
-        )
     if strategy not in _STRATEGIES:
         known = ", ".join(repr(name) for name in _STRATEGIES if name)
         raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
+    if key:
+        begin = tasks.merge(
+            repository,
+            source,
+            destination,
+            message=_checks.check_text(message, "merge message"),
+            metadata=marked(metadata, _id_of(key)),
+            strategy=_STRATEGIES[strategy],
+            squash=squash,
+            allow_empty=allow_empty,
+            resolve=_rules(resolve or {}),
+            key=key,
+        )
+        return MergeResult((await finished(transport, repository, destination, begin)).id)
     operation_id = new_operation_id()
     call = commits.merge(
         repository,
@@ -86,8 +110,18 @@ async def merge(
         strategy=_STRATEGIES[strategy],
         squash=squash,
         allow_empty=allow_empty,
+        resolve=_rules(resolve or {}),
     )
     try:
         return await transport.call(call)
     except OutcomeUnknownError as lost:
         return MergeResult((await settle(transport, repository, destination, operation_id, lost)).id)
+
+
+def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Globs and sides, in the order that they were given."""
+    for glob, side in resolve.items():
+        _checks.check_text(glob, "glob")
+        if side not in _SIDES:
+            raise InvalidRequestError(f"resolve: {glob!r} is to be won by {side!r}; known are 'source' and 'dest'")
+    return [(glob, _SIDES[side]) for glob, side in resolve.items()]

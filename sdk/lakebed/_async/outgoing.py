@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from lakebed import _checks
@@ -23,6 +24,8 @@ class Outgoing:
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = None
+    given: Path | None = None
+    """The file that the content is in, when it is nobody's any more: a store on the same disk may keep it."""
 
     def stored(self, address: str, checksum: str, size: int) -> ObjectInfo:
         """What it has become."""
@@ -41,7 +44,10 @@ def outgoing(
     content_type: str | None = None,
     metadata: Mapping[str, str] | None = None,
     progress: Progress = None,
+    *,
+    given: bool = False,
 ) -> Outgoing:
     """Check what was given. Raises InvalidRequestError."""
     checked = _checks.check_metadata(dict(metadata or {}), "object")
-    return Outgoing(_checks.check_path(path), source_of(data), checked_type(content_type), checked, progress)
+    file = data if given and isinstance(data, Path) else None
+    return Outgoing(_checks.check_path(path), source_of(data), checked_type(content_type), checked, progress, file)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks, _files, _html, _progress
-from lakebed._async import bulk, merging, tables, transfer
+from lakebed._async import bulk, merging, ranges, tables, transfer
 from lakebed._async.diffs import Diff
 from lakebed._async.download import Download
 from lakebed._async.listing import Listing
@@ -24,7 +24,7 @@ from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway import commits, objects
 from lakebed._signed import PROXIED, wanted_path
 from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
-from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
+from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, RangeInfo, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,13 @@ _WRITES = frozenset(
         "delete_many",
         "copy",
         "commit",
+        "revert",
+        "cherry_pick",
         "reset",
+        "hard_reset",
+        "link",
+        "replace_metadata",
+        "write_symlinks",
         "uncommitted",
         "workspace",
         "stash",
@@ -163,6 +169,13 @@ class Ref(Shown):
             limit=limit,
         )
 
+    async def ranges(self) -> Sequence[RangeInfo]:
+        """The Parquet files that the committed entries are in, for engines that read them by themselves.
+
+        In order of path, the patches behind the ranges. What is uncommitted on a branch is in none of them.
+        """
+        return await ranges.ranges_of(self.repository, self.id)
+
     # history
 
     async def commit_info(self) -> Commit:
@@ -215,7 +228,7 @@ class Ref(Shown):
         Counted from the common ancestor; with `two_dot`, the plain difference from this state to that one. To see
         what this ref changed since an older one, use `changes_since`. `.table(path, key=...)` compares rows of a table.
         """
-        return _differences(self, self.id, _id_of(other), two_dot, prefix, delimiter, limit)
+        return _differences(self, self.id, id_of(other), two_dot, prefix, delimiter, limit)
 
     def changes_since(
         self,
@@ -227,11 +240,11 @@ class Ref(Shown):
         limit: int | None = None,
     ) -> Diff:
         """What this ref has changed since `other`: `main.changes_since("main~1")` is what the last commit did."""
-        return _differences(self, _id_of(other), self.id, two_dot, prefix, delimiter, limit)
+        return _differences(self, id_of(other), self.id, two_dot, prefix, delimiter, limit)
 
     async def merge_base(self, other: str | Ref) -> str:
         """The id of the nearest common ancestor. Raises InvalidRequestError when there is none."""
-        return await self._transport.call(commits.merge_base(self.repository.id, self.id, _id_of(other)))
+        return await self._transport.call(commits.merge_base(self.repository.id, self.id, id_of(other)))
 
     async def merge_into(
         self,
@@ -243,27 +256,30 @@ class Ref(Shown):
         allow_empty: bool = False,
         metadata: Mapping[str, str] | None = None,
         resolve: Mapping[str, str] | None = None,
+        key: str | None = None,
     ) -> MergeResult:
         """Merge this ref into a branch, as one merge commit.
 
         `strategy` settles all conflicts: `source-wins` (or `theirs`) takes this side, `dest-wins` (or `ours`) the
-        branch's. `squash` records no second parent.
+        branch's. `resolve` settles them path by path: globs as in a .gitignore file, each with `source` or `dest`; the
+        first that matches counts, and the strategy where none does. `squash` records no second parent. `key` as of
+        `branch.commit`.
 
         Raises MergeConflictError (with `.paths`; the branch is as it was), DirtyBranchError (the branch has
-        uncommitted changes), NothingToCommitError, CommitStateUnknownError, and UnsupportedOperationError for
-        `resolve`, which comes with a later version.
+        uncommitted changes), NothingToCommitError, CommitStateUnknownError.
         """
         return await merging.merge(
             self._transport,
             self.repository.id,
             self.id,
-            _id_of(dest),
+            id_of(dest),
             message=message,
             strategy=strategy,
             squash=squash,
             allow_empty=allow_empty,
             metadata=metadata,
             resolve=resolve,
+            key=None if key is None else _checks.check_text(key, "key"),
         )
 
     # tables
@@ -419,8 +435,9 @@ def _refused(ref: Ref, verb: str) -> ReadOnlyRefError:
     )
 
 
-def _id_of(ref: str | Ref) -> str:
-    return _checks.check_name(ref.id if isinstance(ref, Ref) else ref, "ref")
+def id_of(ref: str | Ref | Commit) -> str:
+    """The expression of a ref that is given by itself, by its handle or as a commit."""
+    return _checks.check_name(ref.id if isinstance(ref, Ref | Commit) else ref, "ref")
 
 
 def _differences(

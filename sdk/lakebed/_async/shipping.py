@@ -141,7 +141,7 @@ class IntoBranch(Shipment):
         return True
 
     async def _send(self, held: list[Held]) -> list[ObjectInfo]:
-        return await (await self._workspace())._write_many(_items(held), (), self._tally.moved)
+        return await (await self._workspace())._write_many(_items(held), (), self._tally.moved, given=True)
 
     async def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
         """One request, or the end of the workspace."""
@@ -206,7 +206,7 @@ class IntoWorkspace(Shipment):
     async def _send(self, held: list[Held]) -> list[ObjectInfo]:
         assert self._sink is not None
         return await self._sink.store(
-            [datapaths.outgoing(path, file, PARQUET, None, self._tally.moved) for path, file, _ in held]
+            [datapaths.outgoing(path, file, PARQUET, None, self._tally.moved, given=True) for path, file, _ in held]
         )
 
     async def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:

@@ -5,20 +5,24 @@ Over the data paths, under the workspace handle, which adds its life and its com
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
 from lakebed._async import datapaths, transfer
+from lakebed._async.bodies import ObjectBody
 from lakebed._async.opening import Opening
 from lakebed._async.shipping import IntoWorkspace
 from lakebed._async.transport import Transport
 from lakebed._async.writable import Writable
 from lakebed._bulk.directory import is_plain
 from lakebed._bulk.tally import Tally
-from lakebed._compat.aio import Data
+from lakebed._compat.aio import Data, run_in_thread
 from lakebed._gateway import workspaces
 from lakebed._signed import PROXIED, wanted_path
+from lakebed._source import source_of
 from lakebed._workspaces import WorkspaceOptions
 from lakebed.errors import InvalidRequestError, UnsupportedOperationError, WorkspaceClosedError
 from lakebed.model import (
@@ -163,6 +167,29 @@ class Staging(Writable):
         for group, gone in rows:
             await self._transport.call(workspaces.register(self.repository.id, self.id, group, gone))
 
+    async def push_layer(self, file: str | os.PathLike[str]) -> int:
+        """Register the rows of a local Parquet file, any number, as one; gives the number.
+
+        Columns: `path`, `physical_address`, `checksum` (strings), `size_bytes` (int64), and where wanted `mtime`,
+        `content_type`, `metadata`, `deleted` (a row that deletes). Sorted by path. In a file of its own, rows may name
+        objects elsewhere that the server may ingest, with `etag:` and the ETag as their checksum.
+
+        Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for what may not be ingested.
+        """
+        await self._open()
+        body = ObjectBody(await run_in_thread(source_of, Path(file)), None, hashed=False)
+        return await self._plain.call(workspaces.push_layer(self.repository.id, self.id), body)
+
+    async def share(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
+        """For each `(path, same_as)` let `path` name the data of `same_as`; gives the paths that were left.
+
+        Only where both show the same checksum and size; all else of the entry stays. Commit with `relocate=True`.
+        """
+        left: list[str] = []
+        for group in datapaths.windows(pairs, _GROUP):
+            left += await self._transport.call(workspaces.share(self.repository.id, self.id, group))
+        return left
+
     async def scan(self) -> ScanResult:
         """Register what other tools wrote at `path()`, and delete what they removed again. Safe to repeat."""
         return await self._transport.call(workspaces.scan(self.repository.id, self.id))
@@ -215,7 +242,12 @@ class Staging(Writable):
         return self._sink
 
     async def _write_many(
-        self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
+        self,
+        items: Iterable[tuple[str, Any, str | None]],
+        deletions: Iterable[str],
+        progress: Any = None,
+        *,
+        given: bool = False,
     ) -> list[ObjectInfo]:
         gone = [_checks.check_path(path) for path in deletions]
         sink = await self._opened_sink()
@@ -226,7 +258,7 @@ class Staging(Writable):
                 done += await transfer.upload_many(self._plain, self.repository.id, self.id, batch, (), progress)
                 continue
             waiting += await sink.store(
-                [datapaths.outgoing(path, data, kind, None, progress) for path, data, kind in batch]
+                [datapaths.outgoing(path, data, kind, None, progress, given=given) for path, data, kind in batch]
             )
             if len(waiting) >= _GROUP:
                 await self.register(waiting)

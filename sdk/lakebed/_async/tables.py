@@ -149,6 +149,7 @@ class Order:
     max_rows_per_file: int | None
     compression: str
     message: str | None
+    partition_values: str
     progress: _progress.Given
 
     @property
@@ -168,6 +169,8 @@ class Order:
             raise InvalidRequestError(f"mode must be one of {', '.join(map(repr, MODES))}, not {self.mode!r}")
         if self.schema not in ("same", "unify"):
             raise InvalidRequestError(f"schema must be 'same' or 'unify', not {self.schema!r}")
+        if self.partition_values not in ("plain", "hive"):
+            raise InvalidRequestError(f"partition_values must be 'plain' or 'hive', not {self.partition_values!r}")
         folders_only = self.partition_by or self.max_rows_per_file is not None
         if self.one_file and (folders_only or self.mode in ("append", "overwrite_partitions")):
             raise InvalidRequestError(
@@ -189,13 +192,14 @@ async def write_parquet(
     max_rows_per_file: int | None,
     compression: str,
     message: str | None,
+    partition_values: str,
     progress: _progress.Given,
 ) -> list[ObjectInfo]:
     """Write a table: everything appears at once, or nothing does."""
     if mode is None:
         mode = "overwrite" if path.endswith(".parquet") else "append"
     by = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-    order = Order(path, by, mode, schema, max_rows_per_file, compression, message, progress)
+    order = Order(path, by, mode, schema, max_rows_per_file, compression, message, partition_values, progress)
     where = place_of(target, path)
     with _located(where, "write_parquet"):
         order.check()
@@ -223,6 +227,7 @@ async def _write(target: Writable, order: Order, data: object, where: Place) -> 
             max_rows_per_file=order.max_rows_per_file,
             compression=order.compression,
             one_file=order.one_file,
+            partition_values=order.partition_values,
         )
         shipment: Shipment = target._shipment(order.message, tally)
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -91,7 +91,7 @@ async def upload(
         branch,
         _checks.check_path(path),
         content_type=checked_type(content_type),
-        metadata=_checked_metadata(metadata),
+        metadata=checked_metadata(metadata),
         if_absent=if_absent,
         if_match=if_match,
     )
@@ -107,7 +107,7 @@ async def upload(
             request_id=error.request_id,
             **about(call),
         ) from None
-    _compare(call, stored, body.meter)
+    compare(call, stored, body.meter)
     return stored
 
 
@@ -120,29 +120,42 @@ async def upload_many(
     progress: Progress = None,
 ) -> list[ObjectInfo]:
     """Write and delete several objects, all or nothing, and compare checksums."""
-    deleted = [_checks.check_path(path) for path in deletions]
-    parts = [Part(_checks.check_path(path), source_of(data), checked_type(kind)) for path, data, kind in items]
-    if not parts and not deleted:
+    batch = new_batch(items, deletions, advice="write fewer files, or in several batches")
+    if not batch.parts and not batch.deletions:
         return []
-    if len(parts) + len(deleted) > MAX_PARTS:
-        raise InvalidRequestError(
-            f"{len(parts)} objects and {len(deleted)} deletions are too many for one batch of at most {MAX_PARTS}; "
-            "write fewer files, or in several batches"
-        )
-    batch = Batch(parts, deleted)
     body = BatchBody(batch, progress)
     call = objects.upload_many(repository, branch, batch.boundary)
     stored = await transport.call(call, body)
-    if len(stored) != len(parts):
-        raise CorruptTransferError(
-            f"{call.subject} answered {len(stored)} objects for {len(parts)} that were sent", **about(call)
-        )
-    for info, meter in zip(stored, body.meters, strict=True):
-        _compare(call, info, meter)
+    compare_all(call, stored, body)
     return list(stored)
 
 
-def _compare(call: Call[Any], stored: ObjectInfo, meter: Meter) -> None:
+def new_batch(
+    items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], *, advice: str, commit: bytes = b""
+) -> Batch:
+    """A batch, checked. `advice`: what to do instead when it is too large."""
+    deleted = [_checks.check_path(path) for path in deletions]
+    parts = [Part(_checks.check_path(path), source_of(data), checked_type(kind)) for path, data, kind in items]
+    if len(parts) + len(deleted) > MAX_PARTS:
+        raise InvalidRequestError(
+            f"{len(parts)} objects and {len(deleted)} deletions are too many for one batch of at most {MAX_PARTS}; "
+            f"{advice}"
+        )
+    return Batch(parts, deleted, commit)
+
+
+def compare_all(call: Call[Any], stored: Sequence[ObjectInfo], body: BatchBody) -> None:
+    """Raise CorruptTransferError unless a batch was stored as it was sent."""
+    if len(stored) != len(body.meters):
+        raise CorruptTransferError(
+            f"{call.subject} answered {len(stored)} objects for {len(body.meters)} that were sent", **about(call)
+        )
+    for info, meter in zip(stored, body.meters, strict=True):
+        compare(call, info, meter)
+
+
+def compare(call: Call[Any], stored: ObjectInfo, meter: Meter) -> None:
+    """Raises CorruptTransferError when something else is stored than what the meter has seen."""
     if _MD5.fullmatch(stored.checksum) and stored.checksum == meter.checksum:
         return
     if not _MD5.fullmatch(stored.checksum) and stored.size == meter.size:
@@ -165,7 +178,7 @@ def checked_type(content_type: str | None) -> str:
     return content_type
 
 
-def _checked_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
+def checked_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
     """Metadata travels in headers: names in lower case, values on one line without outer spaces."""
     checked = _checks.check_metadata(dict(metadata or {}), "object")
     for key, value in checked.items():

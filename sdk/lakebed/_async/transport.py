@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 import httpx
 from tenacity import AsyncRetrying, retry_if_exception
 
-from lakebed import _config, _retry
+from lakebed import _config, _loopback, _retry
 from lakebed._async.bodies import Body
 from lakebed._async.outside import Outside
 from lakebed._compat.aio import Owner, dispose, owner, sleep
@@ -81,9 +81,9 @@ class Transport:
         """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
         return answers.read(call, await self._answer(call, body))
 
-    async def once(self, call: Call[T]) -> T:
+    async def once(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
-        return answers.read(call, await self._once(call, None))
+        return answers.read(call, await self._once(call, body))
 
     async def probe(self, call: Call[Any]) -> bool:
         """Send one call once. Whether it succeeded; never raises."""
@@ -134,14 +134,20 @@ class Transport:
             "User-Agent": _USER_AGENT,
             "Accept": "application/json",
         }
+        # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
+        # commit is sent into a connection that is being closed, and its outcome becomes unknown.
+        limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
+        verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
+        options = _loopback.socket_options(settings.api_url)
         return httpx.AsyncClient(
             base_url=settings.api_url,
             headers=headers,
             timeout=self._timeout(slow=False),
-            # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
-            # commit is sent into a connection that is being closed, and its outcome becomes unknown.
-            limits=httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0),
-            verify=settings.endpoint.startswith("https:"),  # loading certificates costs 20 ms; http needs none
+            limits=limits,
+            verify=verify,
+            transport=httpx.AsyncHTTPTransport(verify=verify, limits=limits, socket_options=options)
+            if options
+            else None,
         )
 
     def _timeout(self, *, slow: bool) -> httpx.Timeout:

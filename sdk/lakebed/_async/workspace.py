@@ -152,18 +152,20 @@ class Workspace(Staging):
         date: datetime | int | None = None,
         scan: bool | None = None,
         idempotency_key: str | None = None,
+        relocate: bool = False,
     ) -> Commit:
         """Commit all changes as one commit on top of whatever the branch stands at, and close the workspace.
 
         `replace_prefix` makes the workspace's content all that is left under some prefixes, and a concurrent change
         under them a conflict. `scan` looks for what other tools wrote first: by default when `path()` was asked for.
+        `relocate` takes over entries that differ in their address only, as `share` makes them.
 
         Lost races are tried again, and a lost answer is asked for again under the same key, for `retry_for` seconds.
         Whatever is raised, what was staged stays. Raises ConcurrentCommitError and DirtyBranchError (with the paths),
         NothingToCommitError, WorkspaceClosedError and CommitStateUnknownError.
         """
         return await self._commit(
-            (), message, metadata, on_conflict, replace_prefix, allow_empty, date, scan, idempotency_key
+            (), message, metadata, on_conflict, replace_prefix, allow_empty, date, scan, idempotency_key, relocate
         )
 
     async def _commit(
@@ -177,6 +179,7 @@ class Workspace(Staging):
         date: datetime | int | None,
         scan: bool | None,
         idempotency_key: str | None,
+        relocate: bool = False,
     ) -> Commit:
         key = idempotency_key or new_operation_id()
         policy = check_policy(on_conflict or self.options.on_conflict)
@@ -191,6 +194,7 @@ class Workspace(Staging):
             idempotency_key=_checks.check_text(key, "idempotency key"),
             allow_empty=allow_empty,
             date=None if date is None else _checks.unix_seconds(date),
+            relocate=relocate,
         )
         await self._open()
         if (self._given_out if scan is None else scan) and idempotency_key is None:

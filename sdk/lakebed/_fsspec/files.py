@@ -23,7 +23,7 @@ from lakebed._fsspec.uploads import Held, Upload
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
-BLOCK = 4 << 20
+BLOCK = 8 << 20
 """What is collected before anything is sent: an object that is no larger goes as a whole, and can be sent again."""
 
 
@@ -104,6 +104,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
         autocommit = options.pop("autocommit", True)
         self._upload = Upload(fs._sender(path, mode, options))
         self._begin = partial(fs._growing, path, mode, options)
+        self._whole = partial(fs._store_now, path, mode, options)
         self._has_begun = False
         self._growing: Growing | None = None
         super().__init__(fs, path, "wb", block_size=size, autocommit=autocommit)
@@ -185,6 +186,10 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
             self.stored = growing.finish()
             if growing.landing.is_full:
                 self.fs._wait(growing.landing.flush)
+            return
+        if not self._upload.has_begun and (stored := self._whole(self._held)) is not None:
+            self._held.clear()
+            self.stored = stored
             return
         self.stored = self.fs._wait(self._upload.finish, self._held.take())
 

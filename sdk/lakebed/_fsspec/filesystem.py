@@ -1,33 +1,28 @@
-"""The file system itself: the verbs of fsspec that are not coroutines, over `writing`."""
+"""The file system itself: the other verbs of fsspec that are not coroutines, over `quick`."""
 
 from __future__ import annotations
 
 import hashlib
 import io
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 import fsspec
 from fsspec.asyn import sync_wrapper
 
-from lakebed import _checks
 from lakebed._files import TextObjectWriter
 from lakebed._fsspec.files import AsyncFile, Reader, Writer
-from lakebed._fsspec.lane import LongWay
-from lakebed._fsspec.places import Place, Row, file_row, missing, object_place
-from lakebed._fsspec.reading import FOOTED, TAIL, Opened
-from lakebed._fsspec.shared import place_of
+from lakebed._fsspec.one_look import caller
+from lakebed._fsspec.places import Row, missing, object_place
+from lakebed._fsspec.quick import Quick
 from lakebed._fsspec.transaction import LakebedTransaction
-from lakebed._fsspec.writing import Writing
 from lakebed._gateway import objects
-from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, UnsupportedOperationError
-from lakebed.model import ObjectInfo
+from lakebed.errors import InvalidRequestError, NotFoundError, UnsupportedOperationError
 
 _MODES = ("rb", "wb", "xb")
 
 
-class LakebedFileSystem(Writing):
+class LakebedFileSystem(Quick):
     """`lakebed://repository/ref/path`, for everything that speaks fsspec.
 
     Any ref can be read: a branch with its uncommitted changes, `main@` without, a tag, a commit, `main~2`, a workspace
@@ -66,6 +61,8 @@ class LakebedFileSystem(Writing):
         What is written appears when the file is closed; leaving its `with` block by an exception stores nothing.
         Raises ObjectNotFoundError, ObjectExistsError and InvalidRequestError.
         """
+        if mode == "rb" and (found := self._looked.taken(self._strip_protocol(path), caller())) is not None:
+            kwargs["opened"] = found
         if "b" in mode or "r" in mode or kwargs.get("compression"):
             return super().open(path, mode, **kwargs)
         text = {name: kwargs.pop(name) for name in ("encoding", "errors", "newline") if name in kwargs}
@@ -82,80 +79,6 @@ class LakebedFileSystem(Writing):
         if mode == "xb":
             await self._refuse_taken(path)
         return AsyncFile(self, path, mode, **kwargs)
-
-    # the short way, for threads that would only wait for the loop
-
-    def info(self, path: str, **kwargs: Any) -> Row:
-        """What is known of a file or directory. Raises ObjectNotFoundError."""
-        place = Place.of(self._strip_protocol(path))
-        if place.path:
-            with suppress(LongWay, NotFoundError):
-                return file_row(place.name, self._stat_now(place))
-        row: Row = self._wait(self._info, path, **kwargs)
-        return row
-
-    def isfile(self, path: str) -> bool:
-        """Whether an object is at exactly this path."""
-        place = Place.of(self._strip_protocol(path))
-        if not place.path:
-            return False
-        try:
-            self._stat_now(place)
-        except NotFoundError:
-            return False
-        except LongWay:
-            return bool(self._wait(self._isfile, path))
-        return True
-
-    def _stat_now(self, place: Place) -> ObjectInfo:
-        self._here()
-        seen = self._flushed(place)
-        known = self._frozen.get(seen)
-        return known or self._lane.call(objects.stat(seen.repository, seen.ref, _checks.check_path(seen.path)))
-
-    def _flushed(self, place: Place) -> Place:
-        """Where a path is read, when that shows what was written."""
-        behind = self._behind()
-        if behind is not None:
-            self._wait(behind.flush)
-        return self._seen(place)
-
-    def _open_now(self, path: str) -> Opened:
-        """What a reader needs: the row, a local file, or the last bytes of the object."""
-        place = object_place(path)
-        self._here()
-        known = self._shared.known(place.repository)
-        if known is not None:
-            seen = self._flushed(place)
-            with suppress(LongWay, NotFoundError, InvalidRequestError):
-                if not known[1] and path.lower().endswith(FOOTED):
-                    info, tail = self._lane.call(objects.tail(seen.repository, seen.ref, seen.path, TAIL))
-                    return file_row(path, info), None, tail
-                row = file_row(path, self._stat_now(place))
-                return row, place_of(known, row), b""
-        opened: Opened = self._wait(self._begin_reading, path)
-        return opened
-
-    def _read_now(self, path: str, start: int, length: int, checksum: str) -> bytes:
-        """Exactly this range of the object that has this checksum."""
-        seen = self._seen(object_place(path))
-        if self._shared.by_server(seen.repository):
-            with suppress(LongWay, LakebedError):
-                info, data = self._lane.call(objects.piece(seen.repository, seen.ref, seen.path, start, length))
-                if info.checksum == checksum and len(data) == length:
-                    return data
-        whole: bytes = self._wait(self._read_exactly, path, start, length, checksum)
-        return whole
-
-    def _read_into(self, path: str, start: int, view: memoryview, checksum: str) -> bool:
-        """The same into memory that is there. False when that is not the way, or failed: it holds nothing then."""
-        seen = self._seen(object_place(path))
-        if not self._shared.by_server(seen.repository):
-            return False
-        with suppress(LongWay, LakebedError):
-            call = objects.piece(seen.repository, seen.ref, seen.path, start, view.nbytes)
-            return self._lane.call(call, view)[0].checksum == checksum
-        return False
 
     # facts about objects
 

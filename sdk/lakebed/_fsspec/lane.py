@@ -1,9 +1,9 @@
 """The short way for small questions and ranges: one blocking request in the thread that asks.
 
-Beside the transport, for threads that would only wait for the event loop: a stat costs a quarter of the long way, and
-a range arrives in the buffer that it is handed out in. Only reading requests go here, and only plain outcomes come
-back: a success, or a refusal that no repetition can change. Everything else is a `LongWay`: the caller then asks by the
-transport, which repeats, waits and explains.
+Beside the transport, over `plain_http`, for threads that would only wait for the event loop: a stat costs a quarter of
+the long way, and a range arrives in the buffer that it is handed out in. Only requests go here that may be sent twice,
+and only plain outcomes come back: a success, or a refusal that no repetition can change. Everything else is a
+`LongWay`: the caller then asks by the transport, which repeats, waits and explains.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import base64
 import os
 import threading
 import time
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from collections.abc import Iterable
 from typing import TypeVar
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
+from lakebed import _loopback
 from lakebed._config import Settings
+from lakebed._fsspec.plain_http import Block, Connection, request_of
 from lakebed._gateway import answers
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
@@ -40,19 +41,20 @@ class Lane:
 
     def __init__(self, settings: Settings) -> None:
         pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+        self._url = settings.api_url
+        self._address = urlsplit(self._url)
         self._headers = {
+            "Host": self._address.netloc.rpartition("@")[2],
             "Authorization": "Basic " + base64.b64encode(pair).decode(),
             "User-Agent": f"lakebed-python/{__version__} fsspec",
             "Accept": "application/json",
+            "Accept-Encoding": "identity",
         }
         self._timeout = settings.timeout
-        self._address = urlsplit(settings.api_url)
-        self._host = self._address.hostname or ""
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._idle: list[tuple[float, HTTPConnection]] = []
-        proxied = self._address.scheme in getproxies() and not proxy_bypass(self._host)
-        self.is_open = not proxied
+        self._idle: list[tuple[float, Connection]] = []
+        self.is_open = not _loopback.takes_proxy(self._url)
         """Whether there is one: it knows no proxies, the transport does."""
 
     def call(self, call: Call[T], into: memoryview | None = None) -> T:
@@ -62,7 +64,15 @@ class Lane:
         """
         if not self.is_open or call.repeat != "safe" or call.method != "GET":
             raise LongWay
-        answer = self._exchange(call, into)
+        return self._read(call, self._exchange(call, into))
+
+    def send(self, call: Call[T], body: Iterable[Block], size: int) -> T:
+        """Send one request with a body of so many bytes, once. Raises LongWay, and what the server refuses with."""
+        if not self.is_open or call.repeat != "safe":
+            raise LongWay
+        return self._read(call, self._exchange(call, None, body, size))
+
+    def _read(self, call: Call[T], answer: Answer) -> T:
         if answer.status not in call.success and answer.status not in _PLAIN:
             raise LongWay
         return answers.read(call, answer)
@@ -78,28 +88,32 @@ class Lane:
         if getattr(self, "_process", 0) == os.getpid():
             self.close()
 
-    def _exchange(self, call: Call[T], into: memoryview | None = None) -> Answer:
-        query = urlencode(call.params, doseq=True, quote_via=quote)
+    def _exchange(
+        self, call: Call[T], into: memoryview | None = None, body: Iterable[Block] = (), size: int | None = None
+    ) -> Answer:
+        query = urlencode(call.params, doseq=True, quote_via=quote) if call.params else ""
         target = f"{self._address.path}{call.url}{'?' if query else ''}{query}"
-        connection = self._take()
+        connection = None
         try:
-            connection.request("GET", target, headers={**self._headers, **call.headers})
-            response = connection.getresponse()
-            content = b"" if into is not None and _filled(response, into) else response.read()
-            headers = {name.lower(): value for name, value in response.getheaders()}
-        except (OSError, HTTPException, ValueError) as error:
-            connection.close()
+            length: dict[str, str | bytes] = {} if size is None else {"Content-Length": str(size)}
+            request = request_of(call.method.upper(), target, {**self._headers, **call.headers, **length})
+            connection = self._take()
+            answer = connection.exchange(request, into, body)
+        except (OSError, ValueError) as error:
+            if connection is not None:
+                connection.close()
             raise LongWay from error
         except BaseException:
-            connection.close()
+            if connection is not None:
+                connection.close()
             raise
-        if response.will_close:
+        if answer.headers.get("connection", "").lower() == "close":
             connection.close()
         else:
             self._give_back(connection)
-        return Answer(response.status, headers, content)
+        return answer
 
-    def _take(self) -> HTTPConnection:
+    def _take(self) -> Connection:
         oldest = time.monotonic() - _IDLE
         while True:
             with self._lock:
@@ -109,29 +123,11 @@ class Lane:
             if since >= oldest:
                 return connection
             connection.close()
-        if self._address.scheme == "https":
-            import httpx
+        return Connection(self._address, self._timeout, _loopback.socket_options(self._url))
 
-            context = httpx.create_ssl_context()  # trusts what the transport trusts
-            return HTTPSConnection(self._host, self._address.port, timeout=self._timeout, context=context)
-        return HTTPConnection(self._host, self._address.port, timeout=self._timeout)
-
-    def _give_back(self, connection: HTTPConnection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         with self._lock:
             if len(self._idle) < _KEPT:
                 self._idle.append((time.monotonic(), connection))
                 return
         connection.close()
-
-
-def _filled(response: HTTPResponse, view: memoryview) -> bool:
-    """Read a whole answer into memory. False when it is none of this size; then nothing was read."""
-    if response.status not in (200, 206) or response.length != view.nbytes:
-        return False
-    done = 0
-    while done < view.nbytes:
-        count = response.readinto(view[done:])
-        if not count:
-            raise IncompleteRead(b"", view.nbytes - done)
-        done += count
-    return True

@@ -39,6 +39,10 @@ class Held:
             self._last = bytearray()
         self._parts.append(piece)
 
+    def parts(self) -> list[Block]:
+        """All of it, in pieces, without a copy."""
+        return [*self._parts, self._last] if self._last else list(self._parts)
+
     def take(self) -> bytes:
         """All of it; nothing is left."""
         block = b"".join((*self._parts, self._last)) if self._last or len(self._parts) != 1 else bytes(self._parts[0])
@@ -59,6 +63,11 @@ class Upload:
         self._send = send
         self._blocks: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
         self._task: asyncio.Future[ObjectInfo] | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether something was sent."""
+        return self._task is not None
 
     async def feed(self, block: bytes) -> None:
         """Append. Waits for its turn; raises what the request has failed with."""

@@ -129,10 +129,11 @@ def merge(
     strategy: str,
     squash: bool,
     allow_empty: bool,
+    resolve: Sequence[tuple[str, str]],
 ) -> Call[MergeResult]:
     """Merge. Never repeated after a lost answer: see `settle`."""
     from lakebed_api.api.merges import merge_into_branch
-    from lakebed_api.models import Merge, MergeMetadata
+    from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
     from lakebed_api.models import MergeResult as WireResult
     from lakebed_api.types import UNSET
 
@@ -142,6 +143,7 @@ def merge(
         strategy=strategy or UNSET,
         allow_empty=allow_empty,
         squash_merge=squash,
+        resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
     )
     return call(
         "mergeIntoBranch",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, clean, reads, reads_page, segment
 from lakebed._signed import Elsewhere
 from lakebed._wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
-from lakebed.model import CommonPrefix, ObjectInfo, Page
+from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page
 
 T = TypeVar("T")
 
@@ -234,20 +235,65 @@ def upload(
     )
 
 
+def publish_part(
+    *, message: str, metadata: Mapping[str, str], date: int | None, allow_empty: bool, idempotency_key: str
+) -> bytes:
+    """What `publish` sends about the commit."""
+    from lakebed_api.models import PublishCreation, PublishCreationMetadata
+
+    body = PublishCreation(
+        message=message,
+        metadata=PublishCreationMetadata.from_dict(metadata),
+        allow_empty=allow_empty,
+        idempotency_key=idempotency_key,
+        **clean(date=date),
+    )
+    return json.dumps(body.to_dict()).encode()
+
+
+def publish(
+    repository: str, branch: str, boundary: str, compare: Callable[[Sequence[ObjectInfo]], None]
+) -> Call[Commit]:
+    """Commit several objects and deletions at once. Sent again with the same key, it gives the commit of the first.
+
+    `compare` is given what was stored, and raises when that is not what was sent.
+    """
+    from lakebed_api.models import Commit as WireCommit
+    from lakebed_api.models import ObjectBatchResult
+
+    def read(result: ObjectBatchResult) -> Commit:
+        if not isinstance(result.commit, WireCommit):
+            raise ValueError("it has no commit")
+        compare([convert.stored(row) for row in result.results])
+        return convert.commit(result.commit)
+
+    return call(
+        "uploadObjects",
+        _batch(repository, branch, boundary),
+        reads(ObjectBatchResult.from_dict, read),
+        Subject(repository, branch),
+        success=201,
+        slow=True,
+    )
+
+
 def upload_many(repository: str, branch: str, boundary: str) -> Call[tuple[ObjectInfo, ...]]:
     """Write and delete several objects, all or nothing. Doing it twice is the same as once."""
     from lakebed_api.models import ObjectBatchResult
 
-    kwargs = {
-        "method": "post",
-        "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects/batch",
-        "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"},
-    }
     return call(
         "uploadObjects",
-        kwargs,
+        _batch(repository, branch, boundary),
         reads(ObjectBatchResult.from_dict, lambda result: tuple(convert.stored(row) for row in result.results)),
         Subject(repository, branch),
         success=201,
         repeat="safe",
     )
+
+
+def _batch(repository: str, branch: str, boundary: str) -> dict[str, Any]:
+    return {
+        "method": "post",
+        "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects/batch",
+        "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"},
+    }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from lakebed._gateway import answers, convert
-from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._gateway._build import call, clean, reads, reads_page, segment
 from lakebed._signed import PartTarget, PartUrl
 from lakebed._wire import Call, Subject
 from lakebed.model import Commit, ObjectInfo, Page, ScanResult, UploadUrl, WorkspaceInfo
@@ -111,6 +111,30 @@ def _row(one: ObjectInfo) -> dict[str, object]:
     if one.metadata:
         row["metadata"] = dict(one.metadata)
     return row
+
+
+def push_layer(repository: str, workspace: str) -> Call[int]:
+    """Register the rows of a Parquet file; gives their number. Doing it twice is the same as once."""
+    from lakebed_api.models import WorkspaceLayer
+
+    kwargs = {
+        "method": "post",
+        "url": f"/repositories/{segment(repository)}/workspaces/{segment(workspace)}/layers",
+        "headers": {"Content-Type": "application/octet-stream"},
+    }
+    parse = reads(WorkspaceLayer.from_dict, lambda found: convert.number(found.rows))
+    return call("pushLayer", kwargs, parse, Subject(repository, workspace), success=201, repeat="safe", slow=True)
+
+
+def share(repository: str, workspace: str, pairs: Sequence[tuple[str, str]]) -> Call[tuple[str, ...]]:
+    """Let paths name the data of others; gives the paths that were left. Doing it twice is the same as once."""
+    from lakebed_api.api.workspaces import share_objects
+    from lakebed_api.models import ObjectShares, ObjectSharesResult
+
+    kwargs = share_objects._get_kwargs(repository, workspace, body=ObjectShares(objects=[]))
+    kwargs["json"] = {"objects": [{"path": path, "same_as": same_as} for path, same_as in pairs]}
+    parse = reads(ObjectSharesResult.from_dict, lambda found: tuple(map(convert.text, found.left)))
+    return call("shareObjects", kwargs, parse, Subject(repository, workspace), repeat="safe", slow=True)
 
 
 def scan(repository: str, workspace: str) -> Call[ScanResult]:
@@ -259,6 +283,7 @@ def commit(
     idempotency_key: str,
     allow_empty: bool,
     date: int | None,
+    relocate: bool = False,
 ) -> Call[Commit]:
     """Commit a workspace or a part of it. Sent again with the same key, it changes nothing and answers the same."""
     from lakebed_api.api.workspaces import commit_workspace
@@ -270,6 +295,7 @@ def commit(
         metadata=WorkspaceCommitMetadata.from_dict(metadata),
         idempotency_key=idempotency_key,
         allow_empty=allow_empty,
+        relocate=relocate,
         **clean(message=message, paths=list(globs), replace_prefix=list(replace_prefix), date=date),
     )
     return call(

@@ -1,10 +1,10 @@
 # Generated from sdk/lakebed/_async/advance.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The commit of a workspace as a flow: tried again while that can help, and settled when its answer was lost.
+"""A commit that carries a key, as a flow: tried again while that can help, and settled when its answer was lost.
 
-Over the transport, under the workspace handle. Each commit carries a random key. The server remembers it together with
-the commit that it made, so the same request is sent again without risk: it either makes the commit, once, or answers
-with the one that was made. What was staged is never written again.
+Over the transport, under the handles of workspaces, and of branches for what is published at once. Each commit carries
+a random key. The server remembers it together with the commit that it made, so the same request is sent again without
+risk: it either makes the commit, once, or answers with the one that was made. What was staged is never written again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from lakebed import _retry
 from lakebed._compat.sync import sleep
 from lakebed._gateway import workspaces
 from lakebed._sync import settle
+from lakebed._sync.bodies import Body
 from lakebed._sync.transport import Transport
 from lakebed._wire import Call
 from lakebed.errors import (
@@ -35,7 +36,7 @@ log = logging.getLogger("lakebed.workspace")
 
 
 class Advance:
-    """One commit of one workspace."""
+    """One commit of one workspace; or with `branch` one of this branch, which brings its changes along in `body`."""
 
     def __init__(
         self,
@@ -47,6 +48,8 @@ class Advance:
         retry_for: float,
         on_attempt: Callable[[CommitAttempt], None] | None,
         asked_before: bool = False,
+        body: Body | None = None,
+        branch: str = "",
     ) -> None:
         self._transport = transport
         self._call = call
@@ -55,6 +58,8 @@ class Advance:
         self._retry_for = retry_for
         self._on_attempt = on_attempt
         self._lost = asked_before  # whether an answer was lost, now or under the same key before
+        self._body = body
+        self._branch = branch
 
     def run(self) -> Commit:
         """Commit. Raises what the server refuses with, and CommitStateUnknownError when nobody can tell."""
@@ -74,7 +79,7 @@ class Advance:
 
     def _once(self) -> Commit:
         try:
-            return self._transport.once(self._call)
+            return self._transport.once(self._call, self._body)
         except ProtocolError as error:  # answered with success that cannot be read: as good as lost
             unknown = OutcomeUnknownError(error.message, status=error.status, **_retry.about(self._call))
             raise _retry.Failed(unknown, again=True) from error
@@ -88,6 +93,9 @@ class Advance:
             return False
         if isinstance(error.error, OutcomeUnknownError):
             self._lost = True
+        if self._body is not None and not self._body.replayable:
+            return False
+        if isinstance(error.error, OutcomeUnknownError):
             return True
         if isinstance(error.error, ConcurrentCommitError):
             return self._policy != "abort" and not error.error.conflicts  # without paths it only lost a race
@@ -107,6 +115,8 @@ class Advance:
         """After the last attempt. Only where an answer was lost is there anything to find out."""
         if not self._lost:
             raise error
+        if self._branch and isinstance(error, OutcomeUnknownError):  # it may be at work in the server still
+            return settle.settle(self._transport, self._call.subject.repository or "", self._branch, self._key, error)
         found, trouble = self._find()
         if found is not None:
             return found
@@ -116,8 +126,7 @@ class Advance:
         subject = self._call.subject
         failure = CommitStateUnknownError(
             f"the commit of {subject} may or may not have happened: an answer was lost, and for {self._retry_for:g} s "
-            f"the server could not tell{trouble}. Nothing staged is lost. Ask again with the same key: "
-            f'workspace.commit(..., idempotency_key="{self._key}") commits once at most',
+            f"the server could not tell{trouble}. {self._advice()}",
             status=error.status,
             request_id=error.request_id,
             operation=self._call.operation,
@@ -127,12 +136,20 @@ class Advance:
         failure.operation_id = self._key
         raise failure from error
 
+    def _advice(self) -> str:
+        if self._branch:
+            return f'Do not repeat it blindly; ask later with branch.find_operation("{self._key}")'
+        again = f'workspace.commit(..., idempotency_key="{self._key}")'
+        return f"Nothing staged is lost. Ask again with the same key: {again} commits once at most"
+
     def _find(self) -> tuple[Commit | None, str]:
         """Look for the mark in the history of the branch. The second one says why that failed."""
         repository, workspace = self._call.subject.repository or "", self._call.subject.ref or ""
+        branch = self._branch
         try:
-            info = self._transport.call(workspaces.get(repository, workspace))
-            commit = settle.find(self._transport, repository, info.branch, self._key, settle.SEARCHED)
+            if not branch:
+                branch = (self._transport.call(workspaces.get(repository, workspace))).branch
+            commit = settle.find(self._transport, repository, branch, self._key, settle.SEARCHED)
         except LakebedError as error:
             return None, f"; the last look failed: {error.message}"
         return commit, ""

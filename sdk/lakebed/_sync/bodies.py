@@ -84,7 +84,7 @@ class BatchBody:
         for meter in self.meters:
             meter.undo()
         self.meters = []
-        held = bytearray(b"".join(self._batch.deletion_frames()))
+        held = bytearray(self._batch.opening())
         for part in self._batch.parts:
             meter = Meter(self._progress)
             self.meters.append(meter)

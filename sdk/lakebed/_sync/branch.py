@@ -11,12 +11,13 @@ from typing import Any, Literal, Self
 from lakebed import _checks, _html
 from lakebed._bulk.tally import Tally
 from lakebed._compat.sync import Data
-from lakebed._gateway import commits, refs, workspaces
+from lakebed._gateway import commits, picks, refs, workspaces
+from lakebed._gateway import metadata as metadata_calls
 from lakebed._ingest import Source
-from lakebed._sync import merging, settle, transfer
+from lakebed._sync import merging, picking, publishing, settle, transfer
 from lakebed._sync.diffs import Diff
 from lakebed._sync.ingest import Ingest
-from lakebed._sync.ref import Ref
+from lakebed._sync.ref import Ref, id_of
 from lakebed._sync.shipping import IntoBranch
 from lakebed._sync.workspace import Workspace
 from lakebed._sync.writable import Writable
@@ -46,7 +47,7 @@ class Branch(Writable):
 
         Raises AlreadyExistsError and NotFoundError (no such source).
         """
-        origin = _checks.check_name(source.id if isinstance(source, Ref) else source, "ref")
+        origin = id_of(source)
         call = refs.create_branch(self.repository.id, self.id, origin, hidden=hidden, repeatable=exist_ok)
         try:
             self._transport.call(call)
@@ -112,6 +113,40 @@ class Branch(Writable):
         pairs = items.items() if isinstance(items, Mapping) else items
         return self._write_many([(path, content, None) for path, content in pairs], delete, progress)
 
+    def publish(
+        self,
+        items: Mapping[str, Data] | Iterable[tuple[str, Data]],
+        message: str,
+        *,
+        delete: Iterable[str] = (),
+        metadata: Mapping[str, str] | None = None,
+        date: datetime | int | None = None,
+        allow_empty: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Commit:
+        """Write several objects, and delete others, as one commit of their own, in one request.
+
+        What is uncommitted on the branch stays so. Of racing publishers each gets a commit; the last one of a path
+        stands. At most 10,000 paths: more go through a workspace. A lost answer is settled by a key that the server
+        remembers: the commit is made once.
+
+        Raises DirtyBranchError (with the paths that are uncommitted on the branch), NothingToCommitError,
+        CorruptTransferError, InvalidRequestError and CommitStateUnknownError.
+        """
+        pairs = items.items() if isinstance(items, Mapping) else items
+        return publishing.publish(
+            self._transport,
+            self.repository.id,
+            self.id,
+            [(path, content, None) for path, content in pairs],
+            delete,
+            message=message,
+            metadata=metadata,
+            date=None if date is None else _checks.unix_seconds(date),
+            allow_empty=allow_empty,
+            progress=progress,
+        )
+
     def _write_many(
         self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
     ) -> list[ObjectInfo]:
@@ -156,10 +191,13 @@ class Branch(Writable):
         metadata: Mapping[str, str] | None = None,
         allow_empty: bool = False,
         date: datetime | int | None = None,
+        key: str | None = None,
     ) -> Commit:
         """Commit everything uncommitted on the branch, whoever wrote it.
 
         Lost races are tried again. A lost answer is settled by looking for the commit, never by sending it again.
+        With a `key`, any text of your own, the server does it as a task: the same call again, even by another process a
+        day later, gives the same commit, and no proxy's patience ends it. ConflictError: the key was another call's.
 
         Raises NothingToCommitError (another commit may have taken the changes along) and CommitStateUnknownError.
         """
@@ -172,7 +210,71 @@ class Branch(Writable):
             metadata=metadata,
             allow_empty=allow_empty,
             date=seconds,
+            key=None if key is None else _checks.check_text(key, "key"),
         )
+
+    def revert(
+        self,
+        ref: str | Ref | Commit,
+        message: str = "",
+        *,
+        parent: int | None = None,
+        metadata: Mapping[str, str] | None = None,
+        allow_empty: bool = False,
+    ) -> Commit:
+        """Take back what a commit changed, as a new commit. Of a merge, say to which `parent` (from 1).
+
+        Raises MergeConflictError (a path was changed again since; the branch is as it was), DirtyBranchError (it has
+        uncommitted changes), NothingToCommitError (nothing of it is left) and CommitStateUnknownError.
+        """
+        return picking.revert(
+            self._transport,
+            self.repository.id,
+            self.id,
+            id_of(ref),
+            parent=parent,
+            message=message,
+            metadata=metadata,
+            allow_empty=allow_empty,
+        )
+
+    def cherry_pick(
+        self,
+        ref: str | Ref | Commit,
+        message: str = "",
+        *,
+        parent: int | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> Commit:
+        """Apply what a commit changed, as a new commit with its message and metadata. Of a merge, say which `parent`.
+
+        Raises MergeConflictError, DirtyBranchError, NothingToCommitError (it changed nothing), CommitStateUnknownError.
+        """
+        return picking.cherry_pick(
+            self._transport,
+            self.repository.id,
+            self.id,
+            id_of(ref),
+            parent=parent,
+            message=message,
+            metadata=metadata,
+        )
+
+    def hard_reset(self, ref: str | Ref | Commit, force: bool = False) -> None:
+        """Point the branch at another commit. Those that it leads to no longer can still be read by their ids.
+
+        Raises DirtyBranchError (it has uncommitted changes), NotFoundError, OutcomeUnknownError on a lost answer.
+        `force` acts on a read-only repository as well.
+        """
+        self._transport.call(picks.hard_reset(self.repository.id, self.id, id_of(ref), force=force))
+
+    def write_symlinks(self, location: str = "") -> str:
+        """Write, for each directory, a file that lists where the data of its objects lie, for Hive and its like.
+
+        Gives the address that they lie below. Only `location` and what is below it, when that is given.
+        """
+        checked = _checks.check_text(location, "location")
+        return self._transport.call(metadata_calls.symlinks(self.repository.id, self.id, checked))
 
     def find_operation(self, operation_id: str, limit: int = settle.SEARCHED) -> Commit | None:
         """The commit that an operation made, or None: settles a CommitStateUnknownError later.
@@ -206,7 +308,7 @@ class Branch(Writable):
         conflict. `data_path` says how bytes travel, `retry_for` for how many seconds a commit is tried again;
         `on_attempt` is told of each attempt that failed. `ref` is another one to start from.
         """
-        start = "" if ref is None else _checks.check_name(ref.id if isinstance(ref, Ref) else ref, "ref")
+        start = "" if ref is None else id_of(ref)
         options = WorkspaceOptions(
             message or "", on_conflict, seconds_of(expires_in), tuple(claims), data_path, retry_for, start
         )

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 
 from lakebed import _checks
-from lakebed._gateway import commits
+from lakebed._gateway import commits, tasks
 from lakebed._sync.settle import new_operation_id, settle
+from lakebed._sync.tasks import finished
 from lakebed._sync.transport import Transport
-from lakebed.errors import InvalidRequestError, OutcomeUnknownError, UnsupportedOperationError
+from lakebed.errors import InvalidRequestError, OutcomeUnknownError
 from lakebed.model import OPERATION_KEY, Commit, MergeResult
 
 _STRATEGIES = {
@@ -21,6 +23,12 @@ _STRATEGIES = {
     "dest-wins": "dest-wins",
     "ours": "dest-wins",
 }
+_SIDES = {"source": "source", "theirs": "source", "dest": "dest", "ours": "dest"}
+
+
+def _id_of(key: str) -> str:
+    """The mark of a commit that is made with a key: asking again must be the same request."""
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
@@ -40,8 +48,13 @@ def commit(
     metadata: Mapping[str, str] | None,
     allow_empty: bool,
     date: int | None,
+    key: str | None,
 ) -> Commit:
-    """Commit a branch."""
+    """Commit a branch; with a `key` as a task."""
+    if key:
+        text, marks = _checks.check_text(message, "commit message"), marked(metadata, _id_of(key))
+        begin = tasks.commit(repository, branch, text, marks, date=date, allow_empty=allow_empty, key=key)
+        return finished(transport, repository, branch, begin)
     operation_id = new_operation_id()
     call = commits.commit(
         repository,
@@ -69,15 +82,26 @@ def merge(
     allow_empty: bool,
     metadata: Mapping[str, str] | None,
     resolve: Mapping[str, str] | None,
+    key: str | None,
 ) -> MergeResult:
     """Merge a ref into a branch."""
-    if resolve is not None:
-        raise UnsupportedOperationError(
-            "resolve= (a side for each path) comes with a later version; use strategy= for all conflicts at once"
-        )
     if strategy not in _STRATEGIES:
         known = ", ".join(repr(name) for name in _STRATEGIES if name)
         raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
+    if key:
+        begin = tasks.merge(
+            repository,
+            source,
+            destination,
+            message=_checks.check_text(message, "merge message"),
+            metadata=marked(metadata, _id_of(key)),
+            strategy=_STRATEGIES[strategy],
+            squash=squash,
+            allow_empty=allow_empty,
+            resolve=_rules(resolve or {}),
+            key=key,
+        )
+        return MergeResult((finished(transport, repository, destination, begin)).id)
     operation_id = new_operation_id()
     call = commits.merge(
         repository,
@@ -88,8 +112,18 @@ def merge(
         strategy=_STRATEGIES[strategy],
         squash=squash,
         allow_empty=allow_empty,
+        resolve=_rules(resolve or {}),
     )
     try:
         return transport.call(call)
     except OutcomeUnknownError as lost:
         return MergeResult((settle(transport, repository, destination, operation_id, lost)).id)
+
+
+def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Globs and sides, in the order that they were given."""
+    for glob, side in resolve.items():
+        _checks.check_text(glob, "glob")
+        if side not in _SIDES:
+            raise InvalidRequestError(f"resolve: {glob!r} is to be won by {side!r}; known are 'source' and 'dest'")
+    return [(glob, _SIDES[side]) for glob, side in resolve.items()]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks, _graph, _html
 from lakebed._compat.sync import Shown, gather
-from lakebed._gateway import commits, refs, repositories, workspaces
+from lakebed._gateway import commits, metadata, protection, refs, repositories, workspaces
 from lakebed._graph import Graph
 from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
@@ -18,7 +18,7 @@ from lakebed._sync.tag import Tag
 from lakebed._sync.workspace import Workspace
 from lakebed._workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
-from lakebed.model import Commit, CommitAttempt, RefInfo, RepositoryInfo, WorkspaceInfo
+from lakebed.model import Commit, CommitAttempt, ProtectionRules, RefInfo, RefsDump, RepositoryInfo, WorkspaceInfo
 
 if TYPE_CHECKING:
     from lakebed._sync.lake import Lake
@@ -103,6 +103,19 @@ class Repository(Shown):
         checked = [_checks.check_text(key, "metadata key") for key in keys]
         self._transport.call(repositories.delete_metadata(self.id, checked))
 
+    def protection(self) -> ProtectionRules:
+        """The patterns of branches that take no direct changes: no writes, resets and commits, but merges."""
+        return self._transport.call(protection.get(self.id))
+
+    def set_protection(self, patterns: Iterable[str], *, replaces: ProtectionRules | None = None) -> None:
+        """Replace these patterns: `*`, `?`, `[ab]` and `[!ab]` mean several names. They hold at once.
+
+        With `replaces`, only if the rules are still those. Raises PreconditionFailedError, InvalidRequestError.
+        """
+        checked = [_checks.check_text(pattern, "pattern") for pattern in patterns]
+        etag = None if replaces is None else replaces.etag
+        self._transport.call(protection.put(self.id, checked, etag=etag))
+
     def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
         """Branches in the order of their names; `hidden` includes those created hidden."""
         _checks.check_text(prefix, "prefix")
@@ -168,6 +181,23 @@ class Repository(Shown):
     def commit(self, id: str) -> Commit:
         """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
         return self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
+
+    def metadata_file(self, kind: Literal["range", "meta_range"], id: str) -> bytes:
+        """A Parquet file that the history is made of, by its id, for who cannot reach the store. Raises NotFoundError.
+
+        `ref.ranges()` has the ids of ranges, a commit that of its metarange.
+        """
+        return self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
+
+    def dump_refs(self) -> RefsDump:
+        """Write all commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
+        return self._transport.call(metadata.dump(self.id))
+
+    def restore_refs(self, refs: RefsDump) -> None:
+        """Read a dump into this repository, which has no branches. Raises InvalidRequestError when it has, or when its
+        storage namespace has no such dump; OutcomeUnknownError on a lost answer.
+        """
+        self._transport.call(metadata.restore(self.id, refs))
 
     def graph(self, limit: int = 50) -> Graph:
         """The newest commits of all branches and tags, drawn: a text that `print` shows, with `.svg` as a picture.

@@ -143,7 +143,7 @@ class IntoBranch(Shipment):
         return True
 
     def _send(self, held: list[Held]) -> list[ObjectInfo]:
-        return (self._workspace())._write_many(_items(held), (), self._tally.moved)
+        return (self._workspace())._write_many(_items(held), (), self._tally.moved, given=True)
 
     def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
         """One request, or the end of the workspace."""
@@ -206,7 +206,7 @@ class IntoWorkspace(Shipment):
     def _send(self, held: list[Held]) -> list[ObjectInfo]:
         assert self._sink is not None
         return self._sink.store(
-            [datapaths.outgoing(path, file, PARQUET, None, self._tally.moved) for path, file, _ in held]
+            [datapaths.outgoing(path, file, PARQUET, None, self._tally.moved, given=True) for path, file, _ in held]
         )
 
     def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:

@@ -7,16 +7,20 @@ Over the data paths, under the workspace handle, which adds its life and its com
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
 from lakebed._bulk.directory import is_plain
 from lakebed._bulk.tally import Tally
-from lakebed._compat.sync import Data
+from lakebed._compat.sync import Data, run_in_thread
 from lakebed._gateway import workspaces
 from lakebed._signed import PROXIED, wanted_path
+from lakebed._source import source_of
 from lakebed._sync import datapaths, transfer
+from lakebed._sync.bodies import ObjectBody
 from lakebed._sync.opening import Opening
 from lakebed._sync.shipping import IntoWorkspace
 from lakebed._sync.transport import Transport
@@ -165,6 +169,29 @@ class Staging(Writable):
         for group, gone in rows:
             self._transport.call(workspaces.register(self.repository.id, self.id, group, gone))
 
+    def push_layer(self, file: str | os.PathLike[str]) -> int:
+        """Register the rows of a local Parquet file, any number, as one; gives the number.
+
+        Columns: `path`, `physical_address`, `checksum` (strings), `size_bytes` (int64), and where wanted `mtime`,
+        `content_type`, `metadata`, `deleted` (a row that deletes). Sorted by path. In a file of its own, rows may name
+        objects elsewhere that the server may ingest, with `etag:` and the ETag as their checksum.
+
+        Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for what may not be ingested.
+        """
+        self._open()
+        body = ObjectBody(run_in_thread(source_of, Path(file)), None, hashed=False)
+        return self._plain.call(workspaces.push_layer(self.repository.id, self.id), body)
+
+    def share(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
+        """For each `(path, same_as)` let `path` name the data of `same_as`; gives the paths that were left.
+
+        Only where both show the same checksum and size; all else of the entry stays. Commit with `relocate=True`.
+        """
+        left: list[str] = []
+        for group in datapaths.windows(pairs, _GROUP):
+            left += self._transport.call(workspaces.share(self.repository.id, self.id, group))
+        return left
+
     def scan(self) -> ScanResult:
         """Register what other tools wrote at `path()`, and delete what they removed again. Safe to repeat."""
         return self._transport.call(workspaces.scan(self.repository.id, self.id))
@@ -217,7 +244,12 @@ class Staging(Writable):
         return self._sink
 
     def _write_many(
-        self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
+        self,
+        items: Iterable[tuple[str, Any, str | None]],
+        deletions: Iterable[str],
+        progress: Any = None,
+        *,
+        given: bool = False,
     ) -> list[ObjectInfo]:
         gone = [_checks.check_path(path) for path in deletions]
         sink = self._opened_sink()
@@ -227,7 +259,9 @@ class Staging(Writable):
             if sink is None:
                 done += transfer.upload_many(self._plain, self.repository.id, self.id, batch, (), progress)
                 continue
-            waiting += sink.store([datapaths.outgoing(path, data, kind, None, progress) for path, data, kind in batch])
+            waiting += sink.store(
+                [datapaths.outgoing(path, data, kind, None, progress, given=given) for path, data, kind in batch]
+            )
             if len(waiting) >= _GROUP:
                 self.register(waiting)
                 done, waiting = done + waiting, []

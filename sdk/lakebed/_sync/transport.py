@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 import httpx
 from tenacity import Retrying, retry_if_exception
 
-from lakebed import _config, _retry
+from lakebed import _config, _loopback, _retry
 from lakebed._compat.sync import Owner, dispose, owner, sleep
 from lakebed._config import Settings
 from lakebed._forks import ForkLock
@@ -83,9 +83,9 @@ class Transport:
         """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
         return answers.read(call, self._answer(call, body))
 
-    def once(self, call: Call[T]) -> T:
+    def once(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
-        return answers.read(call, self._once(call, None))
+        return answers.read(call, self._once(call, body))
 
     def probe(self, call: Call[Any]) -> bool:
         """Send one call once. Whether it succeeded; never raises."""
@@ -136,14 +136,18 @@ class Transport:
             "User-Agent": _USER_AGENT,
             "Accept": "application/json",
         }
+        # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
+        # commit is sent into a connection that is being closed, and its outcome becomes unknown.
+        limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
+        verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
+        options = _loopback.socket_options(settings.api_url)
         return httpx.Client(
             base_url=settings.api_url,
             headers=headers,
             timeout=self._timeout(slow=False),
-            # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
-            # commit is sent into a connection that is being closed, and its outcome becomes unknown.
-            limits=httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0),
-            verify=settings.endpoint.startswith("https:"),  # loading certificates costs 20 ms; http needs none
+            limits=limits,
+            verify=verify,
+            transport=httpx.HTTPTransport(verify=verify, limits=limits, socket_options=options) if options else None,
         )
 
     def _timeout(self, *, slow: bool) -> httpx.Timeout:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from lakebed import _checks, _files
 from lakebed._compat.sync import Data, blocking
 from lakebed._compat.sync_files import OpenFile, open_file
-from lakebed._gateway import objects
+from lakebed._gateway import objects, placing
 from lakebed._sync import tables
 from lakebed._sync.ref import Ref
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
@@ -82,6 +82,41 @@ class Writable(Ref):
         """
         self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
 
+    def link(
+        self,
+        path: str,
+        physical_address: str,
+        *,
+        checksum: str,
+        size: int,
+        content_type: str = "",
+        metadata: Mapping[str, str] | None = None,
+    ) -> ObjectInfo:
+        """Show an object that lies elsewhere, without a copy: `s3://bucket/key`, below what the server's setting
+        `ingest.allow` names. `ingest` does so for whole folders.
+
+        Raises InvalidRequestError when it is not there, or not of this size; PermissionDeniedError.
+        """
+        _checks.check_path(path)
+        described = _checks.check_metadata(dict(metadata or {}), "object")
+        call = placing.link(
+            self.repository.id,
+            self.id,
+            path,
+            _checks.check_text(physical_address, "physical address"),
+            _checks.check_text(checksum, "checksum"),
+            size,
+            content_type=content_type,
+            metadata=described,
+        )
+        return self._transport.call(call)
+
+    def replace_metadata(self, path: str, metadata: Mapping[str, str]) -> None:
+        """Replace the whole metadata of an object. Raises ObjectNotFoundError."""
+        _checks.check_path(path)
+        checked = _checks.check_metadata(dict(metadata), "object")
+        self._transport.call(placing.replace_metadata(self.repository.id, self.id, path, checked))
+
     def delete_many(self, paths: Iterable[str]) -> int:
         """Delete objects, in groups of 1,000; missing ones are no error. Returns how many were asked for.
 
@@ -126,12 +161,14 @@ class Writable(Ref):
         max_rows_per_file: int | None = None,
         compression: str = "zstd",
         message: str | None = None,
+        partition_values: Literal["plain", "hive"] = "plain",
         progress: bool | Callable[[TransferProgress], None] | None = None,
     ) -> list[ObjectInfo]:
         """Write a table as Parquet: one file when the path ends in `.parquet`, else a directory of new files.
 
         `data` is a DataFrame, an Arrow table or RecordBatchReader, anything with `__arrow_c_stream__` (Polars, DuckDB),
-        or an iterator of those; a stream is never held as a whole. `partition_by` makes Hive-style directories.
+        or an iterator of those; a stream is never held as a whole. `partition_by` makes Hive-style directories; a value
+        that is null or has `/` is refused, unless `partition_values` is `hive`, which spells those as Hive does.
 
         All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
         everything under it, `overwrite_partitions` everything under the partitions that the data have, `error` refuses
@@ -154,6 +191,7 @@ class Writable(Ref):
             max_rows_per_file=max_rows_per_file,
             compression=compression,
             message=message,
+            partition_values=partition_values,
             progress=progress,
         )
 

@@ -1,24 +1,25 @@
-"""A stream of record batches as Parquet files, one after the other. Blocking; the caller takes each file as it is done.
+"""A stream of record batches as Parquet files. Blocking; the caller takes each file as it is done, in order.
 
-What is held in memory is bounded: rows wait for their row group, ROW_GROUP_BYTES in each file at most and BUFFERED in
-all. What lies on disk is bounded as well where the caller takes files away: FILE_BYTES for each open directory.
+Over `encoding`, whose threads make the files. What is held in memory is bounded: rows wait for their row group,
+ROW_GROUP_BYTES in each file at most, BUFFERED in all, and as much again is on its way into files. What lies on disk is
+bounded as well where the caller takes files away: FILE_BYTES for each open directory, and AHEAD files that are done.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lakebed._tables import partitions
+from lakebed._tables.encoding import Encoders, Output
 from lakebed.errors import InvalidRequestError
 
 ROW_GROUP_BYTES = 32 << 20
@@ -26,7 +27,7 @@ ROW_GROUP_BYTES = 32 << 20
 
 ROW_GROUP_ROWS = 1 << 20
 BUFFERED = 64 << 20
-"""Bytes of rows that wait, in all files together."""
+"""Bytes of rows that wait for their row group, in all files together. As many may be on their way into files."""
 
 FILE_BYTES = 128 << 20
 """Of a file. It ends with the row group that reaches it."""
@@ -34,6 +35,9 @@ FILE_BYTES = 128 << 20
 _SLICE = 8 << 20
 _MAX_FOLDERS = 10_000
 _OPEN_FILES = 128
+AHEAD = 4
+"""Files that may be on their way to their end before the caller takes one."""
+
 COMPRESSIONS = ("zstd", "snappy", "gzip", "brotli", "lz4", "none")
 
 Key = tuple[str | None, ...]
@@ -52,18 +56,19 @@ class Piece:
 
 @dataclass(slots=True)
 class _Out:
-    """One open file and the rows that wait for it."""
+    """One directory's open file, if it has one, and the rows that wait for it."""
 
     folder: str
     batches: list[pa.RecordBatch] = field(default_factory=list)
     waiting: int = 0
     waiting_rows: int = 0
-    rows: int = 0
     used: int = 0
-    name: str = ""
-    file: Path | None = None
-    sink: Any = None
-    writer: Any = None
+    file: Output | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows in the file, and on their way there."""
+        return self.waiting_rows + (self.file.rows if self.file else 0)
 
 
 class Writer:
@@ -78,14 +83,17 @@ class Writer:
         max_rows_per_file: int | None = None,
         compression: str = "zstd",
         one_file: bool = False,
+        partition_values: str = "plain",
     ) -> None:
         check(schema, partition_by, max_rows_per_file, compression)
         self._schema = partitions.marked(schema, partition_by)
         self._types = [partitions.plain_field(schema.field(name)).type for name in partition_by]
         self._names = list(partition_by)
+        self._hive = partition_values == "hive"
         self._local = local
         self._rows = max_rows_per_file
-        self._compression = compression
+        self._encoders = Encoders(self._schema, compression, BUFFERED)
+        self._ending: deque[tuple[Output, Future[None]]] = deque()
         self._largest = None if one_file else FILE_BYTES
         self._run = uuid4().hex
         self._outs: dict[Key, _Out] = {}
@@ -101,11 +109,13 @@ class Writer:
                 for key, rows in self._split(part):
                     yield from self._add(key, rows)
         for key in list(self._outs):
-            yield from self._close(key)
+            self._close(key)
         if self._count == 0 and keep_schema:
-            self._outs[()] = _Out("")
-            self._start(self._outs[()])
-            yield from self._close(())
+            empty = self._outs[()] = _Out("")
+            empty.file = self._new_file("")
+            self._close(())
+        yield from self._done(0)
+        self._encoders.close()
 
     def steps(self, reader: pa.RecordBatchReader, *, keep_schema: bool = True) -> Callable[[], Piece | None]:
         """The same, one file for each call, and None at the end; the calls may come from different threads."""
@@ -121,11 +131,7 @@ class Writer:
         """Close what is open, after an error; a step may still be under way, when its caller was cancelled."""
         with self._busy:
             self._abandoned = True
-            for out in self._outs.values():
-                for one in (out.writer, out.sink):
-                    if one is not None:
-                        with suppress(pa.ArrowException, OSError):  # what is in the files does not matter
-                            one.close()
+            self._encoders.close()
             self._outs.clear()
 
     def _split(self, batch: pa.RecordBatch) -> Iterator[tuple[Key, pa.RecordBatch]]:
@@ -153,6 +159,8 @@ class Writer:
         for name, column, kind in zip(self._names, columns, self._types, strict=True):
             value = column.slice(row, 1)
             text: str | None = value.cast(pa.string())[0].as_py()
+            if not self._hive and (text is None or "/" in text):
+                raise _odd(name, text, kind)
             if text == partitions.NULL:
                 raise InvalidRequestError(
                     f"cannot partition by {name!r}: {text!r} is the word for null in paths; change the value"
@@ -167,7 +175,7 @@ class Writer:
     def _add(self, key: Key, rows: pa.RecordBatch) -> Iterator[Piece]:
         while rows.num_rows:
             out = self._out(key)
-            fitting = rows.num_rows if self._rows is None else self._rows - out.rows - out.waiting_rows
+            fitting = rows.num_rows if self._rows is None else self._rows - out.rows
             part = rows.slice(0, min(fitting, ROW_GROUP_ROWS - out.waiting_rows))
             rows = rows.slice(part.num_rows)
             out.batches.append(part)
@@ -176,10 +184,10 @@ class Writer:
             self._waiting += part.nbytes
             if out.waiting >= ROW_GROUP_BYTES or out.waiting_rows == ROW_GROUP_ROWS:
                 self._flush(out)
-            full = self._rows is not None and out.rows + out.waiting_rows >= self._rows
-            if full or (self._largest is not None and out.sink is not None and out.sink.tell() >= self._largest):
-                yield from self._close(key)
-        yield from self._make_room()
+            if self._rows is not None and out.rows >= self._rows:
+                self._close(key)
+        self._make_room()
+        yield from self._done(AHEAD)
 
     def _out(self, key: Key) -> _Out:
         self._clock += 1
@@ -194,43 +202,51 @@ class Writer:
         self._outs[key].used = self._clock
         return self._outs[key]
 
-    def _make_room(self) -> Iterator[Piece]:
+    def _make_room(self) -> None:
         """Write the fullest buffers when all are too full, and end the files that were not used for longest."""
         if self._waiting > BUFFERED:
             for out in sorted(self._outs.values(), key=lambda out: -out.waiting):
                 self._flush(out)
                 if self._waiting <= BUFFERED // 2:
                     break
-        while len(opened := [key for key, out in self._outs.items() if out.writer is not None]) > _OPEN_FILES:
-            yield from self._close(min(opened, key=lambda key: self._outs[key].used))
+        while len(opened := [key for key, out in self._outs.items() if out.file is not None]) > _OPEN_FILES:
+            self._close(min(opened, key=lambda key: self._outs[key].used))
 
-    def _start(self, out: _Out) -> None:
-        out.name = f"part-{self._run}-{self._count:05}.parquet"
+    def _new_file(self, folder: str) -> Output:
+        name = f"part-{self._run}-{self._count:05}.parquet"
         self._count += 1
-        out.file = self._local / out.name
-        out.sink = pa.OSFile(str(out.file), "wb")
-        out.writer = pq.ParquetWriter(out.sink, self._schema, compression=self._compression, write_page_checksum=True)
+        return Output(self._local / name, folder)
 
     def _flush(self, out: _Out) -> None:
+        """Let what waits be encoded, into a new file where the last one has become large enough."""
         if not out.batches:
             return
-        if out.writer is None:
-            self._start(out)
-        batches = [pa.RecordBatch.from_arrays(batch.columns, schema=self._schema) for batch in out.batches]
-        out.writer.write_table(pa.Table.from_batches(batches), row_group_size=max(out.waiting_rows, 1))
+        if out.file is not None and self._largest is not None:
+            self._encoders.settle(out.file)
+            if out.file.size >= self._largest:
+                self._end(out)
+        if out.file is None:
+            out.file = self._new_file(out.folder)
+        self._encoders.write(out.file, out.batches, out.waiting_rows, out.waiting)
         self._waiting -= out.waiting
-        out.rows += out.waiting_rows
         out.batches, out.waiting, out.waiting_rows = [], 0, 0
 
-    def _close(self, key: Key) -> Iterator[Piece]:
-        out = self._outs[key]
+    def _end(self, out: _Out) -> None:
+        if out.file is not None:
+            self._ending.append((out.file, self._encoders.end(out.file)))
+            out.file = None
+
+    def _close(self, key: Key) -> None:
+        out = self._outs.pop(key)
         self._flush(out)
-        del self._outs[key]
-        if out.file is None:
-            return
-        out.writer.close()
-        out.sink.close()
-        yield Piece(out.folder + out.name, out.folder, out.file, out.file.stat().st_size, out.rows)
+        self._end(out)
+
+    def _done(self, left: int) -> Iterator[Piece]:
+        """The files that are finished, in order; waits until no more than `left` are not."""
+        while self._ending and (len(self._ending) > left or self._ending[0][1].done()):
+            file, done = self._ending.popleft()
+            done.result()
+            yield Piece(file.folder + file.file.name, file.folder, file.file, file.size, file.rows)
 
 
 def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, compression: str) -> None:
@@ -256,6 +272,16 @@ def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, 
         kind = partitions.plain_field(schema.field(name)).type
         if not name or pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             raise InvalidRequestError(f"cannot partition by {name!r}: {kind} cannot stand in a path")
+
+
+def _odd(name: str, text: str | None, kind: pa.DataType) -> InvalidRequestError:
+    """A value that a path holds in a spelling of its own only, which not every tool reads."""
+    what = "null" if text is None else f"{text!r}, with `/`"
+    spelled = partitions.folder_of([name], [text])
+    return InvalidRequestError(
+        f"cannot partition by {name!r} ({kind}): it is {what} in some rows, which is no plain name of a directory; "
+        f"change or filter those rows, or give partition_values='hive' to write them as Hive does ({spelled!r})"
+    )
 
 
 def _plain(column: pa.Array) -> pa.Array:

@@ -135,7 +135,7 @@ class LazyNoun(Noun):
         home = self._homes.get(cmd_name)
         if home is None:
             return None
-        command: click.Command = getattr(import_module(f"lakebed.cli.{home}"), cmd_name)
+        command: click.Command = getattr(import_module(f"lakebed.cli.{home}"), cmd_name.replace("-", "_"))
         return command
 
 

@@ -71,14 +71,20 @@ def show(app: App, target: Location) -> None:
 
 @branch.command()
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
+@click.option("--hard", metavar="REF", help="Point the branch at this commit; it must have no uncommitted changes.")
 @yes_option
 @pass_app
-def reset(app: App, target: Location, yes: bool) -> None:
+def reset(app: App, target: Location, hard: str | None, yes: bool) -> None:
     """Drop uncommitted changes: of the whole branch, of one object, or of a prefix (a path that ends in /).
+
+    With --hard, point a branch without such changes at another commit.
 
     \b
     Example: lakebed branch reset sales/dev --yes
     """
+    if hard is not None:
+        _hard_reset(app, target, hard, yes)
+        return
     what = f"changes of {target}" if target.path else f"all uncommitted changes of {target}"
     confirm(f"Drop {what}?", yes=yes)
     with app.lake() as lake:
@@ -88,6 +94,20 @@ def reset(app: App, target: Location, yes: bool) -> None:
         else:
             handle.reset(target.path or None)
     output.say(app, f"Dropped {output.shown(what)}.", {"reset": str(target)})
+
+
+def _hard_reset(app: App, target: Location, hard: str, yes: bool) -> None:
+    if target.path:
+        raise click.UsageError("--hard moves a whole branch; leave the path out.")
+    ref = same_repository(target, hard)
+    confirm(f"Point branch {target} at {output.shown(ref)}?", yes=yes)
+    with app.lake() as lake:
+        handle = lake.repository(target.repository).branch(target.ref)
+        before = handle.info().commit_id
+        handle.hard_reset(ref)
+        now = handle.info().commit_id
+    text = f"Branch {target.ref} stands at {now[:12]}; it stood at {before}."
+    output.say(app, text, {"reset": str(target), "commit_id": now, "before": before})
 
 
 @branch.command()

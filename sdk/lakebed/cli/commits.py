@@ -1,4 +1,4 @@
-"""`lakebed commit` and `lakebed merge`: what makes history. Over the SDK's `Branch` and `Ref`."""
+"""`lakebed commit`, `merge`, `revert` and `cherry-pick`: what makes history. Over the SDK's `Branch` and `Ref`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from lakebed import Location
+from lakebed import Commit, Location
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, REF, same_repository
@@ -30,8 +30,7 @@ def commit(
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
         made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date)
-    title = output.shown(made.message.split("\n", 1)[0])
-    output.say(app, f"[{target.ref} {made.short_id}] {title}", output.record(made))
+    output.say(app, _made(target, made), output.record(made))
 
 
 @click.command(cls=Verb)
@@ -43,6 +42,12 @@ def commit(
     type=click.Choice(["source-wins", "dest-wins", "theirs", "ours"]),
     help="Which side wins on paths that both changed [none: it is a conflict].",
 )
+@click.option(
+    "--resolve",
+    multiple=True,
+    metavar="GLOB=SIDE",
+    help="Which side, source or dest, wins conflicts of some paths; the first that matches counts. Repeatable.",
+)
 @click.option("--squash", is_flag=True, help="Record no second parent.")
 @click.option("--allow-empty", is_flag=True, help="Also when there is nothing to merge.")
 @metadata_option("merge commit")
@@ -53,6 +58,7 @@ def merge(
     destination: str,
     message: str,
     strategy: str | None,
+    resolve: tuple[str, ...],
     squash: bool,
     allow_empty: bool,
     metadata: dict[str, str],
@@ -62,12 +68,84 @@ def merge(
     Paths that both sides changed are a conflict: they are listed, nothing is changed, and the exit code is 4.
 
     \b
-    Example: lakebed merge sales/dev main -m "publish"
+    Example: lakebed merge sales/dev main -m "publish" --resolve "orders/**=source" --resolve "*=dest"
     """
     onto = same_repository(source, destination)
+    rules = _rules(resolve)
     with app.lake() as lake:
         ref = lake.repository(source.repository).ref(source.ref)
         made = ref.merge_into(
-            onto, message, strategy=strategy, squash=squash, allow_empty=allow_empty, metadata=metadata
+            onto, message, strategy=strategy, squash=squash, allow_empty=allow_empty, metadata=metadata, resolve=rules
         )
     output.say(app, f"Merged {source.ref} into {onto}: {made.commit_id[:12]}", {"commit_id": made.commit_id})
+
+
+def _rules(texts: tuple[str, ...]) -> dict[str, str]:
+    rules: dict[str, str] = {}
+    for text in texts:
+        glob, found, side = text.rpartition("=")
+        if not found or side not in ("source", "dest"):
+            raise click.BadParameter(f"{text!r} must end in =source or =dest", param_hint="--resolve")
+        rules.setdefault(glob, side)
+    return rules
+
+
+_parent_option = click.option(
+    "--parent", type=click.IntRange(min=1), metavar="N", help="Of a merge: the parent that it is compared with, from 1."
+)
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.argument("commit", metavar="COMMIT")
+@click.option("-m", "--message", default="", help="Message of the new commit [Revert COMMIT].")
+@_parent_option
+@click.option("--allow-empty", is_flag=True, help="Also when nothing of it is left to take back.")
+@metadata_option("commit")
+@pass_app
+def revert(
+    app: App,
+    target: Location,
+    commit: str,
+    message: str,
+    parent: int | None,
+    allow_empty: bool,
+    metadata: dict[str, str],
+) -> None:
+    """Take back what a commit changed, as a new commit on a branch.
+
+    \b
+    Example: lakebed revert sales/main main~1
+    """
+    ref = same_repository(target, commit)
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        made = branch.revert(ref, message, parent=parent, allow_empty=allow_empty, metadata=metadata)
+    output.say(app, _made(target, made), output.record(made))
+
+
+@click.command("cherry-pick", cls=Verb)
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.argument("commit", metavar="COMMIT")
+@click.option("-m", "--message", default="", help="Another message than that of COMMIT.")
+@_parent_option
+@metadata_option("commit")
+@pass_app
+def cherry_pick(
+    app: App, target: Location, commit: str, message: str, parent: int | None, metadata: dict[str, str]
+) -> None:
+    """Apply what a commit changed to a branch, as a new commit.
+
+    \b
+    Example: lakebed cherry-pick sales/main dev~1
+    """
+    ref = same_repository(target, commit)
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        made = branch.cherry_pick(ref, message, parent=parent, metadata=metadata)
+    output.say(app, _made(target, made), output.record(made))
+
+
+def _made(target: Location, made: Commit) -> str:
+    title = output.shown(made.message.split("\n", 1)[0])
+    return f"[{target.ref} {made.short_id}] {title}"

@@ -51,7 +51,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     (
         errors.MergeConflictError,
         ExitCode.CONFLICT,
-        "Nothing was changed. --strategy source-wins, or dest-wins, takes one side for all of these.",
+        "Nothing was changed. A merge takes --strategy, one side for all of these, and --resolve, one for some.",
     ),
     (
         errors.DirtyBranchError,

@@ -21,13 +21,14 @@ _DELETED_AT_ONCE = 1000
 
 fs = LazyNoun(
     "fs",
-    help="List, read, upload, download and remove objects.",
+    help="List, read, upload, publish, download and remove objects.",
     homes={
         "ls": "files",
         "cat": "files",
         "stat": "files",
         "rm": "files",
         "upload": "transfers",
+        "publish": "publish",
         "download": "transfers",
     },
 )

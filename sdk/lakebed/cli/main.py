@@ -31,6 +31,8 @@ _VERBS = {
     "show": "history",
     "diff": "changes",
     "merge": "commits",
+    "revert": "commits",
+    "cherry-pick": "commits",
     "workspace": "workspace",
     "upload": "transfer",
     "download": "transfer",

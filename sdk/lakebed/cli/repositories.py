@@ -12,7 +12,7 @@ from lakebed.cli.targets import REPOSITORY
 
 @click.group(cls=Noun)
 def repo() -> None:
-    """Create, list, show and delete repositories."""
+    """Create, list, show, protect and delete repositories."""
 
 
 @repo.command()
@@ -97,6 +97,28 @@ def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
     with app.lake() as lake:
         lake.repository(name).delete(force=force)
     output.say(app, f"Repository {name} is deleted; its objects stay in the object store.", {"deleted": name})
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
+@click.option("--clear", is_flag=True, help="Protect no branch any more.")
+@pass_app
+def protect(app: App, repository: Location, patterns: tuple[str, ...], clear: bool) -> None:
+    """Set which branches take no direct changes, only merges. Without a pattern, show it.
+
+    \b
+    Example: lakebed repo protect sales main "release-*"
+    """
+    if clear and patterns:
+        raise click.UsageError("--clear takes no patterns.")
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        if patterns or clear:
+            handle.set_protection(patterns)
+        rules = handle.protection().patterns
+    text = "\n".join(map(output.shown, rules)) or "No branch is protected."
+    output.show(app, text, {"patterns": list(rules)})
 
 
 def _line(info: RepositoryInfo) -> str:

@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 
 from lakebed_engine.operations.collisions import Work, refuse_concurrent, refuse_dirty
-from lakebed_engine.operations.commits import check_commit_texts, commit_row, new_commit
+from lakebed_engine.operations.commits import check_commit, commit_row, new_commit
 from lakebed_engine.operations.context import (
     ATTEMPTS,
     Context,
@@ -26,8 +26,10 @@ from lakebed_engine.operations.context import (
     load_commit,
     open_repo,
     read_branch,
+    refuse_protected,
     staging,
 )
+from lakebed_engine.operations.footprints import touched_row, watched
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
 from lakebed_engine.operations.swap import everything_of, nothing_staged, rotated, swap
@@ -46,9 +48,10 @@ from lakebed_engine.operations.workspaces import (
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import fold
+from lakebed_engine.tree.footprint import Touched
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.tree.staged import overlaid
-from lakebed_engine.tree.trees import EMPTY_TREE, Tree, Write, write_all
+from lakebed_engine.tree.trees import EMPTY_TREE, Tree, Write, begin_all, write_all
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
@@ -104,17 +107,23 @@ class _Made:
     tree: Tree
     rest: Layer | None
     paths: list[str] | None
+    touched: Put
 
 
-async def advance(ctx: Context, repo_name: str, found_id: str, request: AdvanceRequest) -> Commit:
+async def advance(
+    ctx: Context, repo_name: str, found_id: str, request: AdvanceRequest, *, direct: bool = True
+) -> Commit:
     """Commit a workspace, or the part of it that globs choose. A refusal changes nothing: it can be tried again.
 
     Raises ConcurrentCommitError and DirtyOverlapError with the paths, NoChangesError, WorkspaceClosedError,
-    BranchNotFoundError, TooManyAttemptsError; InvalidRequestError also for a glob that matches nothing.
+    BranchNotFoundError, TooManyAttemptsError; InvalidRequestError also for a glob that matches nothing. `direct`: not
+    an import, which protected branches take; ProtectedBranchError.
     """
     _check(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     record = record_of(await find(ctx, repo, found_id))
+    if direct:
+        refuse_protected(repo, record.branch)
     with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see below
         await find_sealed(ctx, repo, found_id)  # not while others wait
     ticket = Ticket(ctx.runtime.signal(), request, record.uid)
@@ -246,6 +255,7 @@ class _Chain:
                 write.drop()
             raise
         writes += own
+        begin_all(ctx.runtime, writes)
         return made
 
 
@@ -261,9 +271,7 @@ def _chosen(ctx: Context, repo: Repo, workspace: Seen, request: AdvanceRequest) 
 def _check(request: AdvanceRequest) -> None:
     if request.policy not in POLICIES:
         raise InvalidRequestError(f"policy {request.policy[:40]!r}: must be one of {', '.join(POLICIES)}")
-    check_commit_texts(request.message, request.metadata, request.committer)
-    if request.date is not None and not -(2**63) <= request.date < 2**63:
-        raise InvalidRequestError(f"date {str(request.date)[:40]}: must be Unix seconds of at most 64 bits")
+    check_commit(request.message, request.metadata, request.committer, request.date)
     check_prefixes(request.replace_prefix)
     check_amount(request.conflicts_amount)
     check_text("idempotency key", request.idempotency_key)
@@ -309,7 +317,9 @@ async def _make(attempt: _Try, tip: Commit, tree: Tree, writes: list[Write]) -> 
     if request.globs:
         attempt.chosen.refuse_idle()
     await _refuse_collisions(attempt)
-    folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, _delta(attempt, tree), later=writes)
+    touched = Touched()
+    delta = watched(ctx.runtime, _delta(attempt, tree), touched)
+    folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, delta, later=writes, relocate=request.relocate)
     if not folded.changed and not request.allow_empty:
         raise NoChangesError(
             f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
@@ -330,7 +340,7 @@ async def _make(attempt: _Try, tip: Commit, tree: Tree, writes: list[Write]) -> 
         await mark_used(repo, record)
         rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
     paths = await attempt.chosen.paths() if rows <= GUARDED else None
-    return _Made(attempt, new, folded.tree, rest, paths)
+    return _Made(attempt, new, folded.tree, rest, paths, touched_row(repo, new.id, touched))
 
 
 async def _refuse_collisions(attempt: _Try) -> None:
@@ -403,7 +413,7 @@ def _rows(made: _Made) -> list[Put]:
     """The commit, the workspace's new record, its idempotency key and its marker that is still to be written."""
     attempt, new = made.attempt, made.commit
     repo, request, record = attempt.repo, attempt.request, record_of(attempt.workspace)
-    rows = [commit_row(repo, new)]
+    rows = [commit_row(repo, new), made.touched]
     if made.rest is None:
         after = closing(attempt.ctx, record, "committed", new.id)
         rows.append(Put(repo.partition, MARKERS + record.uid.encode(), new.id.encode()))

@@ -109,7 +109,7 @@ async def list_branches(
 
 async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
     """Drop everything staged (`PROTOCOL.md` 3, RESET)."""
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
     for _ in range(ATTEMPTS):
         seen = await read_record(ctx, repo, name)
         new = emptied(seen.record, ctx.ids.new())
@@ -121,7 +121,7 @@ async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> 
 async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force: bool) -> None:
     """Make one path show what is committed; nothing happens when nothing is staged there."""
     names.check_path(path)
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
     for _ in range(ATTEMPTS):
         seen = await read_record(ctx, repo, name)
         try:

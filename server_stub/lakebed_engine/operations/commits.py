@@ -21,14 +21,17 @@ from lakebed_engine.operations.context import (
     open_repo,
     read_branch,
 )
+from lakebed_engine.operations.footprints import touched_row, watched
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.repositories import COMMITS
+from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.swap import seal, swap
 from lakebed_engine.operations.turns import Ticket, together
 from lakebed_engine.operations.views import layers_delta, stands, tree_of
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.fold import Folded, fold
-from lakebed_engine.tree.trees import Write, write_all
+from lakebed_engine.tree.footprint import Touched
+from lakebed_engine.tree.trees import Write, begin_all, write_all
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,
     EngineError,
@@ -48,6 +51,13 @@ def check_commit_texts(message: str | None, metadata: Mapping[str, str], committ
     for key, value in metadata.items():
         check_text("metadata key", key)
         check_text(f"metadata {key!r}", value)
+
+
+def check_commit(message: str | None, metadata: Mapping[str, str], committer: str, date: int | None) -> None:
+    """The same, and a date that fits. Raises InvalidRequestError."""
+    check_commit_texts(message, metadata, committer)
+    if date is not None and not -(2**63) <= date < 2**63:
+        raise InvalidRequestError(f"date {str(date)[:40]}: must be Unix seconds of at most 64 bits")
 
 
 def new_commit(
@@ -109,15 +119,18 @@ def commit_row(repo: Repo, commit: Commit) -> Put:
     return Put(repo.partition, commit_key(commit.id), encode(commit))
 
 
-async def commit(ctx: Context, repo_name: str, branch: str, request: CommitRequest) -> Commit:
-    """Commit what is staged. Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError."""
-    check_commit_texts(request.message, request.metadata, request.committer)
-    if request.date is not None and not -(2**63) <= request.date < 2**63:
-        raise InvalidRequestError(f"date {str(request.date)[:40]}: must be Unix seconds of at most 64 bits")
-    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+async def commit(
+    ctx: Context, repo_name: str, branch: str, request: CommitRequest, stamp: Stamp | None = None
+) -> Commit:
+    """Commit what is staged, and land a `stamp` with it.
+
+    Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError.
+    """
+    check_commit(request.message, request.metadata, request.committer, request.date)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     # sealed on arrival: what is staged from here on belongs to those who commit later
     record = (await sealed_branch(ctx, repo, branch)).record
-    ticket = Ticket(ctx.runtime.signal(), request, record.uid, record.resets, mark_of(record))
+    ticket = Ticket(ctx.runtime.signal(), request, record.uid, record.resets, mark_of(record), stamp)
     return await together(ctx, repo, branch, ticket, lambda tickets: Chain(ctx, repo, branch, tickets).run())
 
 
@@ -148,6 +161,7 @@ class Chain:
         self._repo = repo
         self._branch = branch
         self._tickets = list(tickets)
+        self._touched: list[Put] = []
 
     async def run(self) -> None:
         """Answer the tickets. Raises only when nothing has landed."""
@@ -180,7 +194,18 @@ class Chain:
                 f"branch {self._branch!r} was deleted and created again meanwhile: nothing committed"
             )
         self._tickets = [ticket for ticket in self._tickets if ticket not in late]
+        for ticket in [ticket for ticket in self._tickets if ticket.stamp is not None]:
+            await self._require(ticket)
         return seen
+
+    async def _require(self, ticket: Ticket) -> None:
+        """Answer a ticket whose stamp cannot land any more: it must not hold up the others."""
+        assert ticket.stamp is not None
+        try:
+            await ticket.stamp.require()
+        except EngineError as error:
+            ticket.answer = error
+            self._tickets.remove(ticket)
 
     async def _try(self, seen: Seen) -> bool:
         """One fold on the record as seen; False when it must be folded again: head or layers moved, or a reset."""
@@ -192,10 +217,11 @@ class Chain:
             for write in writes:
                 write.drop()
         commits = [one for _, one in made if isinstance(one, Commit)]
+        stamps = [(ticket.stamp, one) for ticket, one in made if ticket.stamp is not None and isinstance(one, Commit)]
         taken = seen.record.layers[rest:]
         if commits or taken:
             try:
-                if not await _swing(self._ctx, self._repo, seen, commits, taken):
+                if not await _swing(self._ctx, self._repo, seen, commits, taken, stamps, self._touched):
                     return False
             except OutcomeUnknownError as error:
                 self._answer_all(OutcomeUnknownError, str(error))
@@ -214,13 +240,14 @@ class Chain:
         tree = await tree_of(ctx, repo, tip.id)
         end = len(layers)
         answers: list[tuple[Ticket, Commit | NoChangesError]] = []
+        self._touched = []
         for start, ticket in sorted(zip(marks, self._tickets, strict=True), key=lambda pair: -pair[0]):
             request = ticket.request
             assert isinstance(request, CommitRequest)
-            folded = Folded(tree, 0, 0)
+            folded, touched = Folded(tree, 0, 0), Touched()
             taken = start < end
             if taken:
-                rows = layers_delta(ctx, repo, layers[start:end])
+                rows = watched(ctx.runtime, layers_delta(ctx, repo, layers[start:end]), touched)
                 folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, rows, later=writes)
                 end = start
             if not folded.changed and not request.allow_empty:
@@ -232,6 +259,8 @@ class Chain:
                 metadata=request.metadata,
             )  # fmt: skip
             writes.append(write)
+            self._touched.append(touched_row(repo, tip.id, touched))
+            begin_all(ctx.runtime, writes)
             answers.append((ticket, tip))
         return answers, end
 
@@ -246,15 +275,24 @@ class Chain:
             ticket.answer = kind(text)
 
 
-async def _swing(ctx: Context, repo: Repo, seen: Seen, commits: Sequence[Commit], taken: tuple[Layer, ...]) -> bool:
+async def _swing(
+    ctx: Context,
+    repo: Repo,
+    seen: Seen,
+    commits: Sequence[Commit],
+    taken: tuple[Layer, ...],
+    stamps: Sequence[tuple[Stamp, Commit]],
+    touched: Sequence[Put],
+) -> bool:
     """Move the head and trim the suffix that was folded; without commits, only trim. False: fold again."""
-    puts = [commit_row(repo, one) for one in commits]
+    puts = [*(commit_row(repo, one) for one in commits), *(stamp.ended(one) for stamp, one in stamps), *touched]
+    checks = [stamp.check for stamp, _ in stamps]
     for _ in range(ATTEMPTS):
         record = seen.record
         kept = record.layers[: len(record.layers) - len(taken)]
         head = commits[-1].id if commits else record.commit_id
         after = msgspec.structs.replace(record, gen=record.gen + 1, layers=kept, commit_id=head)
-        if await swap(ctx, repo, seen, after, puts=puts, dropped=taken):
+        if await swap(ctx, repo, seen, after, puts=puts, checks=checks, dropped=taken):
             return True
         now = await read_branch(ctx, repo, record.name)
         suffix = now.record.layers[len(now.record.layers) - len(taken) :]

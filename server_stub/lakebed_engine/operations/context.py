@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,6 +21,7 @@ from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,
     CommitNotFoundError,
+    ProtectedBranchError,
     ReadOnlyRepositoryError,
     RepositoryNotFoundError,
     WorkspaceClosedError,
@@ -171,8 +173,11 @@ def decode_record(name: str, value: bytes) -> Branch:
     return _branch.decode(value) if workspace_id(name) is None else _workspace.decode(value)
 
 
-async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool = False) -> Repo:
-    """The repository of this name. Raises RepositoryNotFoundError; with `write`, ReadOnlyRepositoryError."""
+async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool = False, branch: str = "") -> Repo:
+    """The repository of this name. Raises RepositoryNotFoundError; with `write`, ReadOnlyRepositoryError.
+
+    `branch`: one that is to be changed directly, or a workspace of it. Raises ProtectedBranchError.
+    """
     found = await ctx.kv.get(REPOSITORIES, text_key(name))
     if found is None:
         raise _no_repository(name)
@@ -186,7 +191,21 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
         ctx.repos.put(found.version, repo, 1)
     if write and repo.record.read_only and not force:
         raise ReadOnlyRepositoryError(f"repository {name!r} is read-only: nothing was changed; force=true overrides it")
+    if branch and repo.record.protection:
+        refuse_protected(repo, branch)
     return repo
+
+
+def refuse_protected(repo: Repo, branch: str) -> None:
+    """Raises ProtectedBranchError for a branch of a protection rule. A workspace is protected by none."""
+    if workspace_id(branch) is not None:
+        return
+    for pattern in repo.record.protection:
+        if fnmatchcase(branch, pattern):
+            raise ProtectedBranchError(
+                f"branch {branch!r} of {repo.name!r} is a protected branch (rule {pattern[:80]!r}): nothing was "
+                "changed; cannot write to a protected branch: commit on another branch and merge it"
+            )
 
 
 def _no_repository(name: str) -> RepositoryNotFoundError:

@@ -152,7 +152,7 @@ async def _run(
 ) -> tuple[IngestPage, LayerWriter | None]:
     _check(request)
     source = ctx.foreign.folder(request.source)
-    await _refuse_namespaces(ctx, request.source)
+    await refuse_namespaces(ctx, request.source)
     prefix = as_folder(request.prefix) if request.prefix else ""
     told = Filter(request.include, request.exclude)
     while True:
@@ -181,8 +181,8 @@ def _check(request: IngestRequest) -> None:
         raise InvalidRequestError(f"settle {request.settle}: must be 0 seconds to a year")
 
 
-async def _refuse_namespaces(ctx: Context, uri: str) -> None:
-    """What lies in the namespace of a repository is its own: its sweeps would remove it."""
+async def refuse_namespaces(ctx: Context, uri: str) -> None:
+    """What lies in the namespace of a repository is its own: its sweeps would remove it. Raises InvalidRequestError."""
     try:
         await refuse_overlap(ctx, uri.rstrip("/"))
     except NamespaceInUseError as error:

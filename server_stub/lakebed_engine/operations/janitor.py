@@ -55,7 +55,12 @@ async def _workspaces(ctx: Context, repo: Repo) -> int:
     start, end = DUE, DUE + f"{ctx.now() + 1:012d}".encode()
     while rows := await ctx.kv.scan(repo.partition, start, end, 1000):
         for row in rows:
-            seen = await find_workspace(ctx, repo, row.key.rpartition(b"/")[2].decode())
+            name = row.key.rpartition(b"/")[2].decode()
+            if "." in name:  # a key of `publishing`, of a branch
+                gone = [Delete(repo.partition, row.key), Delete(repo.partition, KEYS + name.replace(".", "/").encode())]
+                await ctx.kv.apply(Batch(deletes=gone))
+                continue
+            seen = await find_workspace(ctx, repo, name)
             if seen is not None and _is_due(ctx, record_of(seen)):
                 if not await _come(ctx, repo, seen):
                     continue  # it has changed meanwhile: the next pass looks again

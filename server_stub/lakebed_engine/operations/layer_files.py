@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.foreign_rows import ForeignRows, names_elsewhere
 from lakebed_engine.operations.layers import push
 from lakebed_engine.operations.names import MAX_PATH_BYTES
 from lakebed_engine.operations.scanning import ledger_notes
@@ -48,7 +49,8 @@ _NEEDED: Final = (*_TEXTS, "size_bytes")
 async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, force: bool) -> Layer:
     """Register all rows of a file as one layer of a workspace. Raises what `register_written` does.
 
-    A row that is `deleted` is a deletion. InvalidRequestError also for what is no such file.
+    A row that is `deleted` is a deletion; one may name an object elsewhere (`foreign_rows`). InvalidRequestError also
+    for what is no such file.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -63,10 +65,15 @@ async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, f
 
 async def _delta(ctx: Context, repo: Repo, record: Workspace, source: _Source) -> AsyncIterator[pa.Table]:
     last = ""
+    elsewhere = ForeignRows(ctx, repo)
     for group in range(source.groups):
         batches = source.batches(group)
         while (batch := await ctx.runtime.cpu(next, batches, None)) is not None:
             if batch.num_rows == 0:
+                continue
+            if names_elsewhere(repo, batch):
+                delta, last = await elsewhere.delta(batch, last)
+                yield delta
                 continue
             rows, last = await ctx.runtime.cpu(_rows, ctx, repo, record, batch, last)
             await prove(ctx, repo, rows)
@@ -79,6 +86,8 @@ async def _note(ctx: Context, repo: Repo, record: Workspace, source: _Source) ->
         for group in range(source.groups):
             batches = source.batches(group)
             while (batch := await ctx.runtime.cpu(next, batches, None)) is not None:
+                if names_elsewhere(repo, batch):
+                    continue  # scans look below the prefix only
                 rows = await ctx.runtime.cpu(_named, repo, record, batch)
                 await stage(ctx, repo, record.name, (), ledger_notes(record, rows))
     except EngineError:

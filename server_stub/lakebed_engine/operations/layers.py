@@ -91,7 +91,7 @@ async def push_rows(
     ctx: Context, repo_name: str, branch: str, rows: Sequence[tuple[str, Entry | None]], force: bool
 ) -> Layer:
     """As `push`, for rows (None: a tombstone) in any order, each path once."""
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     for path, _ in rows:
         names.check_path(path)
     ordered = sorted(rows, key=lambda row: row[0])
@@ -169,7 +169,7 @@ async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, f
     Raises BackpressureError when the branch has CAP layers, BranchNotFoundError.
     """
     names.check_text("prefix", prefix)
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     for _ in range(ATTEMPTS):
         before = await read_record(ctx, repo, branch)
         refuse_full(repo, branch, before.record.layers)

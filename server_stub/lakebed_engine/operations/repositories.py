@@ -49,9 +49,9 @@ _ATTEMPTS = 10
 
 
 async def create_repository(
-    ctx: Context, name: str, storage_namespace: str, default_branch: str, read_only: bool
+    ctx: Context, name: str, storage_namespace: str, default_branch: str, read_only: bool, bare: bool = False
 ) -> Repository:
-    """Make a repository with one empty commit on its default branch.
+    """Make a repository with one empty commit on its default branch; a `bare` one without either.
 
     Raises RepositoryExistsError, NamespaceInUseError, InvalidNameError, InvalidNamespaceError.
     """
@@ -91,7 +91,8 @@ async def create_repository(
     except (NoStoreError, StoreDeniedError) as error:  # nothing was written, and the caller named the place
         await _unclaim(ctx, record, seen)
         raise InvalidNamespaceError(error.told or error.message) from error
-    return await _activate(ctx, Repo(record, store, f"repo/{record.uid}"), seen)
+    repo = Repo(record, store, f"repo/{record.uid}")
+    return await _activate(ctx, repo, seen, [] if bare else await _beginning(ctx, repo))
 
 
 async def _refuse_existing(ctx: Context, name: str) -> None:
@@ -194,7 +195,8 @@ async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> bool:
     return True
 
 
-async def _activate(ctx: Context, repo: Repo, seen: Versioned) -> Repository:
+async def _beginning(ctx: Context, repo: Repo) -> list[Put]:
+    """The first commit, its file written, and the default branch."""
     first = CommitRecord((), "", "Repository created", repo.record.creation_date, "")
     first_id = commit_id(first)
     await repo.store.put(f"{COMMITS}{first_id}.json", encode_commit(first))
@@ -211,17 +213,20 @@ async def _activate(ctx: Context, repo: Repo, seen: Versioned) -> Repository:
     branch = Branch(
         name=repo.record.default_branch, uid=ctx.ids.new(), gen=1, commit_id=first_id, staging_token=ctx.ids.new()
     )
+    return [
+        Put(repo.partition, commit_key(first_id), encode(commit)),
+        Put(repo.partition, branch_key(branch.name), encode(branch)),
+    ]
+
+
+async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequence[Put]) -> Repository:
     active = msgspec.structs.replace(repo.record, state="active")
     key = repo.name.encode()
     try:
         await ctx.kv.apply(
             Batch(
                 checks=[Check(REPOSITORIES, key, seen.version)],
-                puts=[
-                    Put(REPOSITORIES, key, encode(active)),
-                    Put(repo.partition, commit_key(first_id), encode(commit)),
-                    Put(repo.partition, branch_key(branch.name), encode(branch)),
-                ],
+                puts=[Put(REPOSITORIES, key, encode(active)), *beginning],
             )
         )
     except PredicateFailed:

@@ -131,7 +131,7 @@ async def complete_upload(
     if not numbers or numbers != sorted(set(numbers)) or not (numbers[0] >= 1 and numbers[-1] <= MOST_PARTS):
         raise InvalidRequestError(f"the parts must be numbered 1 to {MOST_PARTS}, in order, each once")
     sent = [Part(part.number, part.etag) for part in parts]
-    blob = await _completed(ctx, repo, _parts(repo), key, upload.upload, sent)
+    blob = await completed(ctx, repo, _parts(repo), key, upload.upload, sent)
     if blob.size != size:
         raise ChecksumMismatchError(
             f"{upload.physical_address[:300]!r}: {size} bytes were told, the store has {blob.size}: write it again"
@@ -139,7 +139,7 @@ async def complete_upload(
     return CompletedUpload(f"{repo.store.uri}/{key}", blob.etag.strip('"'), blob.size)
 
 
-async def _completed(
+async def completed(
     ctx: Context, repo: Repo, uploads: PartUploads, key: str, upload: str, parts: Sequence[Part]
 ) -> BlobStat:
     """Complete it, and look. A lost answer, or an upload that is no more, is settled by what lies at the key."""

@@ -14,6 +14,7 @@ from lakebed_format import identity
 
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_record, staging
+from lakebed_engine.operations.overlapping import Overlapping
 from lakebed_engine.operations.refs import Resolved
 from lakebed_engine.operations.swap import OPERATIONS, swap
 from lakebed_engine.operations.views import read_once, steady
@@ -26,6 +27,8 @@ from lakebed_engine.vocabulary.errors import (
     OutcomeUnknownError,
     PreconditionFailedError,
     PredicateFailed,
+    ProtectedBranchError,
+    ReadOnlyRepositoryError,
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Deletion, Entry, ObjectFailure, UploadRequest
@@ -172,7 +175,8 @@ async def _held(
     return None, await read_once(ctx, repo, found, started, lambda view: view.find(path))
 
 
-def _condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
+def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
+    """What tests what a path holds before it is written; None where nothing is asked."""
     if not request.if_none_match and request.if_match is None:
         return None
 
@@ -216,7 +220,7 @@ async def _write(ctx: Context, repo: Repo, request: UploadRequest, chunks: Async
     return new_entry(address, result.md5, result.size, ctx.now(), request.content_type, request.metadata)
 
 
-async def _discard(repo: Repo, entries: Sequence[Entry]) -> None:
+async def discard(repo: Repo, entries: Sequence[Entry]) -> None:
     """Remove data that nothing names. Only after an outcome that is known: an unknown one keeps everything."""
     try:
         await repo.store.delete([entry.physical_address for entry in entries])
@@ -225,14 +229,14 @@ async def _discard(repo: Repo, entries: Sequence[Entry]) -> None:
 
 
 @asynccontextmanager
-async def _discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None]:
-    """Remove the data of entries whose staging failed for certain: not when it is cancelled or its answer is lost."""
+async def discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None]:
+    """Remove the data of what was refused for certain: not when it is cancelled or its answer is lost."""
     try:
         yield
     except OutcomeUnknownError:
         raise
     except EngineError:
-        await _discard(repo, entries)
+        await discard(repo, entries)
         raise
 
 
@@ -241,13 +245,13 @@ async def upload(
 ) -> Entry:
     """Write the data, then stage the entry."""
     _check_upload(request)
-    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     await read_record(ctx, repo, branch)
-    test = _condition(request)
+    test = condition(request)
     if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
         test(await steady(ctx, repo, f"{branch}$", lambda view: view.find(request.path)))
     entry = await _write(ctx, repo, request, chunks)
-    async with _discarding(repo, [entry]):
+    async with discarding(repo, [entry]):
         if test is None:
             await stage(ctx, repo, branch, [(request.path, entry)])
         else:
@@ -263,32 +267,43 @@ async def upload_many(
     force: bool,
 ) -> list[tuple[str, Entry]]:
     """Write several objects, then stage all of them and the tombstones in one batch: all or nothing."""
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     await read_record(ctx, repo, branch)
+    rows, written = await write_objects(ctx, repo, changes)
+    if rows:
+        async with discarding(repo, [entry for _, entry in written]):
+            await stage(ctx, repo, branch, rows)
+    return written
+
+
+async def write_objects(
+    ctx: Context, repo: Repo, changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion]
+) -> tuple[list[Row], list[tuple[str, Entry]]]:
+    """Write the data of a batch: all rows (None: a tombstone), and the objects. If it raises, no data is left."""
+    paths: list[str] = []
     rows: dict[str, Entry | None] = {}
-    written: list[tuple[str, Entry]] = []
+    writes = Overlapping(ctx.runtime, lambda request, chunks: _write(ctx, repo, request, chunks))
     try:
         async for change in changes:
+            path = change.path if isinstance(change, Deletion) else change[0].path
             if isinstance(change, Deletion):
-                names.check_path(change.path)
-                path, entry = change.path, None
+                names.check_path(path)
             else:
-                request, chunks = change
-                _check_upload(request)
-                path, entry = request.path, await _write(ctx, repo, request, chunks)
-                written.append((path, entry))
+                _check_upload(change[0])
             if path in rows:
-                raise InvalidRequestError(f"object {path!r} stands twice in one batch: nothing was staged")
-            rows[path] = entry
+                raise InvalidRequestError(f"object {path!r} stands twice in one batch: nothing was changed")
+            rows[path] = None
             if len(rows) > MAX_BATCH:
-                raise InvalidRequestError(f"more than {MAX_BATCH} changes in one batch: nothing was staged")
+                raise InvalidRequestError(f"more than {MAX_BATCH} changes in one batch: nothing was changed")
+            if not isinstance(change, Deletion):
+                paths.append(path)
+                await writes.begin(*change)
+        written = list(zip(paths, await writes.entries(), strict=True))
     except BaseException:
-        await _discard(repo, [entry for _, entry in written])
+        await discard(repo, await writes.stop())
         raise
-    if rows:
-        async with _discarding(repo, [entry for _, entry in written]):
-            await stage(ctx, repo, branch, list(rows.items()))
-    return written
+    rows.update(written)
+    return list(rows.items()), written
 
 
 async def delete_object(
@@ -299,7 +314,7 @@ async def delete_object(
     With `if_match` only while the path holds the content of this ETag, exactly. Raises PreconditionFailedError.
     """
     names.check_path(path)
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     if if_match is None:
         await stage(ctx, repo, branch, [(path, None)])
     else:
@@ -309,8 +324,14 @@ async def delete_object(
 async def delete_objects(
     ctx: Context, repo_name: str, branch: str, paths: Sequence[str], force: bool
 ) -> list[ObjectFailure]:
-    """Stage tombstones in one batch; paths that are no paths are reported and the others deleted."""
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    """Stage tombstones in one batch; paths that are no paths are reported and the others deleted.
+
+    A branch that takes no changes is a failure of every path, as existing clients expect.
+    """
+    try:
+        repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
+    except (ReadOnlyRepositoryError, ProtectedBranchError) as error:
+        return [ObjectFailure(path, error.kind, error.message) for path in paths]
     failures: list[ObjectFailure] = []
     rows: dict[str, Entry | None] = {}
     for path in paths:
@@ -332,7 +353,7 @@ async def copy_object(
     """Stage an entry that shares the source's data. Raises ObjectNotFoundError."""
     names.check_path(path)
     names.check_path(source_path)
-    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     await read_record(ctx, repo, branch)
     ref = source_ref or branch
     source = await steady(ctx, repo, ref, lambda view: view.find(source_path))

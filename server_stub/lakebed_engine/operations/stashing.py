@@ -15,6 +15,7 @@ from lakebed_engine.operations.context import (
     open_repo,
     read_branch,
     record_key,
+    refuse_protected,
     staging,
 )
 from lakebed_engine.operations.layers import put_on_top
@@ -38,10 +39,10 @@ async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Work
     """Move all that is uncommitted on the branch `request.ref` into a new workspace on its head.
 
     The layers move as they are, the live token as one of them: nothing is copied, and the branch shows its head.
-    Raises NoChangesError, BranchNotFoundError, TooManyAttemptsError.
+    Raises NoChangesError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError.
     """
     check_request(request)
-    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=request.ref)
     for _ in range(ATTEMPTS):
         seen = await read_branch(ctx, repo, request.ref)
         branch = seen.record
@@ -71,6 +72,7 @@ async def pop(ctx: Context, repo_name: str, found_id: str, branch: str, force: b
         if workspace is None:
             continue
         seen = await read_branch(ctx, repo, branch or record_of(workspace).branch)
+        refuse_protected(repo, seen.record.name)
         if not workspace.record.layers:
             raise NoChangesError(f"workspace {record_of(workspace).uid} of {repo.name!r}: no changes to pop")
         done = await _pop(ctx, repo, workspace, seen)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.ports import Signal
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, CommitRequest
@@ -24,16 +25,18 @@ _TOGETHER = 16
 
 @dataclass(eq=False)
 class Ticket:
-    """One who waits. `resets` and `mark` are those of a commit: see `commits`.
+    """One who waits. `resets` and `mark` are those of a commit: see `commits`. `stamp` lands with it.
 
     `uid` is the branch's that is committed, or the workspace's.
     """
 
     signal: Signal
-    request: CommitRequest | AdvanceRequest
+    request: CommitRequest | AdvanceRequest | object
+    """What is asked for; those of one type are served together."""
     uid: str
     resets: int = 0
     mark: str | None = None
+    stamp: Stamp | None = None
     answer: Commit | EngineError | None = None
     taken: bool = False
     """Another makes this commit: its answer has to be waited for, however long it takes."""

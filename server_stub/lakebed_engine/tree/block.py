@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from lakebed_format.schemas import flat
 
+from lakebed_engine.tree.outline import SMALL
 from lakebed_engine.vocabulary.records import Entry
 
 
@@ -74,7 +75,8 @@ class Block:
     def __init__(self, rows: pa.Table) -> None:
         self.rows = rows
         self.count = rows.num_rows
-        self.nbytes = int(rows.nbytes) + 2000
+        # of few rows `nbytes` itself takes longer than all the rest here
+        self.nbytes = int(rows.get_total_buffer_size() if self.count <= SMALL else rows.nbytes) + 2000
         self._path = _Text(flat(rows.column("path")))
         self._deleted: bytes | None = None
         if "deleted" in rows.column_names:

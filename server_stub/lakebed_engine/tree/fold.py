@@ -37,13 +37,17 @@ async def fold(
     *,
     limits: Limits | None = None,
     later: list[Write] | None = None,
+    relocate: bool = False,
 ) -> Folded:
     """Apply `delta` (tables of DELTA_SCHEMA, ascending and disjoint) to `base`.
 
-    Everything the new tree names is durable when this returns; with `later` once all that was added to it is written.
+    With `relocate` rows that differ in their address only are changes; then there are no patches in the new tree, which
+    tell content apart. Everything the new tree names is durable when this returns; with `later` once all that was added to it is written.
     When nothing changed the tree is `base` itself. `limits` are those of `trees` unless a test gives others.
     """
     limits = limits or trees.limits
+    if relocate:
+        return await _onto_ranges(trees, store, runtime, base, delta, limits, later, relocate=True)
     if not base.ranges:
         return await rewrite(trees, store, runtime, base, delta, limits, later)
     first, more = await _first(delta, limits.patch_rows)
@@ -97,12 +101,14 @@ async def _onto_ranges(
     delta: AsyncIterator[pa.Table],
     limits: Limits,
     later: list[Write] | None,
+    *,
+    relocate: bool = False,
 ) -> Folded:
     """Rewrite the ranges with the patches and a delta over them."""
     if base.patches:
         below = await trees.patch(store, base)
         delta = overlaid(runtime, [delta, _chain([as_delta(below)], None)])
-    found = await rewrite(trees, store, runtime, base, delta, limits, later)
+    found = await rewrite(trees, store, runtime, base, delta, limits, later, relocate=relocate)
     if found.tree is base and base.patches:  # all that the patches said is taken back: the ranges alone are the tree
         tree, save = trees.named(store, base.ranges)
         await written(runtime, [save], later)

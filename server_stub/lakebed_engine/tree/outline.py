@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -93,13 +94,22 @@ def single(info: RangeInfo) -> Tree:
     return Tree(f"{info.kind}/{info.id}", (info,), [info.max_path])
 
 
+_PLAIN_ROW = pa.struct(list(METARANGE_SCHEMA))
+_LEVELED_ROW = pa.struct(list(LEVELED_SCHEMA))
+
+
 def metarange_rows(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> pa.Table:
     """The rows of the metarange of these ranges, and of these patches, newest first."""
     rows = [info[:5] for info in (*ranges, *reversed(patches))]
-    columns = [list(column) for column in zip(*rows, strict=True)]
     if not patches:
-        return pa.table(columns, schema=METARANGE_SCHEMA)
-    return pa.table([*columns, [0] * len(ranges) + list(range(1, len(patches) + 1))], schema=LEVELED_SCHEMA)
+        return _table(rows, _PLAIN_ROW)
+    levels = [0] * len(ranges) + list(range(1, len(patches) + 1))
+    leveled = [(*row, level) for row, level in zip(rows, levels, strict=True)]
+    return _table(leveled, _LEVELED_ROW)
+
+
+def _table(rows: Sequence[tuple[object, ...]], row: pa.StructType) -> pa.Table:
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(rows, row))])
 
 
 def tree_from(tree_id: str, rows: pa.Table) -> Tree:

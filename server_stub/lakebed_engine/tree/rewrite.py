@@ -36,10 +36,11 @@ class Folded(NamedTuple):
     written: int
 
 
-def merge_rows(base: pa.Table, delta: pa.Table) -> tuple[pa.Table, int]:
+def merge_rows(base: pa.Table, delta: pa.Table, relocate: bool = False) -> tuple[pa.Table, int]:
     """Rows of `base` with `delta` applied, and how many paths that changed. Both sorted by path.
 
-    A row of the delta that says what already is (equal identity, or a tombstone for nothing) changes nothing.
+    A row of the delta that says what already is (equal identity, or a tombstone for nothing) changes nothing; with
+    `relocate` only when its address is equal as well.
     """
     at = pc.index_in(delta.column("path"), value_set=base.column("path")).fill_null(-1).to_numpy()
     deleted = delta.column("deleted").to_numpy()
@@ -47,6 +48,9 @@ def merge_rows(base: pa.Table, delta: pa.Table) -> tuple[pa.Table, int]:
     same = np.zeros(len(at), dtype=bool)
     if known.any():
         same[known] = (identities(base)[at[known]] == identities(delta)[known]).all(axis=1)
+        if relocate:
+            here = base.column("physical_address").take(pa.array(at[known]))
+            same[known] &= pc.equal(here, delta.column("physical_address").filter(pa.array(known))).to_numpy()
     changes = np.where(deleted, known, ~same)
     changed = int(changes.sum())
     if not changed:
@@ -102,7 +106,8 @@ class _RangeMerge:
         # only the base rows between the delta's first and last path are looked at: the others stay as they are
         first = lower_bound(self._base, path_at(delta, 0))
         end = upper_bound(self._base, path_at(delta, -1))
-        merged, changed = await fold.runtime.cpu(merge_rows, self._base.slice(first, end - first), delta)
+        here = self._base.slice(first, end - first)
+        merged, changed = await fold.runtime.cpu(merge_rows, here, delta, fold.relocate)
         self._merged = (first, end, merged, changed)
 
     async def _emit(self) -> None:
@@ -129,7 +134,10 @@ class _RangeMerge:
 
 
 class _Fold:
-    def __init__(self, trees: Trees, store: ObjectStore, runtime: Runtime, base: Tree, writer: TreeWriter) -> None:
+    def __init__(
+        self, trees: Trees, store: ObjectStore, runtime: Runtime, base: Tree, writer: TreeWriter, relocate: bool
+    ) -> None:
+        self.relocate = relocate
         self.trees = trees
         self.store = store
         self.runtime = runtime
@@ -196,13 +204,16 @@ async def rewrite(
     limits: Limits,
     later: list[Write] | None = None,
     over: tuple[RangeInfo, ...] = (),
+    *,
+    relocate: bool = False,
 ) -> Folded:
     """Apply `delta` to the ranges of `base`, whatever patches it has, and write those that change.
 
     With `later` the last files are not written but handed over there. The new tree has the patches `over`.
+    With `relocate` a row that differs in its address only is a change.
     """
     writer = TreeWriter(trees, store, runtime, min_bytes=limits.min_bytes, max_bytes=limits.max_bytes)
-    work = _Fold(trees, store, runtime, base, writer)
+    work = _Fold(trees, store, runtime, base, writer, relocate)
     async for piece in delta:
         await work.take(piece)
     await work.rest()

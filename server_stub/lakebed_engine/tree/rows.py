@@ -19,6 +19,8 @@ _METADATA = RANGE_SCHEMA.field("metadata").type
 
 def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
     """A delta of DELTA_SCHEMA from rows sorted by path; None is a tombstone."""
+    if len(rows) <= _FEW:
+        return _few(rows)
     entries = [_EMPTY if entry is None else entry for _, entry in rows]
     columns: list[Any] = [
         pa.array([path for path, _ in rows], pa.string()),
@@ -33,6 +35,24 @@ def delta_table(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
         pa.array([entry is None for _, entry in rows], pa.bool_()),
     ]
     return pa.table(columns, schema=DELTA_SCHEMA)
+
+
+_FEW = 8
+"""Rows up to which one conversion of tuples takes half the time of one for each column."""
+
+_ROW = pa.struct(list(DELTA_SCHEMA))
+
+
+def _few(rows: Sequence[tuple[str, Entry | None]]) -> pa.Table:
+    values = [
+        (
+            path, one.physical_address, one.checksum, one.parts, one.size, one.mtime, one.content_type,
+            sorted(one.metadata.items()), one.identity, entry is None,
+        )
+        for path, entry in rows
+        for one in (entry or _EMPTY,)
+    ]  # fmt: skip
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(values, _ROW))], DELTA_SCHEMA)
 
 
 def _metadata(maps: Sequence[dict[str, str]]) -> Any:

@@ -79,6 +79,10 @@ class _RangeFile(NamedTuple):
     bloom: bytes | None
 
 
+_AT_ONCE = 48
+"""Files that are written at once: those of a swap, which holds them all in memory anyway."""
+
+
 async def _nothing() -> None:
     pass
 
@@ -88,18 +92,39 @@ class Write:
 
     def __init__(self, put: Callable[[], Awaitable[None]], drop: Callable[[], object] = lambda: None) -> None:
         self._put = put
+        self._begun: Awaitable[None] | None = None
         self.drop = drop
+
+    def begin(self, runtime: Runtime) -> None:
+        """Start to write it, while others are still made. If it is never awaited, an orphan may be left."""
+        if self._begun is None:
+            self._begun = runtime.begin(self._put)
+
+    @property
+    def begun(self) -> bool:
+        """It is being written, or was."""
+        return self._begun is not None
 
     async def __call__(self) -> None:
         """Write it, durably."""
-        await self._put()
+        await (self._put() if self._begun is None else self._begun)
+
+
+def begin_all(runtime: Runtime, writes: Sequence[Write]) -> None:
+    """Start to write files while the next commit of a chain is folded."""
+    for one in writes:
+        one.begin(runtime)
 
 
 async def write_all(runtime: Runtime, writes: Sequence[Write]) -> None:
     """Write files at the same time; all are durable when this returns, none is held in memory any more."""
     try:
-        if writes:
-            await runtime.gather(writes, limit=16)
+        fresh = [one for one in writes if not one.begun]
+        if fresh:
+            await runtime.gather(fresh, limit=_AT_ONCE)
+        for one in writes:
+            if one.begun:
+                await one()
     finally:
         for one in writes:
             one.drop()
@@ -140,20 +165,20 @@ class Trees:
         """The same tree, and what writes its metarange: until that is done nothing may name it."""
         if not ranges:
             return EMPTY_TREE, Write(_nothing)
-        tree, data = self.encode_tree(ranges, patches)
+        tree, rows = self.outlined(ranges, patches)
 
         async def put() -> None:
+            data = await self._runtime.cpu(encode_metarange, rows, tree.id, small=rows.num_rows <= SMALL)
             await store.put(f"{METARANGES}{tree.id}.parquet", data)
             self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
 
         return tree, Write(put)
 
-    def encode_tree(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, bytes]:
-        """The tree of these ranges and patches, and its metarange's file."""
+    def outlined(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, pa.Table]:
+        """The tree of these ranges and patches, and its metarange's rows."""
         rows = metarange_rows(tuple(ranges), tuple(patches))
         tree_id = metarange_id(rows)
-        tree = Tree(tree_id, tuple(ranges), [info.max_path for info in ranges], tuple(patches))
-        return tree, encode_metarange(rows, tree_id)
+        return Tree(tree_id, tuple(ranges), [info.max_path for info in ranges], tuple(patches)), rows
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
         """All that a tree's patches change of its ranges, with PATCH_SCHEMA."""
@@ -198,7 +223,8 @@ class Trees:
 
         It can be read here already, until it is written or dropped: further trees can be made of it meanwhile.
         """
-        found_id, data, rows, first, last = await self._runtime.cpu(_encode, rows, small=rows.num_rows <= SMALL)
+        small = rows.num_rows <= SMALL
+        found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=small)
         kind = "patch" if "before" in rows.column_names else "range"
         info = RangeInfo(found_id, first, last, rows.num_rows, size_bytes, kind)  # type: ignore[arg-type]
 
@@ -206,6 +232,8 @@ class Trees:
         block = self._unwritten[key] = Block(rows)
 
         async def put() -> None:
+            job = encode_patch if kind == "patch" else encode_range
+            data = await self._runtime.cpu(job, rows, found_id, small=small)
             await store.put(info.file, data)
             if block.nbytes * 8 < self._cache.limit:
                 self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
@@ -334,13 +362,11 @@ def _read_group(file: _RangeFile, index: int, schema: pa.Schema) -> pa.Table:
     return read_row_group(reopen(file.data, file.footer), index, schema)
 
 
-def _encode(rows: pa.Table) -> tuple[str, bytes, pa.Table, str, str]:
+def _named(rows: pa.Table) -> tuple[str, pa.Table, str, str]:
     rows = compact(rows)
-    patch = "before" in rows.column_names
-    found_id = patch_id(rows) if patch else range_id(rows)
-    data = encode_patch(rows, found_id) if patch else encode_range(rows, found_id)
+    found_id = patch_id(rows) if "before" in rows.column_names else range_id(rows)
     paths = rows.column("path")
-    return found_id, data, rows, str(paths[0].as_py()), str(paths[-1].as_py())
+    return found_id, rows, str(paths[0].as_py()), str(paths[-1].as_py())
 
 
 def _stacked_whole(tables: list[pa.Table]) -> pa.Table:

@@ -99,6 +99,18 @@ class DefaultBranchError(EngineError):
     kind = "default_branch"
 
 
+class MergeParentError(EngineError):
+    """The revert of a merge needs to know to which parent."""
+
+    kind = "parent_required"
+
+
+class ProtectedBranchError(EngineError):
+    """A protection rule forbids direct changes of the branch."""
+
+    kind = "protected_branch"
+
+
 class ReadOnlyRepositoryError(EngineError):
     """The repository refuses changes; `force` overrides it."""
 
@@ -147,10 +159,34 @@ class ObjectNotFoundError(NotFoundError):
     kind = "object_not_found"
 
 
+class RuleNotFoundError(NotFoundError):
+    """No protection rule of this pattern."""
+
+    kind = "rule_not_found"
+
+
 class WorkspaceNotFoundError(NotFoundError):
     """No workspace of this id."""
 
     kind = "workspace_not_found"
+
+
+class TaskNotFoundError(NotFoundError):
+    """No such task, or it is forgotten: tasks that are over are kept for two days."""
+
+    kind = "task_not_found"
+
+
+class TaskEndedError(EngineError):
+    """The task is over already."""
+
+    kind = "task_ended"
+
+
+class KeyReusedError(EngineError):
+    """The idempotency key was used for another request."""
+
+    kind = "idempotency_mismatch"
 
 
 class AlreadyExistsError(EngineError):

@@ -70,7 +70,7 @@ class Runtime(Protocol):
         """Run a coroutine function to its end even if the caller is cancelled meanwhile."""
         ...
 
-    def begin(self, job: Callable[[], Awaitable[T]]) -> Awaitable[T] | None:
+    def begin(self, job: Callable[[], Awaitable[T]]) -> asyncio.Future[T] | None:
         """Start work that will perhaps be wanted soon. None: it is not done ahead."""
         ...
 
@@ -90,7 +90,7 @@ class PolledSignals:
         """Run the job."""
         return await job()
 
-    def begin(self, job: Callable[[], Awaitable[T]]) -> Awaitable[T] | None:
+    def begin(self, job: Callable[[], Awaitable[T]]) -> asyncio.Future[T] | None:
         """Nothing is done ahead."""
         return None
 
@@ -196,7 +196,7 @@ class AsyncioRuntime:
         task.add_done_callback(self._settle)
         return await asyncio.shield(task)
 
-    def begin(self, job: Callable[[], Awaitable[T]]) -> Awaitable[T] | None:
+    def begin(self, job: Callable[[], Awaitable[T]]) -> asyncio.Future[T] | None:
         """In a task of its own, which may be cancelled."""
         task = asyncio.ensure_future(job())
         self._ahead.add(task)

@@ -45,7 +45,10 @@ class Listed(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Repository(msgspec.Struct, frozen=True, kw_only=True):
-    """A repository as stored and as answered. `uid` tells a repository from a later one of the same name."""
+    """A repository as stored and as answered. `uid` tells a repository from a later one of the same name.
+
+    `protection`: patterns of the branches that take no direct changes.
+    """
 
     uid: str
     name: str
@@ -54,6 +57,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     creation_date: int
     read_only: bool = False
     state: Literal["creating", "active", "deleting"] = "active"
+    protection: tuple[str, ...] = ()
 
 
 class LayerPart(msgspec.Struct, frozen=True, array_like=True):
@@ -189,7 +193,11 @@ MergeStrategy = Literal["", "dest-wins", "source-wins"]
 
 
 class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a merge needs to know beside the two sides. `conflicts_after` and `conflicts_amount` page a conflict."""
+    """What a merge needs to know beside the two sides. `conflicts_after` and `conflicts_amount` page a conflict.
+
+    `resolve`: globs in gitignore style, each with the side (`source` or `dest`) that wins conflicts there. The first
+    that matches counts; where none does, the strategy.
+    """
 
     committer: str
     message: str | None = None
@@ -200,6 +208,22 @@ class MergeRequest(msgspec.Struct, frozen=True, kw_only=True):
     squash: bool = False
     conflicts_after: str = ""
     conflicts_amount: int = 100
+    resolve: Sequence[tuple[str, str]] = ()
+
+
+class PickRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A revert or a cherry-pick of the commit of `ref`. `parent_number` counts from 1; 0 means the only parent.
+
+    `message` and `metadata` override the default ones; None keeps them. `allow_empty` is for a revert.
+    """
+
+    ref: str
+    committer: str
+    parent_number: int = 0
+    message: str | None = None
+    metadata: Mapping[str, str] | None = None
+    allow_empty: bool = False
+    force: bool = False
 
 
 ConflictPolicy = Literal["abort", "rebase", "overwrite"]
@@ -228,7 +252,8 @@ class AdvanceRequest(msgspec.Struct, frozen=True, kw_only=True):
     `policy`: what happens when the branch has moved since the base (`PROTOCOL.md` 3, ADVANCE). `globs` in gitignore
     style choose a part of the changes. `replace_prefix`: whatever the branch has below these and the workspace does not
     is deleted, and a concurrent change below them is a conflict. `idempotency_key`: a second commit with the same one
-    changes nothing and gives the commit of the first. `date` in Unix seconds overrides the clock.
+    changes nothing and gives the commit of the first. `date` in Unix seconds overrides the clock. `relocate`: entries
+    that differ from the head's in their address only are taken over.
     """
 
     committer: str
@@ -240,8 +265,28 @@ class AdvanceRequest(msgspec.Struct, frozen=True, kw_only=True):
     replace_prefix: tuple[str, ...] = ()
     idempotency_key: str = ""
     allow_empty: bool = False
+    relocate: bool = False
     force: bool = False
     conflicts_amount: int = 100
+
+
+class PublishRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """How changes are to be committed that were never staged. The key as of `AdvanceRequest`, by branch."""
+
+    committer: str
+    message: str = ""
+    metadata: Mapping[str, str] = {}
+    date: int | None = None
+    idempotency_key: str = ""
+    allow_empty: bool = False
+    force: bool = False
+
+
+class Published(msgspec.Struct, frozen=True):
+    """A commit, and what it holds of the objects that were sent with it, in the order in which they were sent."""
+
+    commit: Commit
+    objects: Sequence[tuple[str, Entry]]
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,6 +303,24 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     mtime: int | None = None
     content_type: str = "application/octet-stream"
     metadata: Mapping[str, str] = {}
+
+
+class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """An object to show that is in the store already. `checksum` is an MD5 or an ETag, quotes and all.
+
+    `if_none_match`: only where nothing is; `if_match`: only in place of the content of this ETag.
+    """
+
+    path: str
+    physical_address: str
+    checksum: str = ""
+    size: int = 0
+    mtime: int | None = None
+    content_type: str = "application/octet-stream"
+    metadata: Mapping[str, str] = {}
+    if_none_match: bool = False
+    if_match: str | None = None
+    force: bool = False
 
 
 class DataPlace(msgspec.Struct, frozen=True):
@@ -316,6 +379,13 @@ class CompletedUpload(msgspec.Struct, frozen=True):
     physical_address: str
     etag: str
     size: int
+
+
+class ShareReport(msgspec.Struct, frozen=True):
+    """How many paths name the data of others now, and which were left."""
+
+    shared: int
+    left: list[str]
 
 
 class ScanReport(msgspec.Struct, frozen=True):

@@ -43,6 +43,10 @@ class Remembered(Generic[T]):
             return None
         return row[1]
 
+    def forget(self, key: str) -> None:
+        """Know nothing of it."""
+        self._rows.pop(key, None)
+
     def put(self, key: str, value: T) -> None:
         """Remember for a while."""
         self._rows.pop(key, None)
@@ -102,6 +106,16 @@ class Authenticator:
                 self._users.put(name, user)
         return user
 
+    @property
+    def store(self) -> CredentialStore:
+        """Where the access keys are."""
+        return self._store
+
+    async def remove(self, access_key_id: str) -> None:
+        """Remove an access key: it does not work here from now on."""
+        await self._store.remove(access_key_id)
+        self._known.forget(access_key_id)
+
     def issue(self, user: str, now: int) -> Token:
         """A token for a user."""
         return self._tokens.issue(user, now)
@@ -120,6 +134,11 @@ def _pair(value: bytes) -> tuple[str, str]:
         raise _refused("the Basic credentials cannot be read") from None
     access_key_id, _, secret_access_key = text.partition(":")
     return access_key_id, secret_access_key
+
+
+def key_id_of(value: bytes) -> str:
+    """The access key id of Basic credentials that were accepted."""
+    return _pair(value)[0]
 
 
 def _cookie(header: bytes | None) -> str | None:

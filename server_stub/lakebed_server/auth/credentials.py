@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, KVStore, Put
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put
 from lakebed_engine.vocabulary.errors import PredicateFailed
 
 from lakebed_server.auth.secret_key import SecretKey
@@ -78,9 +78,9 @@ class CredentialStore:
         found = await self._kv.get(PARTITION, _user_key(name))
         return None if found is None else msgspec.json.decode(found.value, type=User)
 
-    async def make_first_admin(self, now: int) -> Credential | None:
+    async def make_first_admin(self, now: int, access_key_id: str = "", secret: str = "") -> Credential | None:
         """Make the admin user and an access key, when there is no admin yet. Of two servers at once, one makes it."""
-        made = Credential(new_access_key_id(), new_secret_access_key(), ADMIN, now)
+        made = Credential(access_key_id or new_access_key_id(), secret or new_secret_access_key(), ADMIN, now)
         puts = [self._put_user(User(ADMIN, now)), self._put(made)]
         try:
             await self._kv.apply(Batch(checks=[Check(PARTITION, _user_key(ADMIN), ABSENT)], puts=puts))
@@ -95,6 +95,32 @@ class CredentialStore:
         wanted = Credential(access_key_id, secret_access_key, ADMIN, found.created if found else now)
         if found != wanted:
             await self._kv.apply(Batch(puts=[self._put_user(user), self._put(wanted)]))
+
+    async def list_of(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[Credential], bool]:
+        """A page of a user's access keys in order of their ids, without secrets; and whether more follow."""
+        found: list[Credential] = []
+        start = max(_credential_key(prefix), _credential_key(after) + b"\0" if after else b"")
+        end = _credential_key(prefix) + b"\xff"
+        while rows := await self._kv.scan(PARTITION, start, end, 100):
+            for row in rows:
+                stored = self._decode(row.value)
+                if stored.user != user:
+                    continue
+                if len(found) == amount:
+                    return found, True
+                found.append(Credential(stored.access_key_id, "", stored.user, stored.created))
+            start = rows[-1].key + b"\0"
+        return found, False
+
+    async def add(self, user: str, now: int) -> Credential:
+        """Another access key for a user."""
+        made = Credential(new_access_key_id(), new_secret_access_key(), user, now)
+        await self._kv.apply(Batch(puts=[self._put(made)]))
+        return made
+
+    async def remove(self, access_key_id: str) -> None:
+        """An access key works no more, here at once, with other servers within seconds."""
+        await self._kv.apply(Batch(deletes=[Delete(PARTITION, _credential_key(access_key_id))]))
 
     async def check_key(self) -> None:
         """Raise StartError when the stored secrets were written under another secret key."""

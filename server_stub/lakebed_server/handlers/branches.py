@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from lakebed_engine.vocabulary.records import PickRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
+from msgspec import UNSET, UnsetType
 
 from lakebed_server import views
 from lakebed_server.call import Call
@@ -54,3 +56,40 @@ async def reset_branch(call: Call, p: ops.ResetBranchParams, body: models.ResetC
     else:
         await call.engine.reset_object(p.repository, p.branch, body.path, force=force)
     return empty()
+
+
+async def hard_reset_branch(call: Call, p: ops.HardResetBranchParams) -> Reply:
+    """hardResetBranch."""
+    await call.engine.hard_reset(p.repository, p.branch, p.ref, force=bool(p.force))
+    return empty()
+
+
+async def revert_branch(call: Call, p: ops.RevertBranchParams, body: models.RevertCreation) -> Reply:
+    """revertBranch."""
+    await call.engine.revert(p.repository, p.branch, _pick(call, body, body.commit_overrides, bool(body.allow_empty)))
+    return empty()
+
+
+async def cherry_pick(call: Call, p: ops.CherryPickParams, body: models.CherryPickCreation) -> Reply:
+    """cherryPick."""
+    made = await call.engine.cherry_pick(p.repository, p.branch, _pick(call, body, body.commit_overrides))
+    return json(201, views.commit(made))
+
+
+def _pick(
+    call: Call,
+    body: models.RevertCreation | models.CherryPickCreation,
+    overrides: models.CommitOverrides | UnsetType,
+    allow_empty: bool = False,
+) -> PickRequest:
+    message = UNSET if overrides is UNSET else overrides.message
+    metadata = UNSET if overrides is UNSET else overrides.metadata
+    return PickRequest(
+        ref=body.ref,
+        committer=call.user,
+        parent_number=body.parent_number or 0,
+        message=message or None,
+        metadata=None if metadata is UNSET else metadata,
+        allow_empty=allow_empty,
+        force=bool(body.force),
+    )

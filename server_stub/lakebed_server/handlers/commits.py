@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.records import CommitRequest, LogRequest
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, LogRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET
 
 from lakebed_server import views
 from lakebed_server.call import Call
-from lakebed_server.reply import Reply, json
-from lakebed_server.vocabulary import not_implemented
+from lakebed_server.reply import Reply, empty, json, last_modified
 
 
 async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -> Reply:
     """commit."""
+    request = commit_request(call, body)
     if p.source_metarange:
-        raise not_implemented("a commit from a source_metarange arrives together with imports")
-    request = CommitRequest(
+        made = await call.engine.commit_tree(p.repository, p.branch, p.source_metarange, request)
+        return json(201, views.commit(made))
+    return json(201, views.commit(await call.engine.commit(p.repository, p.branch, request)))
+
+
+def commit_request(call: Call, body: models.CommitCreation) -> CommitRequest:
+    """What a commit is asked for with."""
+    return CommitRequest(
         message=body.message,
         committer=call.user,
         metadata=body.metadata or {},
@@ -25,12 +31,29 @@ async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -
         allow_empty=bool(body.allow_empty),
         force=bool(body.force),
     )
-    return json(201, views.commit(await call.engine.commit(p.repository, p.branch, request)))
+
+
+async def create_commit_record(call: Call, p: ops.CreateCommitRecordParams, body: models.CommitRecordCreation) -> Reply:
+    """createCommitRecord."""
+    commit = Commit(
+        id=body.commit_id,
+        parents=tuple(body.parents),
+        committer=body.committer,
+        message=body.message,
+        creation_date=body.creation_date,
+        metarange_id=body.metarange_id,
+        metadata=body.metadata or {},
+        generation=body.generation,
+        version=body.version,
+    )
+    await call.engine.record_commit(p.repository, commit, force=bool(body.force))
+    return empty()
 
 
 async def get_commit(call: Call, p: ops.GetCommitParams) -> Reply:
     """getCommit."""
-    return json(200, views.commit(await call.engine.get_commit(p.repository, p.commit_id)))
+    found = await call.engine.get_commit(p.repository, p.commit_id)
+    return json(200, views.commit(found), (last_modified(found.creation_date),))
 
 
 async def log_commits(call: Call, p: ops.LogCommitsParams) -> Reply:

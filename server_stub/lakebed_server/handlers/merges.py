@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from lakebed_engine.vocabulary.records import MergeRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -14,8 +15,18 @@ from lakebed_server.reply import Reply, json
 
 async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: models.Merge | None) -> Reply:
     """mergeIntoBranch. An empty message means the default one."""
-    body = body or models.Merge()
-    request = MergeRequest(
+    request = msgspec.structs.replace(
+        merge_request(call, body or models.Merge()),
+        conflicts_after=views.text(p.conflicts_after),
+        conflicts_amount=views.DEFAULT_AMOUNT if p.conflicts_amount is UNSET else p.conflicts_amount,
+    )
+    merged = await call.engine.merge(p.repository, p.source_ref, p.destination_branch, request)
+    return json(200, models.MergeResult(reference=merged.id))
+
+
+def merge_request(call: Call, body: models.Merge) -> MergeRequest:
+    """What a merge is asked for with."""
+    return MergeRequest(
         committer=call.user,
         message=body.message or None,
         metadata=body.metadata or {},
@@ -23,11 +34,8 @@ async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: mode
         force=bool(body.force),
         allow_empty=bool(body.allow_empty),
         squash=bool(body.squash_merge),
-        conflicts_after=views.text(p.conflicts_after),
-        conflicts_amount=views.DEFAULT_AMOUNT if p.conflicts_amount is UNSET else p.conflicts_amount,
+        resolve=[(rule.pattern, rule.side.value) for rule in body.resolve or ()],
     )
-    merged = await call.engine.merge(p.repository, p.source_ref, p.destination_branch, request)
-    return json(200, models.MergeResult(reference=merged.id))
 
 
 async def find_merge_base(call: Call, p: ops.FindMergeBaseParams) -> Reply:

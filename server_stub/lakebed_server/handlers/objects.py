@@ -5,6 +5,7 @@ What has to do with bytes (headers, forms, ranges) is read and written by `strea
 
 from __future__ import annotations
 
+from lakebed_engine.vocabulary.records import PublishRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from lakebed_wire.operations import ERROR_KINDS
@@ -12,7 +13,7 @@ from msgspec import UNSET
 
 from lakebed_server import signing, views
 from lakebed_server.call import Call
-from lakebed_server.reply import Reply, empty, json
+from lakebed_server.reply import Reply, empty, json, last_modified
 from lakebed_server.streaming import downloads, uploads
 from lakebed_server.vocabulary import bad_request, not_implemented
 
@@ -40,7 +41,7 @@ async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
     stats = views.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False)
     if signs:
         await signing.sign_one(call, p.repository, stats, entry)
-    return json(200, stats)
+    return json(200, stats, (last_modified(entry.mtime),))
 
 
 async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
@@ -72,10 +73,27 @@ async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
 
 async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
     """uploadObjects."""
-    made = await call.engine.upload_many(p.repository, p.branch, uploads.batch(call), force=bool(p.force))
-    address = await call.engine.addresses(p.repository)
-    results = [views.object_stats(path, entry, address(entry)) for path, entry in made]
-    return json(201, models.ObjectBatchResult(results=results))
+    asked, changes = await uploads.batch(call)
+    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
+    if asked is None:
+        made = await call.engine.upload_many(p.repository, p.branch, changes, force=bool(p.force))
+        return json(201, views.batch_result(made, address))
+    request = publish_request(call, asked, force=bool(p.force))
+    done = await call.engine.publish_uploads(p.repository, p.branch, changes, request)
+    return json(201, views.batch_result(done.objects, address, done.commit))
+
+
+def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -> PublishRequest:
+    """What a commit is asked for with that brings its objects along."""
+    return PublishRequest(
+        committer=call.user,
+        message=asked.message,
+        metadata=asked.metadata or {},
+        date=None if asked.date is UNSET else asked.date,
+        idempotency_key=views.text(asked.idempotency_key),
+        allow_empty=bool(asked.allow_empty),
+        force=force,
+    )
 
 
 async def delete_object(call: Call, p: ops.DeleteObjectParams) -> Reply:

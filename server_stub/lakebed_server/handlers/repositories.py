@@ -8,7 +8,7 @@ from lakebed_wire import operations as ops
 from lakebed_server import views
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, empty, json
-from lakebed_server.vocabulary import bad_request, not_implemented
+from lakebed_server.vocabulary import bad_request
 
 
 async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
@@ -25,10 +25,6 @@ async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
 
 async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: models.RepositoryCreation) -> Reply:
     """createRepository."""
-    if p.bare:
-        raise not_implemented("bare repositories arrive together with the restore of references")
-    if body.sample_data:
-        raise not_implemented("sample data is not filled in by the server; `make demo` shows how to load some")
     if body.storage_id:
         raise bad_request("body storage_id: this server has one store, leave it empty")
     made = await call.engine.create_repository(
@@ -36,6 +32,8 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
         body.storage_namespace,
         default_branch=body.default_branch or "main",
         read_only=bool(body.read_only),
+        bare=bool(p.bare),
+        samples_by=call.user if body.sample_data else "",
     )
     return json(201, views.repository(made))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lakebed_engine.stores.objects.registry import CLOUD
@@ -42,6 +43,16 @@ async def get_lakefs_version(call: Call, p: ops.GetLakeFSVersionParams) -> Reply
     return json(200, _version())
 
 
+async def get_storage_config(call: Call, p: ops.GetStorageConfigParams) -> Reply:
+    """getStorageConfig."""
+    return json(200, _storage(call.services.installation))
+
+
+async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: models.StatsEventsList) -> Reply:
+    """postStatsEvents. Nothing is kept of them."""
+    return empty()
+
+
 async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
     """getSetupState. The first start sets everything up, so the answer does not change."""
     login = models.LoginConfig(
@@ -66,16 +77,18 @@ def _version() -> models.VersionConfig:
 def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
     schemes += CLOUD if installation.cloud else ()
+    # clients ask once, and then of every repository: only where all stores sign may they be told so
+    signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
     return models.StorageConfig(
-        blockstore_type="local" if installation.local else "mem",
+        blockstore_type=schemes[0] if schemes else "mem",
         blockstore_namespace_example=f"{installation.default_namespace_prefix}/example",
         blockstore_namespace_ValidityRegex=f"^({'|'.join(schemes)})://",
         default_namespace_prefix=installation.default_namespace_prefix,
-        pre_sign_support=False,
-        pre_sign_support_ui=False,
-        import_support=False,
-        import_validity_regex="^$",
-        pre_sign_multipart_upload=False,
+        pre_sign_support=signs,
+        pre_sign_support_ui=signs,
+        import_support=bool(installation.imports),
+        import_validity_regex=f"^({'|'.join(map(re.escape, installation.imports))})" if installation.imports else "^$",
+        pre_sign_multipart_upload=signs,
         blockstore_id="",
         blockstore_description="",
     )

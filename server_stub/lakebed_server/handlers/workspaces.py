@@ -81,6 +81,13 @@ async def push_layer(call: Call, p: ops.PushLayerParams) -> Reply:
     return json(201, models.WorkspaceLayer(id=layer.id, rows=sum(part.rows for part in layer.parts)))
 
 
+async def share_objects(call: Call, p: ops.ShareObjectsParams, body: models.ObjectShares) -> Reply:
+    """shareObjects."""
+    pairs = [(one.path, one.same_as) for one in body.objects]
+    done = await call.engine.share_objects(p.repository, p.workspace, pairs, force=bool(p.force))
+    return json(200, models.ObjectSharesResult(shared=done.shared, left=done.left))
+
+
 async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
     """scanWorkspace."""
     done = await call.engine.scan_workspace(p.repository, p.workspace, force=bool(p.force))
@@ -113,6 +120,7 @@ async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: model
         replace_prefix=tuple(body.replace_prefix or ()),
         idempotency_key=views.text(body.idempotency_key),
         allow_empty=bool(body.allow_empty),
+        relocate=bool(body.relocate),
         force=bool(body.force),
         conflicts_amount=p.conflicts_amount or views.DEFAULT_AMOUNT,
     )

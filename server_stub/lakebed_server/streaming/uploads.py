@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
+import msgspec
 from lakebed_engine.vocabulary.records import Deletion, UploadRequest
+from lakebed_wire import models
 from lakebed_wire.operations import UploadObjectParams
 from msgspec import UNSET
 
@@ -20,10 +22,12 @@ from lakebed_server.streaming.multipart import Form, Part
 from lakebed_server.vocabulary import bad_request, not_implemented
 
 FORM = b"multipart/form-data"
+COMMIT = "commit"
 OCTETS = "application/octet-stream"
 
 _TYPE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _PATH_LIMIT = 4096  # bytes of a percent-encoded path in a form; the engine has the true limit
+_COMMIT_LIMIT = 1 << 20  # bytes of what is said about a commit in a form
 _META = (b"x-lakefs-meta-", b"x-lakebed-meta-")
 _INTERNAL = b"x-lakefs-internal-"
 
@@ -42,12 +46,35 @@ async def single(call: Call, p: UploadObjectParams) -> tuple[UploadRequest, Asyn
     return _request(call, p, sent_type), call.body.pieces()
 
 
-async def batch(call: Call) -> AsyncIterator[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion]:
-    """The changes of uploadObjects, in the order of the form's parts."""
+Change = tuple[UploadRequest, AsyncIterable[bytes]] | Deletion
+
+
+async def batch(call: Call) -> tuple[models.PublishCreation | None, AsyncIterator[Change]]:
+    """What uploadObjects is to commit, if anything, and its changes in the order of the form's parts."""
     sent_type = call.headers.get(b"content-type", b"")
     if not _is_form(sent_type):
         raise bad_request("body: expected Content-Type multipart/form-data")
-    async for part in Form(call.body, sent_type).parts():
+    parts = Form(call.body, sent_type).parts()
+    first = await anext(parts, None)
+    if first is None or first.name != COMMIT:
+        return None, _changes(first, parts)
+    return _creation(await first.whole(_COMMIT_LIMIT)), _changes(None, parts)
+
+
+def _creation(raw: bytes) -> models.PublishCreation:
+    try:
+        sent = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        unknown = sorted(sent.keys() - set(models.PublishCreation.__struct_encode_fields__))
+        if unknown:
+            raise bad_request(f"form: part commit has unknown members: {', '.join(map(repr, unknown[:3]))}"[:200])
+        return msgspec.json.decode(raw, type=models.PublishCreation)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_request(f"form: part commit: {error}") from None
+
+
+async def _changes(first: Part | None, parts: AsyncIterator[Part]) -> AsyncIterator[Change]:
+    part = first or await anext(parts, None)
+    while part is not None:
         if part.name == "delete":
             yield Deletion(_path(await part.whole(_PATH_LIMIT), "form: part delete"))
         elif part.name == "content":
@@ -59,8 +86,11 @@ async def batch(call: Call) -> AsyncIterator[tuple[UploadRequest, AsyncIterable[
                 metadata=user_metadata(part.headers),
             )
             yield request, part.pieces()
+        elif part.name == COMMIT:
+            raise bad_request("form: one part commit at most, before all other parts")
         else:
-            raise bad_request(f"form: unknown part {part.name!r}; parts are named content or delete")
+            raise bad_request(f"form: unknown part {part.name[:80]!r}; parts are named content or delete")
+        part = await anext(parts, None)
 
 
 def user_metadata(headers: Mapping[bytes, bytes]) -> dict[str, str]:

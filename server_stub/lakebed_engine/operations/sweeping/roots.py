@@ -23,8 +23,10 @@ from lakebed_engine.operations.context import (
     decode_workspace,
     staging,
 )
+from lakebed_engine.operations.footprints import TOUCHED
 from lakebed_engine.operations.refs import decode_tag
 from lakebed_engine.operations.repositories import COMMITS, MARKER, METADATA
+from lakebed_engine.operations.spans import SPAN
 from lakebed_engine.operations.swap import DROPS, OPERATIONS, Note
 from lakebed_engine.operations.sweeping.ledger import Ledger
 from lakebed_engine.stores.kv.base import KVStore, Row
@@ -38,7 +40,9 @@ LEASE = b"sweep"
 """Key of the lease inside a repository's partition."""
 
 _KNOWN = (
-    b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", b"due/", OPERATIONS, METADATA, LEASE,
+    b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", b"due/", b"task/", b"task-key/",
+    b"running/", OPERATIONS, METADATA, LEASE,
+    TOUCHED, SPAN,
 )  # fmt: skip
 """Every kind of row. One that is not listed may name files in a way that is not known here."""
 

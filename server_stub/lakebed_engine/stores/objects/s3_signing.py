@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 _PROBED = {"path.0": "probe"}
 _NO_UPLOAD = "NoSuchUpload"
+_LOOK = "look at"
 
 
 class S3Signer:
@@ -51,11 +52,17 @@ class S3Signer:
         """GETs, answered with the content types given."""
         return await self._threads.run(self._sign_reads, targets, seconds)
 
+    async def storage_class(self, key: str) -> str | None:
+        """None for the standard one, which S3 does not name. Raises BlobNotFound."""
+        found = await self.parts.call(_LOOK, key, lambda calls, where: calls.head_object(**where))
+        named = found.get("StorageClass")
+        return None if named is None else str(named)
+
     def _sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> list[SignedRequest]:
         sign = _signing(self._client, seconds)
         signed = []
         for target in targets:
-            headers = {"If-None-Match": "*", **_described(target)}
+            headers = ({"If-None-Match": "*"} if target.guarded else {}) | _described(target)
             signed.append(SignedRequest(sign("PUT", target.key, {}, headers), headers))
         return signed
 
@@ -95,7 +102,7 @@ class S3Parts:
         told: dict[str, Any] = {"ContentType": target.content_type} if target.content_type else {}
         if target.tags:
             told["Tagging"] = urlencode(target.tags, quote_via=quote)
-        answer = await self._call(
+        answer = await self.call(
             "begin an upload to", target.key, lambda calls, where: calls.create_multipart_upload(**where, **told)
         )
         return str(answer["UploadId"])
@@ -113,7 +120,7 @@ class S3Parts:
     async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
         """One attempt. Raises BlobNotFound, InvalidRequestError, OutcomeUnknownError."""
         told = {"Parts": [{"PartNumber": part.number, "ETag": part.etag} for part in parts]}
-        await self._call(
+        await self.call(
             "complete the upload to",
             key,
             lambda calls, where: calls.complete_multipart_upload(**where, UploadId=upload, MultipartUpload=told),
@@ -122,13 +129,14 @@ class S3Parts:
 
     async def abort(self, key: str, upload: str) -> None:
         """Give it up. Raises BlobNotFound."""
-        await self._call(
+        await self.call(
             "give up an upload to", key, lambda calls, at: calls.abort_multipart_upload(**at, UploadId=upload)
         )
 
-    async def _call(
+    async def call(
         self, doing: str, key: str, job: Callable[[Any, Mapping[str, str]], T], *, writes: bool = False
     ) -> T:
+        """One request on one key. Raises BlobNotFound, StoreUnavailableError; with `writes` OutcomeUnknownError."""
         return await self._threads.run(self._run, doing, key, job, writes)
 
     def _run(self, doing: str, key: str, job: Callable[[Any, Mapping[str, str]], T], writes: bool) -> T:
@@ -139,8 +147,8 @@ class S3Parts:
             return job(self._client.calls, {"Bucket": place.bucket, "Key": place.name(key)})
         except (ClientError, BotoCoreError) as error:
             fault = s3_fault(error)
-            if fault.code == _NO_UPLOAD:
-                raise BlobNotFound(f"there is no such upload to {place.uri}/{key}") from None
+            if fault.code == _NO_UPLOAD or (fault.status == 404 and doing == _LOOK):
+                raise BlobNotFound(f"cannot {doing} {place.uri}/{key}: it is not there") from None
             if writes and not fault.certain:
                 raise OutcomeUnknownError(
                     f"the answer was lost when it was tried to {doing} {place.uri}/{key}; look what is there"

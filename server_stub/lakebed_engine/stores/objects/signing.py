@@ -19,11 +19,16 @@ MOST_PARTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ToWrite:
-    """An object that is to be written. An empty `content_type` leaves it to whoever writes."""
+    """An object that is to be written. An empty `content_type` leaves it to whoever writes.
+
+    `guarded`: where the store can, the address replaces nothing that is there. The writer must then send the headers
+    that come with it, which only clients of our own do.
+    """
 
     key: str
     content_type: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
+    guarded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,15 @@ class Signer(Protocol):
 
     async def sign_reads(self, targets: Sequence[ToRead], seconds: int) -> Sequence[str]:
         """A URL that takes GETs, with ranges, of each key; empty for a key that it cannot sign for."""
+        ...
+
+
+@runtime_checkable
+class Classing(Protocol):
+    """A signer of a store that keeps objects in classes."""
+
+    async def storage_class(self, key: str) -> str | None:
+        """That of an object; None where the store tells none. Raises BlobNotFound."""
         ...
 
 

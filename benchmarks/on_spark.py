@@ -1,0 +1,22 @@
+"""Benchmarks that need PySpark, run from an environment that has none: in the one that `make spark` makes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = ROOT / ".venv-spark" / "bin" / "python"
+
+
+def run(module: str, folder: Path, *words: object) -> dict[str, float]:
+    """What a module of this package prints, such as `spark`; its progress goes to nobody."""
+    if not PYTHON.exists():
+        raise SystemExit("benchmarks of Spark need its environment: run `make spark` first")
+    command = [str(PYTHON), "-m", f"benchmarks.{module}", str(folder), *map(str, words)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{module} {words} failed: {done.stderr[-2000:]}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found

@@ -1,0 +1,280 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.commit_creation import CommitCreation
+from ...models.error import Error
+from ...models.task import Task
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    repository: str,
+    branch: str,
+    *,
+    body: CommitCreation,
+    wait: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    params: dict[str, Any] = {}
+
+    params["wait"] = wait
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/branches/{branch}/commits/async".format(
+            repository=quote(str(repository), safe=""),
+            branch=quote(str(branch), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | Task | None:
+    if response.status_code == 202:
+        response_202 = Task.from_dict(response.json())
+
+        return response_202
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | Task]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCreation,
+    wait: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Error | Task]:
+    """Commit as a task.
+
+     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
+    server, the task commits once or fails. Lakebed only.
+
+    Args:
+        repository (str):
+        branch (str):
+        wait (int | Unset):
+        idempotency_key (str | Unset):
+        body (CommitCreation): A commit to make.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | Task]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        body=body,
+        wait=wait,
+        idempotency_key=idempotency_key,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCreation,
+    wait: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Error | Task | None:
+    """Commit as a task.
+
+     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
+    server, the task commits once or fails. Lakebed only.
+
+    Args:
+        repository (str):
+        branch (str):
+        wait (int | Unset):
+        idempotency_key (str | Unset):
+        body (CommitCreation): A commit to make.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | Task
+    """
+
+    return sync_detailed(
+        repository=repository,
+        branch=branch,
+        client=client,
+        body=body,
+        wait=wait,
+        idempotency_key=idempotency_key,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCreation,
+    wait: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Response[Error | Task]:
+    """Commit as a task.
+
+     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
+    server, the task commits once or fails. Lakebed only.
+
+    Args:
+        repository (str):
+        branch (str):
+        wait (int | Unset):
+        idempotency_key (str | Unset):
+        body (CommitCreation): A commit to make.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | Task]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        body=body,
+        wait=wait,
+        idempotency_key=idempotency_key,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CommitCreation,
+    wait: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
+) -> Error | Task | None:
+    """Commit as a task.
+
+     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
+    server, the task commits once or fails. Lakebed only.
+
+    Args:
+        repository (str):
+        branch (str):
+        wait (int | Unset):
+        idempotency_key (str | Unset):
+        body (CommitCreation): A commit to make.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | Task
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            branch=branch,
+            client=client,
+            body=body,
+            wait=wait,
+            idempotency_key=idempotency_key,
+        )
+    ).parsed

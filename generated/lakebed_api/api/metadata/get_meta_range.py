@@ -1,0 +1,210 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.storage_uri import StorageURI
+from ...types import Response
+
+
+def _get_kwargs(
+    repository: str,
+    meta_range: str,
+) -> dict[str, Any]:
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/repositories/{repository}/metadata/meta_range/{meta_range}".format(
+            repository=quote(str(repository), safe=""),
+            meta_range=quote(str(meta_range), safe=""),
+        ),
+    }
+
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | StorageURI | None:
+    if response.status_code == 200:
+        response_200 = StorageURI.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | StorageURI]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    meta_range: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[Error | StorageURI]:
+    """Say where the file of a metarange lies.
+
+     A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
+
+    Args:
+        repository (str):
+        meta_range (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | StorageURI]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        meta_range=meta_range,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    meta_range: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Error | StorageURI | None:
+    """Say where the file of a metarange lies.
+
+     A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
+
+    Args:
+        repository (str):
+        meta_range (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | StorageURI
+    """
+
+    return sync_detailed(
+        repository=repository,
+        meta_range=meta_range,
+        client=client,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    meta_range: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Response[Error | StorageURI]:
+    """Say where the file of a metarange lies.
+
+     A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
+
+    Args:
+        repository (str):
+        meta_range (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | StorageURI]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        meta_range=meta_range,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    meta_range: str,
+    *,
+    client: AuthenticatedClient | Client,
+) -> Error | StorageURI | None:
+    """Say where the file of a metarange lies.
+
+     A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
+
+    Args:
+        repository (str):
+        meta_range (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | StorageURI
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            meta_range=meta_range,
+            client=client,
+        )
+    ).parsed

@@ -1,0 +1,213 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.repository_restore_status import RepositoryRestoreStatus
+from ...types import UNSET, Response
+
+
+def _get_kwargs(
+    repository: str,
+    *,
+    task_id: str,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["task_id"] = task_id
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/repositories/{repository}/restore".format(
+            repository=quote(str(repository), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | RepositoryRestoreStatus | None:
+    if response.status_code == 200:
+        response_200 = RepositoryRestoreStatus.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | RepositoryRestoreStatus]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    task_id: str,
+) -> Response[Error | RepositoryRestoreStatus]:
+    """Say how far a restore is.
+
+    Args:
+        repository (str):
+        task_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | RepositoryRestoreStatus]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        task_id=task_id,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    task_id: str,
+) -> Error | RepositoryRestoreStatus | None:
+    """Say how far a restore is.
+
+    Args:
+        repository (str):
+        task_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | RepositoryRestoreStatus
+    """
+
+    return sync_detailed(
+        repository=repository,
+        client=client,
+        task_id=task_id,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    task_id: str,
+) -> Response[Error | RepositoryRestoreStatus]:
+    """Say how far a restore is.
+
+    Args:
+        repository (str):
+        task_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | RepositoryRestoreStatus]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        task_id=task_id,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    *,
+    client: AuthenticatedClient | Client,
+    task_id: str,
+) -> Error | RepositoryRestoreStatus | None:
+    """Say how far a restore is.
+
+    Args:
+        repository (str):
+        task_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | RepositoryRestoreStatus
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            client=client,
+            task_id=task_id,
+        )
+    ).parsed

@@ -1,0 +1,272 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.complete_presign_multipart_upload import CompletePresignMultipartUpload
+from ...models.error import Error
+from ...models.object_stats import ObjectStats
+from ...types import UNSET, Response
+
+
+def _get_kwargs(
+    repository: str,
+    branch: str,
+    upload_id: str,
+    *,
+    body: CompletePresignMultipartUpload,
+    path: str,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    params: dict[str, Any] = {}
+
+    params["path"] = path
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "put",
+        "url": "/repositories/{repository}/branches/{branch}/staging/pmpu/{upload_id}".format(
+            repository=quote(str(repository), safe=""),
+            branch=quote(str(branch), safe=""),
+            upload_id=quote(str(upload_id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | ObjectStats | None:
+    if response.status_code == 200:
+        response_200 = ObjectStats.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Error.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | ObjectStats]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    branch: str,
+    upload_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CompletePresignMultipartUpload,
+    path: str,
+) -> Response[Error | ObjectStats]:
+    """Make parts one object and show it.
+
+    Args:
+        repository (str):
+        branch (str):
+        upload_id (str):
+        path (str):
+        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectStats]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        upload_id=upload_id,
+        body=body,
+        path=path,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    branch: str,
+    upload_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CompletePresignMultipartUpload,
+    path: str,
+) -> Error | ObjectStats | None:
+    """Make parts one object and show it.
+
+    Args:
+        repository (str):
+        branch (str):
+        upload_id (str):
+        path (str):
+        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectStats
+    """
+
+    return sync_detailed(
+        repository=repository,
+        branch=branch,
+        upload_id=upload_id,
+        client=client,
+        body=body,
+        path=path,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    branch: str,
+    upload_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CompletePresignMultipartUpload,
+    path: str,
+) -> Response[Error | ObjectStats]:
+    """Make parts one object and show it.
+
+    Args:
+        repository (str):
+        branch (str):
+        upload_id (str):
+        path (str):
+        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectStats]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        upload_id=upload_id,
+        body=body,
+        path=path,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    branch: str,
+    upload_id: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: CompletePresignMultipartUpload,
+    path: str,
+) -> Error | ObjectStats | None:
+    """Make parts one object and show it.
+
+    Args:
+        repository (str):
+        branch (str):
+        upload_id (str):
+        path (str):
+        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectStats
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            branch=branch,
+            upload_id=upload_id,
+            client=client,
+            body=body,
+            path=path,
+        )
+    ).parsed

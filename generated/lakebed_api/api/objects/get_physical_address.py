@@ -1,0 +1,264 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.staging_location import StagingLocation
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    repository: str,
+    branch: str,
+    *,
+    path: str,
+    presign: bool | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["path"] = path
+
+    params["presign"] = presign
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/repositories/{repository}/branches/{branch}/staging/backing".format(
+            repository=quote(str(repository), safe=""),
+            branch=quote(str(branch), safe=""),
+        ),
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | StagingLocation | None:
+    if response.status_code == 200:
+        response_200 = StagingLocation.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Error.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | StagingLocation]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    path: str,
+    presign: bool | Unset = UNSET,
+) -> Response[Error | StagingLocation]:
+    """Give an address to write the content of an object at.
+
+     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
+    never linked is left to a sweep.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        presign (bool | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | StagingLocation]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        path=path,
+        presign=presign,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    path: str,
+    presign: bool | Unset = UNSET,
+) -> Error | StagingLocation | None:
+    """Give an address to write the content of an object at.
+
+     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
+    never linked is left to a sweep.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        presign (bool | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | StagingLocation
+    """
+
+    return sync_detailed(
+        repository=repository,
+        branch=branch,
+        client=client,
+        path=path,
+        presign=presign,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    path: str,
+    presign: bool | Unset = UNSET,
+) -> Response[Error | StagingLocation]:
+    """Give an address to write the content of an object at.
+
+     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
+    never linked is left to a sweep.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        presign (bool | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | StagingLocation]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        path=path,
+        presign=presign,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    path: str,
+    presign: bool | Unset = UNSET,
+) -> Error | StagingLocation | None:
+    """Give an address to write the content of an object at.
+
+     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
+    never linked is left to a sweep.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        presign (bool | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | StagingLocation
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            branch=branch,
+            client=client,
+            path=path,
+            presign=presign,
+        )
+    ).parsed

@@ -1,0 +1,306 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.object_stats import ObjectStats
+from ...models.staging_metadata import StagingMetadata
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    repository: str,
+    branch: str,
+    *,
+    body: StagingMetadata,
+    path: str,
+    if_none_match: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(if_none_match, Unset):
+        headers["If-None-Match"] = if_none_match
+
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
+
+    params: dict[str, Any] = {}
+
+    params["path"] = path
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "put",
+        "url": "/repositories/{repository}/branches/{branch}/staging/backing".format(
+            repository=quote(str(repository), safe=""),
+            branch=quote(str(branch), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Error | ObjectStats | None:
+    if response.status_code == 200:
+        response_200 = ObjectStats.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 412:
+        response_412 = Error.from_dict(response.json())
+
+        return response_412
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 501:
+        response_501 = Error.from_dict(response.json())
+
+        return response_501
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Error | ObjectStats]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: StagingMetadata,
+    path: str,
+    if_none_match: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Response[Error | ObjectStats]:
+    """Show an object that was written to the store.
+
+     What is at the address must have the size and, where the store keeps one, the checksum that are
+    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        if_none_match (str | Unset):
+        if_match (str | Unset):
+        body (StagingMetadata): An object that was written to the store.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectStats]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        body=body,
+        path=path,
+        if_none_match=if_none_match,
+        if_match=if_match,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: StagingMetadata,
+    path: str,
+    if_none_match: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Error | ObjectStats | None:
+    """Show an object that was written to the store.
+
+     What is at the address must have the size and, where the store keeps one, the checksum that are
+    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        if_none_match (str | Unset):
+        if_match (str | Unset):
+        body (StagingMetadata): An object that was written to the store.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectStats
+    """
+
+    return sync_detailed(
+        repository=repository,
+        branch=branch,
+        client=client,
+        body=body,
+        path=path,
+        if_none_match=if_none_match,
+        if_match=if_match,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: StagingMetadata,
+    path: str,
+    if_none_match: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Response[Error | ObjectStats]:
+    """Show an object that was written to the store.
+
+     What is at the address must have the size and, where the store keeps one, the checksum that are
+    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        if_none_match (str | Unset):
+        if_match (str | Unset):
+        body (StagingMetadata): An object that was written to the store.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectStats]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        branch=branch,
+        body=body,
+        path=path,
+        if_none_match=if_none_match,
+        if_match=if_match,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    branch: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: StagingMetadata,
+    path: str,
+    if_none_match: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Error | ObjectStats | None:
+    """Show an object that was written to the store.
+
+     What is at the address must have the size and, where the store keeps one, the checksum that are
+    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+
+    Args:
+        repository (str):
+        branch (str):
+        path (str):
+        if_none_match (str | Unset):
+        if_match (str | Unset):
+        body (StagingMetadata): An object that was written to the store.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectStats
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            branch=branch,
+            client=client,
+            body=body,
+            path=path,
+            if_none_match=if_none_match,
+            if_match=if_match,
+        )
+    ).parsed

@@ -1,0 +1,277 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.error import Error
+from ...models.object_shares import ObjectShares
+from ...models.object_shares_result import ObjectSharesResult
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    repository: str,
+    workspace: str,
+    *,
+    body: ObjectShares,
+    force: bool | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    params: dict[str, Any] = {}
+
+    params["force"] = force
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/repositories/{repository}/workspaces/{workspace}/shares".format(
+            repository=quote(str(repository), safe=""),
+            workspace=quote(str(workspace), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Error | ObjectSharesResult | None:
+    if response.status_code == 200:
+        response_200 = ObjectSharesResult.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = Error.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = Error.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Error.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
+    if response.status_code == 429:
+        response_429 = Error.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 500:
+        response_500 = Error.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Error.from_dict(response.json())
+
+        return response_503
+
+    if response.status_code == 507:
+        response_507 = Error.from_dict(response.json())
+
+        return response_507
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Error | ObjectSharesResult]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ObjectShares,
+    force: bool | Unset = UNSET,
+) -> Response[Error | ObjectSharesResult]:
+    """Let paths name the data that other paths of the same content name.
+
+     Where two paths of the workspace show the same checksum and size, the first takes over the physical
+    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
+    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
+    changes. Safe to repeat.
+
+    Args:
+        repository (str):
+        workspace (str):
+        force (bool | Unset):
+        body (ObjectShares): Paths that are to name the data of others, each once.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectSharesResult]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        workspace=workspace,
+        body=body,
+        force=force,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ObjectShares,
+    force: bool | Unset = UNSET,
+) -> Error | ObjectSharesResult | None:
+    """Let paths name the data that other paths of the same content name.
+
+     Where two paths of the workspace show the same checksum and size, the first takes over the physical
+    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
+    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
+    changes. Safe to repeat.
+
+    Args:
+        repository (str):
+        workspace (str):
+        force (bool | Unset):
+        body (ObjectShares): Paths that are to name the data of others, each once.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectSharesResult
+    """
+
+    return sync_detailed(
+        repository=repository,
+        workspace=workspace,
+        client=client,
+        body=body,
+        force=force,
+    ).parsed
+
+
+async def asyncio_detailed(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ObjectShares,
+    force: bool | Unset = UNSET,
+) -> Response[Error | ObjectSharesResult]:
+    """Let paths name the data that other paths of the same content name.
+
+     Where two paths of the workspace show the same checksum and size, the first takes over the physical
+    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
+    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
+    changes. Safe to repeat.
+
+    Args:
+        repository (str):
+        workspace (str):
+        force (bool | Unset):
+        body (ObjectShares): Paths that are to name the data of others, each once.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Error | ObjectSharesResult]
+    """
+
+    kwargs = _get_kwargs(
+        repository=repository,
+        workspace=workspace,
+        body=body,
+        force=force,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    repository: str,
+    workspace: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: ObjectShares,
+    force: bool | Unset = UNSET,
+) -> Error | ObjectSharesResult | None:
+    """Let paths name the data that other paths of the same content name.
+
+     Where two paths of the workspace show the same checksum and size, the first takes over the physical
+    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
+    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
+    changes. Safe to repeat.
+
+    Args:
+        repository (str):
+        workspace (str):
+        force (bool | Unset):
+        body (ObjectShares): Paths that are to name the data of others, each once.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Error | ObjectSharesResult
+    """
+
+    return (
+        await asyncio_detailed(
+            repository=repository,
+            workspace=workspace,
+            client=client,
+            body=body,
+            force=force,
+        )
+    ).parsed

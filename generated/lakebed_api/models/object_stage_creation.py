@@ -1,0 +1,130 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.object_user_metadata import ObjectUserMetadata
+
+
+T = TypeVar("T", bound="ObjectStageCreation")
+
+
+@_attrs_define
+class ObjectStageCreation:
+    """An object that is in a store already.
+
+    Attributes:
+        physical_address (str): Where it is, as a full address.
+        checksum (str): Its MD5 in hexadecimal; or the ETag of the store.
+        size_bytes (int): Its size.
+        mtime (int | Unset): When it was written (Unix seconds); now when absent.
+        metadata (ObjectUserMetadata | Unset): Keys and values of an object.
+        content_type (str | Unset): Its content type; `application/octet-stream` when absent.
+        force (bool | Unset): Act on a read-only repository as well. Default: False.
+    """
+
+    physical_address: str
+    checksum: str
+    size_bytes: int
+    mtime: int | Unset = UNSET
+    metadata: ObjectUserMetadata | Unset = UNSET
+    content_type: str | Unset = UNSET
+    force: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        physical_address = self.physical_address
+
+        checksum = self.checksum
+
+        size_bytes = self.size_bytes
+
+        mtime = self.mtime
+
+        metadata: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.metadata, Unset):
+            metadata = self.metadata.to_dict()
+
+        content_type = self.content_type
+
+        force = self.force
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "physical_address": physical_address,
+                "checksum": checksum,
+                "size_bytes": size_bytes,
+            }
+        )
+        if mtime is not UNSET:
+            field_dict["mtime"] = mtime
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+        if content_type is not UNSET:
+            field_dict["content_type"] = content_type
+        if force is not UNSET:
+            field_dict["force"] = force
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.object_user_metadata import ObjectUserMetadata
+
+        d = dict(src_dict)
+        physical_address = d.pop("physical_address")
+
+        checksum = d.pop("checksum")
+
+        size_bytes = d.pop("size_bytes")
+
+        mtime = d.pop("mtime", UNSET)
+
+        _metadata = d.pop("metadata", UNSET)
+        metadata: ObjectUserMetadata | Unset
+        if isinstance(_metadata, Unset):
+            metadata = UNSET
+        else:
+            metadata = ObjectUserMetadata.from_dict(_metadata)
+
+        content_type = d.pop("content_type", UNSET)
+
+        force = d.pop("force", UNSET)
+
+        object_stage_creation = cls(
+            physical_address=physical_address,
+            checksum=checksum,
+            size_bytes=size_bytes,
+            mtime=mtime,
+            metadata=metadata,
+            content_type=content_type,
+            force=force,
+        )
+
+        object_stage_creation.additional_properties = d
+        return object_stage_creation
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,115 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.publish_creation_metadata import PublishCreationMetadata
+
+
+T = TypeVar("T", bound="PublishCreation")
+
+
+@_attrs_define
+class PublishCreation:
+    """How objects and deletions are to be committed that come with it. Unknown members are refused.
+
+    Attributes:
+        message (str): What was done; may be empty.
+        metadata (PublishCreationMetadata | Unset): Keys and values.
+        date (int | Unset): The time to record in place of the present one (Unix seconds).
+        allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
+        idempotency_key (str | Unset): Any text. The same request with the same one changes nothing and gives the commit
+            of the first; it is remembered for a week.
+    """
+
+    message: str
+    metadata: PublishCreationMetadata | Unset = UNSET
+    date: int | Unset = UNSET
+    allow_empty: bool | Unset = False
+    idempotency_key: str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        message = self.message
+
+        metadata: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.metadata, Unset):
+            metadata = self.metadata.to_dict()
+
+        date = self.date
+
+        allow_empty = self.allow_empty
+
+        idempotency_key = self.idempotency_key
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "message": message,
+            }
+        )
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+        if date is not UNSET:
+            field_dict["date"] = date
+        if allow_empty is not UNSET:
+            field_dict["allow_empty"] = allow_empty
+        if idempotency_key is not UNSET:
+            field_dict["idempotency_key"] = idempotency_key
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.publish_creation_metadata import PublishCreationMetadata
+
+        d = dict(src_dict)
+        message = d.pop("message")
+
+        _metadata = d.pop("metadata", UNSET)
+        metadata: PublishCreationMetadata | Unset
+        if isinstance(_metadata, Unset):
+            metadata = UNSET
+        else:
+            metadata = PublishCreationMetadata.from_dict(_metadata)
+
+        date = d.pop("date", UNSET)
+
+        allow_empty = d.pop("allow_empty", UNSET)
+
+        idempotency_key = d.pop("idempotency_key", UNSET)
+
+        publish_creation = cls(
+            message=message,
+            metadata=metadata,
+            date=date,
+            allow_empty=allow_empty,
+            idempotency_key=idempotency_key,
+        )
+
+        publish_creation.additional_properties = d
+        return publish_creation
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,113 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.commit_overrides import CommitOverrides
+
+
+T = TypeVar("T", bound="RevertCreation")
+
+
+@_attrs_define
+class RevertCreation:
+    """A commit to take back.
+
+    Attributes:
+        ref (str): The commit, by any expression that leads to it.
+        parent_number (int): For a merge, the parent to which it is taken back, counted from 1; else 0.
+        commit_overrides (CommitOverrides | Unset): What a commit says in place of what it would.
+        force (bool | Unset): Act on a read-only repository as well. Default: False.
+        allow_empty (bool | Unset): Make a commit even when nothing is left to take back. Default: False.
+    """
+
+    ref: str
+    parent_number: int
+    commit_overrides: CommitOverrides | Unset = UNSET
+    force: bool | Unset = False
+    allow_empty: bool | Unset = False
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        ref = self.ref
+
+        parent_number = self.parent_number
+
+        commit_overrides: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.commit_overrides, Unset):
+            commit_overrides = self.commit_overrides.to_dict()
+
+        force = self.force
+
+        allow_empty = self.allow_empty
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "ref": ref,
+                "parent_number": parent_number,
+            }
+        )
+        if commit_overrides is not UNSET:
+            field_dict["commit_overrides"] = commit_overrides
+        if force is not UNSET:
+            field_dict["force"] = force
+        if allow_empty is not UNSET:
+            field_dict["allow_empty"] = allow_empty
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.commit_overrides import CommitOverrides
+
+        d = dict(src_dict)
+        ref = d.pop("ref")
+
+        parent_number = d.pop("parent_number")
+
+        _commit_overrides = d.pop("commit_overrides", UNSET)
+        commit_overrides: CommitOverrides | Unset
+        if isinstance(_commit_overrides, Unset):
+            commit_overrides = UNSET
+        else:
+            commit_overrides = CommitOverrides.from_dict(_commit_overrides)
+
+        force = d.pop("force", UNSET)
+
+        allow_empty = d.pop("allow_empty", UNSET)
+
+        revert_creation = cls(
+            ref=ref,
+            parent_number=parent_number,
+            commit_overrides=commit_overrides,
+            force=force,
+            allow_empty=allow_empty,
+        )
+
+        revert_creation.additional_properties = d
+        return revert_creation
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

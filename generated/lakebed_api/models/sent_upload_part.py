@@ -1,0 +1,71 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="SentUploadPart")
+
+
+@_attrs_define
+class SentUploadPart:
+    """A part that was written.
+
+    Attributes:
+        part_number (int): Its number.
+        etag (str): What the store answered.
+    """
+
+    part_number: int
+    etag: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        part_number = self.part_number
+
+        etag = self.etag
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "part_number": part_number,
+                "etag": etag,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        part_number = d.pop("part_number")
+
+        etag = d.pop("etag")
+
+        sent_upload_part = cls(
+            part_number=part_number,
+            etag=etag,
+        )
+
+        sent_upload_part.additional_properties = d
+        return sent_upload_part
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,81 @@
+# generated from openapi.yaml by `make generate` - do not edit
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="StagingLocation")
+
+
+@_attrs_define
+class StagingLocation:
+    """Where the content of an object is to be written.
+
+    Attributes:
+        physical_address (str | Unset): The full address.
+        presigned_url (str | Unset): A signed address for one PUT.
+        presigned_url_expiry (int | Unset): When the signed address ends (Unix seconds).
+    """
+
+    physical_address: str | Unset = UNSET
+    presigned_url: str | Unset = UNSET
+    presigned_url_expiry: int | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        physical_address = self.physical_address
+
+        presigned_url = self.presigned_url
+
+        presigned_url_expiry = self.presigned_url_expiry
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({})
+        if physical_address is not UNSET:
+            field_dict["physical_address"] = physical_address
+        if presigned_url is not UNSET:
+            field_dict["presigned_url"] = presigned_url
+        if presigned_url_expiry is not UNSET:
+            field_dict["presigned_url_expiry"] = presigned_url_expiry
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        physical_address = d.pop("physical_address", UNSET)
+
+        presigned_url = d.pop("presigned_url", UNSET)
+
+        presigned_url_expiry = d.pop("presigned_url_expiry", UNSET)
+
+        staging_location = cls(
+            physical_address=physical_address,
+            presigned_url=presigned_url,
+            presigned_url_expiry=presigned_url_expiry,
+        )
+
+        staging_location.additional_properties = d
+        return staging_location
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,167 @@
+"""The verbs of threads that would only wait for the event loop: they ask by the short lane. Over `writing` and `lane`.
+
+Whatever is not plain there goes the long way, which repeats, waits and explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+from lakebed import _checks
+from lakebed._async.outgoing import outgoing
+from lakebed._async.transfer import checked_metadata, compare
+from lakebed._fsspec.lane import LongWay
+from lakebed._fsspec.one_look import OneLook, caller, is_opening
+from lakebed._fsspec.places import Place, Row, file_row, folder_row, object_place, writable_place
+from lakebed._fsspec.plain_http import Block
+from lakebed._fsspec.reading import FOOTED, TAIL, Opened
+from lakebed._fsspec.shared import place_of
+from lakebed._fsspec.uploads import Held
+from lakebed._fsspec.writing import Writing
+from lakebed._gateway import objects
+from lakebed._source import Meter
+from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
+from lakebed.model import ObjectInfo
+
+
+class Quick(Writing):
+    """Facts and ranges, by one request in the thread that asks."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._looked: OneLook[Opened] = OneLook()
+
+    def info(self, path: str, **kwargs: Any) -> Row:
+        """What is known of a file or directory. Raises ObjectNotFoundError."""
+        place = Place.of(self._strip_protocol(path))
+        if place.path:
+            with suppress(LongWay, NotFoundError):
+                return self._info_now(place)
+        row: Row = self._wait(self._info, path, **kwargs)
+        return row
+
+    def isdir(self, path: str) -> bool:
+        """Whether there is something below this path, and no object at it."""
+        try:
+            return bool(self.info(path)["type"] == "directory")
+        except FileNotFoundError:
+            return False
+
+    def isfile(self, path: str) -> bool:
+        """Whether an object is at exactly this path."""
+        name = self._strip_protocol(path)
+        place = Place.of(name)
+        if not place.path:
+            return False
+        asker = caller()
+        if asker is not None and is_opening(asker):
+            return self._looks(name, asker)
+        try:
+            self._stat_now(place)
+        except NotFoundError:
+            return False
+        except LongWay:
+            return bool(self._wait(self._isfile, path))
+        return True
+
+    def _looks(self, path: str, asker: FrameType) -> bool:
+        """Open for the one who asks whether there is something to be opened."""
+        try:
+            found = self._open_now(path)
+        except NotFoundError:
+            return False
+        self._looked.keep(path, asker, found)
+        return True
+
+    def _info_now(self, place: Place) -> Row:
+        """Raises LongWay, and NotFoundError for what the long way may still explain."""
+        try:
+            return file_row(place.name, self._stat_now(place))
+        except ObjectNotFoundError:
+            seen = self._flushed(place)
+            page = objects.list_page(seen.repository, seen.ref, prefix=seen.folder, delimiter="", after="", amount=1)
+            if not self._lane.call(page).items:
+                raise
+        return folder_row(place.name)
+
+    def _stat_now(self, place: Place) -> ObjectInfo:
+        self._here()
+        seen = self._flushed(place)
+        known = self._frozen.get(seen)
+        return known or self._lane.call(objects.stat(seen.repository, seen.ref, _checks.check_path(seen.path)))
+
+    def _flushed(self, place: Place) -> Place:
+        """Where a path is read, when that shows what was written."""
+        behind = self._behind()
+        if behind is not None:
+            self._wait(behind.flush)
+        return self._seen(place)
+
+    def _open_now(self, path: str) -> Opened:
+        """What a reader needs: the row, a local file, or the last bytes of the object."""
+        place = object_place(path)
+        self._here()
+        known = self._shared.known(place.repository)
+        if known is not None:
+            seen = self._flushed(place)
+            with suppress(LongWay, NotFoundError, InvalidRequestError):
+                if not known[1] and path.lower().endswith(FOOTED):
+                    info, tail = self._lane.call(objects.tail(seen.repository, seen.ref, seen.path, TAIL))
+                    return file_row(path, info), None, tail
+                row = file_row(path, self._stat_now(place))
+                return row, place_of(known, row), b""
+        opened: Opened = self._wait(self._begin_reading, path)
+        return opened
+
+    def _read_now(self, path: str, start: int, length: int, checksum: str) -> bytes:
+        """Exactly this range of the object that has this checksum."""
+        seen = self._seen(object_place(path))
+        if self._shared.by_server(seen.repository):
+            with suppress(LongWay, LakebedError):
+                info, data = self._lane.call(objects.piece(seen.repository, seen.ref, seen.path, start, length))
+                if info.checksum == checksum and len(data) == length:
+                    return data
+        whole: bytes = self._wait(self._read_exactly, path, start, length, checksum)
+        return whole
+
+    def _read_into(self, path: str, start: int, view: memoryview, checksum: str) -> bool:
+        """The same into memory that is there. False when that is not the way, or failed: it holds nothing then."""
+        seen = self._seen(object_place(path))
+        if not self._shared.by_server(seen.repository):
+            return False
+        with suppress(LongWay, LakebedError):
+            call = objects.piece(seen.repository, seen.ref, seen.path, start, view.nbytes)
+            return self._lane.call(call, view)[0].checksum == checksum
+        return False
+
+    def _store_now(self, path: str, mode: str, options: dict[str, Any], held: Held) -> ObjectInfo | None:
+        """Write a whole object to a branch. None when that is not the way, or failed: the long way can say why."""
+        place = writable_place(path)
+        if self._intrans or mode != "wb" or "+" in place.ref:
+            return None
+        item = outgoing(place.path, b"", **options)
+        call = objects.upload(
+            place.repository,
+            place.ref,
+            item.path,
+            content_type=item.content_type,
+            metadata=checked_metadata(item.metadata),
+            if_absent=False,
+            if_match=None,
+        )
+        meter = Meter()
+        with suppress(LongWay, LakebedError):
+            stored = self._lane.send(call, _then_hashed(held.parts(), meter), held.size)
+            compare(call, stored, meter)
+            return stored
+        return None
+
+
+def _then_hashed(parts: Sequence[Block], meter: Meter) -> Iterator[Block]:
+    """The parts; and when the last one is sent and the server has work to do, their hash."""
+    yield from parts
+    for part in parts:
+        meter(part)

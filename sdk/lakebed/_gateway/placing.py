@@ -1,0 +1,53 @@
+"""Calls about objects that are in a store already, and about what is told of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lakebed._gateway import answers, convert
+from lakebed._gateway._build import call, reads
+from lakebed._wire import Call, Subject
+from lakebed.model import ObjectInfo
+
+
+def link(
+    repository: str,
+    branch: str,
+    path: str,
+    physical_address: str,
+    checksum: str,
+    size: int,
+    *,
+    content_type: str,
+    metadata: Mapping[str, str],
+) -> Call[ObjectInfo]:
+    """Show an object that is in a store already. Showing it twice is the same as once."""
+    from lakebed_api.api.objects import link_physical_address
+    from lakebed_api.models import ObjectStats, ObjectUserMetadata, StagingLocation, StagingMetadata
+    from lakebed_api.types import UNSET
+
+    body = StagingMetadata(
+        staging=StagingLocation(physical_address=physical_address),
+        checksum=checksum,
+        size_bytes=size,
+        content_type=content_type or UNSET,
+        user_metadata=ObjectUserMetadata.from_dict(metadata),
+    )
+    return call(
+        "linkPhysicalAddress",
+        link_physical_address._get_kwargs(repository, branch, body=body, path=path),
+        reads(ObjectStats.from_dict, convert.stored),
+        Subject(repository, branch, path),
+        repeat="safe",
+    )
+
+
+def replace_metadata(repository: str, branch: str, path: str, metadata: Mapping[str, str]) -> Call[None]:
+    """Replace the metadata of an object. Doing it twice is the same as once."""
+    from lakebed_api.api.objects import update_object_user_metadata
+    from lakebed_api.models import ObjectUserMetadata, UpdateObjectUserMetadata
+
+    body = UpdateObjectUserMetadata(set_=ObjectUserMetadata.from_dict(metadata))
+    kwargs = update_object_user_metadata._get_kwargs(repository, branch, body=body, path=path)
+    subject = Subject(repository, branch, path)
+    return call("updateObjectUserMetadata", kwargs, answers.nothing, subject, success=204, repeat="safe")

@@ -1,0 +1,110 @@
+"""Calls about tasks: commits and merges that a server does in its own time. With a key, asking twice is asking once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lakebed._gateway import answers, convert
+from lakebed._gateway._build import call, reads
+from lakebed._wire import Call, Subject
+from lakebed.errors import LakebedError, ServerError
+from lakebed.model import Commit
+
+WAIT = 20
+"""Seconds for which the server is asked to wait for the end before it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """A task as it stands. When it is completed it has a commit or an error."""
+
+    id: str
+    completed: bool
+    commit: Commit | None
+    error: LakebedError | None
+
+
+def commit(
+    repository: str,
+    branch: str,
+    message: str,
+    metadata: Mapping[str, str],
+    *,
+    date: int | None,
+    allow_empty: bool,
+    key: str,
+) -> Call[TaskState]:
+    """Begin a commit, or find the one that was begun with this key."""
+    from lakebed_api.api.commits import commit_async
+    from lakebed_api.models import CommitCreation, CommitCreationMetadata
+    from lakebed_api.types import UNSET
+
+    body = CommitCreation(
+        message=message,
+        metadata=CommitCreationMetadata.from_dict(metadata),
+        date=UNSET if date is None else date,
+        allow_empty=allow_empty,
+    )
+    kwargs = commit_async._get_kwargs(repository, branch, body=body, wait=WAIT, idempotency_key=key)
+    return _call("commitAsync", kwargs, Subject(repository, branch), 202)
+
+
+def merge(
+    repository: str,
+    source: str,
+    destination: str,
+    *,
+    message: str,
+    metadata: Mapping[str, str],
+    strategy: str,
+    squash: bool,
+    allow_empty: bool,
+    resolve: Sequence[tuple[str, str]],
+    key: str,
+) -> Call[TaskState]:
+    """Begin a merge, or find the one that was begun with this key."""
+    from lakebed_api.api.merges import merge_into_branch_async
+    from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
+    from lakebed_api.types import UNSET
+
+    body = Merge(
+        message=message or UNSET,
+        metadata=MergeMetadata.from_dict(metadata),
+        strategy=strategy or UNSET,
+        allow_empty=allow_empty,
+        squash_merge=squash,
+        resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
+    )
+    kwargs = merge_into_branch_async._get_kwargs(
+        repository, source, destination, body=body, wait=WAIT, idempotency_key=key
+    )
+    return _call("mergeIntoBranchAsync", kwargs, Subject(repository, destination), 202)
+
+
+def get(repository: str, ref: str, task_id: str) -> Call[TaskState]:
+    """How far a task is."""
+    from lakebed_api.api.commits import get_task
+
+    return _call("getTask", get_task._get_kwargs(repository, task_id, wait=WAIT), Subject(repository, ref), 200)
+
+
+def _call(operation: str, kwargs: Mapping[str, object], subject: Subject, success: int) -> Call[TaskState]:
+    from lakebed_api.models import Task
+
+    def read(task: Task) -> TaskState:
+        made = convert.commit(task.commit) if task.commit else None
+        error = None
+        if task.error:
+            kind, message = convert.text(task.error.kind, ""), convert.text(task.error.message)
+            cls = answers.BY_KIND.get(kind, ServerError)
+            error = cls(
+                f"{operation} on {subject} failed: {message}",
+                kind=kind,
+                operation=operation,
+                repository=subject.repository,
+                ref=subject.ref,
+            )
+        return TaskState(convert.text(task.id), bool(task.completed), made, error)
+
+    return call(operation, kwargs, reads(Task.from_dict, read), subject, success=success, repeat="safe", slow=True)

@@ -1,0 +1,25 @@
+# Generated from sdk/lakebed/_async/tasks.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Tasks as flows: begin, and ask until it is over. Whatever is lost on the way is asked for again: the key sees to it
+that nothing happens twice. Under `merging`.
+"""
+
+from __future__ import annotations
+
+from lakebed._gateway import tasks
+from lakebed._sync.transport import Transport
+from lakebed._wire import Call
+from lakebed.errors import ProtocolError
+from lakebed.model import Commit
+
+
+def finished(transport: Transport, repository: str, ref: str, begin: Call[tasks.TaskState]) -> Commit:
+    """The commit of a task. Raises the error that it ended with."""
+    state = transport.call(begin)
+    while not state.completed:
+        state = transport.call(tasks.get(repository, ref, state.id))
+    if state.commit is not None:
+        return state.commit
+    raise state.error or ProtocolError(
+        f"task {state.id} of {repository} is over without a commit and without an error", repository=repository, ref=ref
+    )

@@ -1,0 +1,189 @@
+"""How code in any process comes to a client, and which ref and path a target means. The bottom of this package.
+
+Over the SDK alone; imports no PySpark. What goes to a Python worker is an `Access`: a small frozen value, never a live
+client. Its secret is in no text of it, and stays out of options and plans, which Spark shows.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TypeAlias
+
+import attrs
+import lakebed
+from lakebed import _config, _default
+from lakebed._config import Settings
+from lakebed._uri import SCHEMES
+from lakebed.errors import ConfigurationError, InvalidRequestError, ReadOnlyRefError
+
+Target: TypeAlias = "str | lakebed.Ref"
+"""`lakebed://repository/ref/path`, or a handle: a ref, a branch, a tag or a workspace."""
+
+Holder: TypeAlias = "lakebed.Lake | lakebed.Repository | lakebed.Ref | Access"
+
+_CLIENTS: dict[tuple[int, Settings], lakebed.Lake] = {}
+_MOST_CLIENTS = 16
+
+
+@attrs.frozen
+class Access:
+    """A server and how to come in: goes to executors, inside of pickled objects only. No text of it shows the secret.
+
+    `connect` prefers what the process that calls it is configured with, when that is for the same server.
+    """
+
+    endpoint: str | None = None
+    access_key_id: str | None = None
+    secret_access_key: str | None = attrs.field(default=None, repr=False)
+    timeout: float = _config.TIMEOUT
+    retries: int = _config.RETRIES
+
+    @classmethod
+    def of(cls, holder: Holder | None = None) -> Access:
+        """That of a live handle; without one, that of `with lake.as_default():` or of this process's configuration.
+
+        Raises ConfigurationError when this process has none.
+        """
+        if isinstance(holder, Access):
+            return holder
+        settings = _settings_of(holder)
+        return cls(
+            settings.endpoint,
+            settings.access_key_id,
+            settings.secret_access_key,
+            settings.timeout,
+            settings.retries,
+        )
+
+    def settings(self) -> Settings:
+        """What a client is made with in this process. Raises ConfigurationError."""
+        own = self._own()
+        if own is not None:
+            return own
+        given = (self.endpoint, self.access_key_id, self.secret_access_key)
+        return _config.resolve(*given, timeout=self.timeout, retries=self.retries)
+
+    def connect(self) -> lakebed.Lake:
+        """A client in this process, shared by all who ask for the same: do not close it. Raises ConfigurationError."""
+        key = (os.getpid(), self.settings())
+        lake = _CLIENTS.get(key)
+        if lake is None:
+            if len(_CLIENTS) >= _MOST_CLIENTS:
+                _CLIENTS.clear()
+            lake = _CLIENTS[key] = lakebed.Lake(key[1])
+        return lake
+
+    def _own(self) -> Settings | None:
+        """This process's configuration, when it is for this server and, where a key is known, for this user."""
+        try:
+            with warnings.catch_warnings():  # misspelled names were told of where the client was made
+                warnings.simplefilter("ignore", lakebed.ConfigurationWarning)
+                own = _config.resolve(None, None, None, timeout=self.timeout, retries=self.retries)
+        except ConfigurationError:
+            return None
+        same_server = self.endpoint is None or _config.normalise_endpoint(self.endpoint) == own.endpoint
+        same_user = self.access_key_id is None or self.access_key_id == own.access_key_id
+        return own if same_server and same_user else None
+
+
+@attrs.frozen
+class Place:
+    """A path in a ref of a repository. `path` has no slash at its end, and is empty for the whole ref."""
+
+    repository: str
+    ref: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"{SCHEMES[0]}{self.repository}/{self.ref}/{self.path}"
+
+    @property
+    def folder(self) -> str:
+        """The prefix of all that lies below the path."""
+        return f"{self.path}/" if self.path else ""
+
+    @property
+    def workspace_id(self) -> str | None:
+        """The id of the workspace that the ref names, `main+<id>`."""
+        return self.ref.partition("+")[2] or None
+
+    def to(self, path: str) -> Place:
+        """Another path of the same ref."""
+        return attrs.evolve(self, path=path.rstrip("/"))
+
+    def reader(self, lake: lakebed.Lake) -> lakebed.Ref:
+        """A handle to read at."""
+        return lake.repository(self.repository).ref(self.ref)
+
+    def writer(self, lake: lakebed.Lake) -> lakebed.Branch | lakebed.Workspace:
+        """A handle to write at. Raises ReadOnlyRefError for what is no branch and no workspace, and NotFoundError."""
+        repository = lake.repository(self.repository)
+        if self.workspace_id is not None:
+            return repository.workspace(self.ref)
+        if any(mark in self.ref for mark in "~^@$:"):
+            raise self.read_only()
+        branch = repository.branch(self.ref)
+        try:
+            branch.info()
+        except lakebed.NotFoundError as error:
+            if error.kind == "branch_not_found" and _is_ref(repository, self.ref):
+                raise self.read_only() from None
+            raise
+        return branch
+
+    def read_only(self) -> ReadOnlyRefError:
+        """It was to be written to."""
+        return ReadOnlyRefError(
+            f"{self} cannot be written to: {self.ref!r} is no branch; write to a branch or a workspace, "
+            f"`repo.branch('new').create({self.ref!r})` makes one",
+            repository=self.repository,
+            ref=self.ref,
+            path=self.path,
+        )
+
+
+def locate(target: Target, path: str = "") -> Place:
+    """Which path of which ref is meant; `path` goes below a handle, or below the path of a URI.
+
+    Raises InvalidRequestError for what is neither a URI nor a handle, or names no ref.
+    """
+    if isinstance(target, str):
+        found = lakebed.parse_uri(target)
+        if not found.ref:
+            raise InvalidRequestError(f"{target!r} names no ref: write lakebed://{found.repository}/main/path")
+        above = found.path.rstrip("/")
+        below = f"{above}/{path}" if above and path else above or path
+        return Place(found.repository, found.ref, below.rstrip("/"))
+    if isinstance(target, lakebed.Ref):
+        return Place(target.repository.id, target.id, path.rstrip("/"))
+    raise InvalidRequestError(
+        f"a target is lakebed://repository/ref/path, or a branch, a ref or a workspace, not {type(target).__name__}"
+    )
+
+
+def access_to(target: Target, lake: Holder | None = None) -> Access:
+    """How to come to a target: its own client's where it is a handle, else that of `lake`, else the process's own."""
+    return Access.of(target if lake is None and not isinstance(target, str) else lake)
+
+
+def _is_ref(repository: lakebed.Repository, expression: str) -> bool:
+    try:
+        repository.commit(expression)
+    except lakebed.NotFoundError:
+        return False
+    return True
+
+
+def _settings_of(holder: Holder | None) -> Settings:
+    if holder is None:
+        return _default.bound() or _config.resolve(None, None, None)
+    if isinstance(holder, lakebed.Lake):
+        return holder.settings
+    transport = getattr(holder, "_plain", None) or getattr(holder, "_transport", None)
+    settings = getattr(transport, "settings", None)
+    if not isinstance(settings, Settings):
+        raise InvalidRequestError(
+            f"{type(holder).__name__} is no handle of a lake: pass lakebed.connect(), or what it gives"
+        )
+    return settings

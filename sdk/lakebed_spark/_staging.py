@@ -1,0 +1,163 @@
+"""One frame into a workspace: by Spark's own writer, to a prefix of its own, then registered.
+
+Over `_landing`; under `writing` and `transaction`. What a failed task or a whole failed job leaves lies below a prefix
+that nothing names. Nothing shows in the workspace before all of it is registered.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import lakebed
+from lakebed._signed import DIRECT, wanted_path
+from lakebed._sync import datapaths
+from lakebed.errors import InvalidRequestError, ObjectExistsError, UnsupportedOperationError
+from lakebed.model import ObjectInfo
+
+from lakebed_spark._access import Place
+from lakebed_spark._formats import ENDINGS, is_hidden
+from lakebed_spark._landing import Landing
+from lakebed_spark._partitions import folders_of
+from lakebed_spark._session import has_filesystem, lowered
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MODES = ("append", "overwrite", "overwrite_partitions", "error")
+MOST_PREFIXES = 100
+"""Prefixes that a commit can replace; the server's limit."""
+
+_FEW = 20
+_MARKS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_ALGORITHM = "mapreduce.fileoutputcommitter.algorithm.version"
+
+
+@attrs.frozen
+class Order:
+    """What is to be written where, and how; checked."""
+
+    place: Place
+    mode: str = "append"
+    partition_by: tuple[str, ...] = ()
+    kind: str = "parquet"
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def check(self, frame: DataFrame) -> None:
+        """Raises InvalidRequestError, before anything is done."""
+        if self.mode not in MODES:
+            raise self.invalid(f"mode {self.mode!r}: it is one of {', '.join(map(repr, MODES))}")
+        if self.kind not in ENDINGS:
+            raise self.invalid(f"format {self.kind!r} cannot be written: take one of {', '.join(ENDINGS)}")
+        if frame.isStreaming:
+            raise self.invalid("a stream is written by foreach_batch: frame.writeStream.foreachBatch(...)")
+        columns = list(frame.columns)
+        exact = str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+        known = columns if exact else [name.lower() for name in columns]
+        for name in self.partition_by:
+            if (name if exact else name.lower()) not in known:
+                raise self.invalid(f"partition_by={name!r}: the frame has no such column; it has {', '.join(columns)}")
+        if self.partition_by and len(set(self.partition_by)) >= len(columns):
+            raise self.invalid("partition_by names all columns: a file must have one at least")
+        if self.mode == "overwrite_partitions" and not self.partition_by:
+            raise self.invalid("mode='overwrite_partitions' needs partition_by=[...]: it says what is replaced")
+        if refused := {"path", "basepath", "partitionoverwritemode"} & set(lowered(self.options)):
+            raise self.invalid(f"the option {min(refused)!r} cannot be given here: mode= and the path say where")
+
+    def check_target(self, ref: lakebed.Ref) -> None:
+        """What is there must let it. Raises ObjectExistsError, InvalidRequestError, NotFoundError."""
+        place = self.place
+        if place.path and ref.exists(place.path) and self.mode != "overwrite":
+            raise self._taken(f"an object is at {place.path!r} itself: choose another path, or mode='overwrite'")
+        shown = [row.path for row in ref.list(place.folder, limit=_FEW)]
+        if self.mode == "error" and shown:
+            raise self._taken(f"{shown[0]!r} is there: choose another path, or mode='append' or 'overwrite'")
+        names = [path[len(place.folder) :] for path in shown]
+        first = next((name for name in names if not is_hidden(name)), None)
+        if first is None or self.mode == "overwrite":
+            return
+        there = tuple(name for name, _ in folders_of(first)[1])
+        if there != self.partition_by:
+            raise self.invalid(
+                f"what is there is partitioned by {_list(there)}, as {shown[0]!r} shows, not by "
+                f"{_list(self.partition_by)}: give the same partition_by=, or mode='overwrite'"
+            )
+
+    def replaced(self, rows: Sequence[ObjectInfo]) -> list[str]:
+        """Prefixes below which only what was written is left."""
+        if self.mode in ("overwrite", "error"):
+            return [self.place.folder]
+        if self.mode == "overwrite_partitions":
+            return sorted({row.path.rpartition("/")[0] + "/" for row in rows})
+        return []
+
+    def invalid(self, problem: str) -> InvalidRequestError:
+        """It cannot be meant."""
+        return InvalidRequestError(f"write {self.place}: {problem}", **self._about())
+
+    def _taken(self, problem: str) -> ObjectExistsError:
+        return ObjectExistsError(f"write {self.place}: {problem}", **self._about())
+
+    def _about(self) -> dict[str, Any]:
+        place = self.place
+        return {"operation": "write", "repository": place.repository, "ref": place.ref, "path": place.path}
+
+
+def stage(spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, order: Order) -> list[ObjectInfo]:
+    """Let Spark write the frame, and give what it wrote: durable, and not registered yet. Raises what Spark raises."""
+    landing = _landing(spark, workspace, order)
+    writer = frame.write.mode("append").format(order.kind).options(**_options(landing, order.options))
+    if order.partition_by:
+        writer = writer.partitionBy(*order.partition_by)
+    try:
+        writer.save(landing.uri)
+        return landing.landed(spark)
+    except BaseException:
+        landing.discard()
+        raise
+
+
+def others(ref: lakebed.Ref, replaced: Sequence[str], written: Sequence[ObjectInfo]) -> list[str]:
+    """What is below these prefixes, but for what was written."""
+    new = {row.path for row in written}
+    return [row.path for prefix in replaced for row in ref.list(prefix) if row.path not in new]
+
+
+def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) -> Landing:
+    info = workspace._place()
+    key = f"~/{secrets.token_hex(16)}/"  # what lies there is never registered by a scan
+    folder = order.place.folder
+    below = f"{key}{folder}".rstrip("/")
+    if wanted_path(workspace.options.data_path) in (None, DIRECT):
+        if datapaths.is_cloud(info):
+            scheme, _, rest = info.storage_prefix.partition("://")
+            scheme = {"s3": "s3a"}.get(scheme, scheme)
+            if has_filesystem(spark, scheme):
+                return Landing(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
+        elif datapaths.sees(info):
+            return Landing(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
+    raise UnsupportedOperationError(
+        f"write {order.place}: Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the "
+        "file system s3a (spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), for local:// "
+        "be on its machine; or use the SDK: branch.write_parquet(path, frame.toArrow())",
+        operation="write",
+        repository=order.place.repository,
+        ref=order.place.ref,
+        path=order.place.path,
+    )
+
+
+def _options(landing: Landing, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Where renames are cheap, a task's files appear when the task is done, all at once (algorithm 1): an attempt that
+    died on the way leaves nothing. In a bucket a rename is a copy, and what is there before the end harms nobody.
+    """
+    ours = {_MARKS: "false", _ALGORITHM: "1" if landing.directory else "2"}
+    if landing.directory:  # without a `.crc` beside each file
+        ours |= {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
+    return {**ours, **{name: value for name, value in given.items() if value is not None}}
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "nothing"

@@ -1,0 +1,104 @@
+"""Where the files of trees are read: in the server's directory when this machine has it, else through the server.
+
+Over the access. A `Store` goes to executors: it holds names and no connection. Each file is checked against its seal
+and its id before a row of it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+from lakebed._signed import DIRECT, wanted_path
+from lakebed.errors import TableFormatError
+from lakebed_format import decode_metarange
+from lakebed_format.files import FormatError, open_file
+
+from lakebed_spark._access import Access
+from lakebed_spark.history.spans import Span
+from lakebed_spark.history.tree import Part, Piece, Tree
+
+Kind = Literal["range", "meta_range"]
+
+_FOLDERS: Final[Mapping[Kind, str]] = {"range": "_lakebed/ranges", "meta_range": "_lakebed/metaranges"}
+
+
+@attrs.frozen
+class Store:
+    """The storage namespace of a repository, and where it is a directory of this machine."""
+
+    access: Access
+    repository: str
+    namespace: str
+    folder: str = ""
+
+    @classmethod
+    def of(cls, access: Access, repository: str) -> Store:
+        """That of a repository. Raises NotFoundError."""
+        info = access.connect().repository(repository).info()
+        shared = wanted_path(None) in (None, DIRECT) and info.local_path and Path(info.local_path).is_dir()
+        folder = info.local_path if shared else ""
+        return cls(access, repository, info.storage_namespace.rstrip("/"), folder)
+
+    def tree(self, metarange_id: str) -> Tree:
+        """The files of a tree. Raises TableFormatError for a damaged metarange."""
+        if not metarange_id:
+            return Tree()
+        try:
+            return Tree.of(decode_metarange(self._bytes("meta_range", metarange_id), metarange_id))
+        except FormatError as error:
+            raise self._damaged(metarange_id, error) from error
+
+    def rows(self, part: Part, columns: Sequence[str], span: Span) -> pa.Table:
+        """Rows of a file that lie in a span, with these columns. Raises TableFormatError for a damaged file."""
+        inside = span.holds(part.first, part.last)
+        wanted = list(columns) if inside or "path" in columns else ["path", *columns]
+        try:
+            file = open_file(self._bytes("range", part.id), "patch" if part.level else "range", part.id)
+            groups = range(file.num_row_groups)
+            if not inside:
+                bounds = [file.metadata.row_group(index).column(0).statistics for index in groups]
+                meeting = [index for index in groups if span.meets(bounds[index].min, bounds[index].max)]
+                return _in_span(file.read_row_groups(meeting, columns=wanted, use_threads=False), span)
+            return file.read_row_groups(list(groups), columns=wanted, use_threads=False)
+        except (FormatError, pa.ArrowException) as error:
+            raise self._damaged(part.id, error) from error
+
+    def over(self, piece: Piece, columns: Sequence[str]) -> pa.Table | None:
+        """What patches say in the span of a piece: the highest row of each path, tombstones too (`deleted`)."""
+        found: pa.Table | None = None
+        for patch in reversed(piece.tree.patches):
+            rows = self.rows(patch, ["path", "deleted", *(name for name in columns if name != "path")], piece.span)
+            found = rows if found is None else pa.concat_tables([found, without(rows, found)])
+        return found
+
+    def _bytes(self, kind: Kind, found_id: str) -> bytes:
+        if self.folder:
+            path = Path(self.folder, _FOLDERS[kind], f"{found_id}.parquet")
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:  # this process is on another machine than the one that planned
+                pass
+        return self.access.connect().repository(self.repository).metadata_file(kind, found_id)
+
+    def _damaged(self, found_id: str, error: Exception) -> TableFormatError:
+        return TableFormatError(
+            f"{found_id}.parquet in {self.namespace}/_lakebed cannot be read: {error}; run `lakebed fsck`",
+            repository=self.repository,
+        )
+
+
+def without(rows: pa.Table, hidden: pa.Table) -> pa.Table:
+    """Rows whose paths are not in another table."""
+    return rows.filter(pc.invert(pc.is_in(rows["path"], value_set=hidden["path"])))
+
+
+def _in_span(rows: pa.Table, span: Span) -> pa.Table:
+    kept = pc.greater_equal(rows["path"], span.low)
+    if span.high is not None:
+        kept = pc.and_(kept, pc.less(rows["path"], span.high))
+    return rows.filter(kept)

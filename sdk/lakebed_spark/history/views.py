@@ -1,0 +1,93 @@
+"""SQL views over the history of a repository, all of the same commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import lakebed
+from lakebed.errors import InvalidRequestError
+
+from lakebed_spark._access import Access
+from lakebed_spark.history.registering import register
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SOURCES: Final = {"entries": "lakebed.entries", "commits": "lakebed.commits", "changes": "lakebed.changes"}
+
+_MADE: Final[Mapping[str, str]] = {
+    # the newest commit that gave a path the content that it has: merges bring what others made
+    "blame": """
+        SELECT e.path, e.size, found.commit_id, found.committer, found.created, found.message
+        FROM {entries} e LEFT JOIN (
+            SELECT path, right_checksum, right_size,
+                   max_by(struct(commit_id, committer, created, message),
+                          struct(generation, created, commit_id)) AS found
+            FROM {changes} WHERE NOT merge AND type IN ('added', 'changed')
+            GROUP BY path, right_checksum, right_size
+        ) b ON e.path = b.path AND e.checksum = b.right_checksum AND e.size = b.right_size""",
+    # what a prefix holds after each commit of the branch's own line that changed it
+    "prefix_sizes": """
+        SELECT prefix, commit_id, created, generation,
+               sum(files) OVER line AS files, sum(bytes) OVER line AS bytes, files AS files_added, bytes AS bytes_added
+        FROM (
+            SELECT CASE WHEN instr(path, '/') > 0 THEN substring_index(path, '/', 1) || '/' ELSE '' END AS prefix,
+                   commit_id, created, generation,
+                   sum(CASE type WHEN 'added' THEN 1 WHEN 'removed' THEN -1 ELSE 0 END) AS files,
+                   sum(coalesce(right_size, 0) - coalesce(left_size, 0)) AS bytes
+            FROM {changes} WHERE first_parent GROUP BY ALL
+        )
+        WINDOW line AS (PARTITION BY prefix ORDER BY generation ROWS UNBOUNDED PRECEDING)""",
+    # content that lies in the store more than once
+    "duplicates": """
+        SELECT checksum, size, count(*) AS paths, count(DISTINCT physical_address) AS copies,
+               (count(DISTINCT physical_address) - 1) * size AS wasted_bytes, min(path) AS example
+        FROM {entries} WHERE size > 0
+        GROUP BY checksum, size HAVING count(DISTINCT physical_address) > 1""",
+}
+
+
+def views(
+    spark: SparkSession,
+    target: str | lakebed.Repository | lakebed.Ref,
+    *,
+    prefix: str = "lake_",
+    lake: lakebed.Lake | None = None,
+) -> dict[str, str]:
+    """Make temporary views of a ref, or of the default branch of a repository; gives their names.
+
+    `entries`, `commits`, `changes`, `blame` (who brought what is at each path), `prefix_sizes` (files and bytes of each
+    top folder after each commit) and `duplicates` are of the commit at which the ref stands now, so that they fit each
+    other: call it again to see later ones. `branches` shows them as they are when it is read. `prefix` goes before each
+    name.
+
+    Raises NotFoundError, and InvalidRequestError for a prefix that cannot be a part of a name.
+    """
+    if not (prefix + "a").isidentifier():
+        raise InvalidRequestError(f"a prefix of views is letters, digits and '_': {prefix!r}")
+    access, repository, ref = _found(target, lake)
+    commit = repository.commit(ref or repository.info().default_branch).id
+    register(spark, access)
+    names = {name: f"{prefix}{name}" for name in (*_SOURCES, "branches", *_MADE)}
+    for name, source in _SOURCES.items():
+        frame = spark.read.format(source).load(f"lakebed://{repository.id}/{commit}")
+        frame.createOrReplaceTempView(names[name])
+    branches = spark.read.format("lakebed.branches").load(f"lakebed://{repository.id}")
+    branches.createOrReplaceTempView(names["branches"])
+    for name, query in _MADE.items():
+        spark.sql(query.format(**names)).createOrReplaceTempView(names[name])
+    return names
+
+
+def _found(
+    target: str | lakebed.Repository | lakebed.Ref, lake: lakebed.Lake | None
+) -> tuple[Access, lakebed.Repository, str]:
+    """How to come to what is meant, the repository, and the ref where one is named."""
+    if isinstance(target, lakebed.Ref):
+        return Access.of(lake or target), target.repository, target.id
+    if isinstance(target, lakebed.Repository):
+        return Access.of(lake or target), target, ""
+    where = lakebed.parse_uri(target)
+    access = Access.of(lake)
+    return access, access.connect().repository(where.repository), where.ref

@@ -1,0 +1,209 @@
+"""Ingest by many: tasks list a folder elsewhere, compare it with a branch and register what differs; then one commit.
+
+Over sources, divisions and deltas. What becomes of each object is as `Branch.ingest` has it, where the server lists;
+here the machines that run the tasks do, with their own credentials, and the driver holds spans and counts only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+import lakebed
+import pyarrow as pa
+from lakebed._gateway import ingest as calls
+from lakebed._ingest import Source as Wanted
+from lakebed._ingest import refuse_empty
+from lakebed._workspaces import WorkspaceOptions, new_id
+from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError
+from lakebed.model import IngestReport
+
+from lakebed_spark._access import Access, Place, Target, access_to, locate
+from lakebed_spark.history.spans import Span, of_prefix
+from lakebed_spark.pipelines._deltas import Counts, Rules, deltas
+from lakebed_spark.pipelines._division import spans_of
+from lakebed_spark.pipelines._entries import Snapshot, rows_of
+from lakebed_spark.pipelines._layers import LayerFile
+from lakebed_spark.pipelines._opening import open_source
+from lakebed_spark.pipelines._runner import Meter, Runner, Seen, runner
+from lakebed_spark.pipelines._sources import Disordered, Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST = 2_000_000
+"""Objects that one task lists: what is left of its span is divided among other tasks."""
+
+_LIFETIME = 24 * 3600
+_ALL = 1 << 62
+_END = "\U0010ffff"
+
+
+@attrs.frozen
+class Work:
+    """One task: a span of the source, and where what differs is registered. `workspace` is its id; empty: only look."""
+
+    access: Access
+    branch: Place
+    source: Source
+    span: Span
+    base: Snapshot
+    rules: Rules
+    workspace: str = ""
+    options: WorkspaceOptions = attrs.field(factory=WorkspaceOptions)
+    most: int = MOST
+
+    def open(self) -> lakebed.Workspace:
+        """The workspace: the first task that has something to register creates it."""
+        home = self.access.connect().repository(self.branch.repository)
+        return lakebed.Workspace(home, f"{self.branch.ref}+{self.workspace}", self.options)
+
+
+@attrs.frozen
+class Outcome:
+    """What a task has done, and what it left."""
+
+    counts: Counts = attrs.field(factory=Counts)
+    rest: Span | None = None
+    disordered: bool = False
+
+
+def ingest(
+    target: Target,
+    source: str | Source,
+    *,
+    spark: SparkSession | None = None,
+    message: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    settle: int = 0,
+    removals: bool = True,
+    on_conflict: Literal["rebase", "abort", "overwrite"] = "rebase",
+    dry_run: bool = False,
+    allow_empty_source: bool = False,
+    ordered: bool | None = None,
+    lake: lakebed.Lake | None = None,
+    progress: Seen | None = None,
+) -> IngestReport:
+    """Make the folder `target` of a branch show the objects of `source` (`s3://bucket/folder/`), without a copy.
+
+    As `Branch.ingest`, with the same result; but Spark tasks list the source in parallel (threads without a session),
+    with the credentials of their machines: on Spark those of the executors. `ordered` says whether a bucket of another
+    make lists in byte order; where it does not, one task lists it all. `settle` is in seconds.
+
+    Raises PermissionDeniedError for what the server may not read, ConcurrentCommitError, DirtyBranchError,
+    ReadOnlyRefError, UnsupportedOperationError for a directory that is not on this machine.
+    """
+    place, access = locate(target), access_to(target, lake)
+    branch = place.writer(access.connect())
+    if not isinstance(branch, lakebed.Branch):
+        raise place.read_only()
+    found = open_source(branch.repository, source, ordered=ordered) if isinstance(source, str) else source
+    wanted = Wanted(found.uri, place.path, tuple(include), tuple(exclude), settle, removals).check()
+    base = Snapshot.of(access, place.repository, _allowed(branch, wanted))
+    until = time.time() - settle if settle else None
+    rules = Rules(found.uri, place.folder, wanted.include, wanted.exclude, until, removals)
+    text = f"Ingest {found.uri}" if message is None else message
+    options = WorkspaceOptions(text, on_conflict, _LIFETIME, wanted.claims, base=base.commit_id)
+    work = Work(access, place, found, Span(), base, rules, "" if dry_run else new_id(), options)
+    counts, place_of_rows = _everything(work, runner(spark), progress)
+    report = IngestReport(base_commit_id=base.commit_id, **attrs.asdict(counts))
+    if dry_run or not counts.changes:
+        return report
+    try:
+        if not allow_empty_source:
+            refuse_empty(wanted, report)
+        return replace(report, commit=place_of_rows.open().commit(text, metadata=metadata))
+    except CommitStateUnknownError:
+        raise  # it may be committed yet
+    except NothingToCommitError:  # somebody else has committed the same meanwhile
+        _drop(place_of_rows)
+        return report
+    except BaseException:
+        _drop(place_of_rows)
+        raise
+
+
+def _allowed(branch: lakebed.Branch, wanted: Wanted) -> str:
+    """The commit to compare with. Asks the server whether it may read the source, looking at nothing of it."""
+    after = (wanted.prefix and wanted.prefix.rstrip("/") + "/") + _END
+    page = calls.page(branch.repository.id, branch.id, wanted, after=after, listed=0, write=False)
+    return branch._transport.call(page).base_commit_id
+
+
+def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts, Work]:
+    """Round after round until nothing is left. The driver holds the spans of a round.
+
+    Gives the work whose workspace has the rows. On an error that workspace is dropped.
+    """
+    meter = Meter(f"ingest {work.source.uri}")
+    counts = Counts()
+    spans = spans_of(work.source, Span(), 2 * run.width)
+    try:
+        while spans:
+            outcomes = run.run(look, [attrs.evolve(work, span=span) for span in spans], progress or meter)
+            if any(outcome.disordered for outcome in outcomes):
+                _drop(work)  # others may have registered what they took to be removed
+                again = new_id() if work.workspace else ""
+                work = attrs.evolve(work, source=work.source.undivided(), workspace=again, most=_ALL)
+                counts, spans = Counts(), [Span()]
+                continue
+            for outcome in outcomes:
+                counts = counts.plus(outcome.counts)
+            rests = [outcome.rest for outcome in outcomes if outcome.rest is not None]
+            each = max(2, 2 * run.width // max(1, len(rests)))
+            spans = [span for rest in rests for span in spans_of(work.source, rest, each)]
+    except BaseException:
+        _drop(work)
+        raise
+    finally:
+        meter.close()
+    return counts, work
+
+
+def look(work: Work) -> Outcome:
+    """A task: list a span, compare it, and register what differs as one layer. Done twice, it is done once."""
+    stop: list[str] = []
+
+    def listing() -> Iterator[pa.Table]:
+        seen = 0
+        for rows in work.source.listed(work.span):
+            seen += rows.num_rows
+            yield rows
+            if seen >= work.most:
+                stop.append(str(rows["key"][-1].as_py()))
+                return
+
+    prefix = work.rules.prefix
+    piece = work.base.piece(_below(prefix, work.span))
+    base = rows_of(work.base.store, piece, ("path", "checksum", "size_bytes"))
+    counts = Counts()
+    try:
+        with LayerFile() as file:
+            for rows, found in deltas(listing(), base, work.rules, lambda: prefix + stop[0] if stop else None):
+                counts = counts.plus(found)
+                file.write(rows)
+            if file.rows and work.workspace:
+                work.open().push_layer(file.finish())
+    except Disordered:
+        return Outcome(disordered=True)
+    return Outcome(counts, Span(stop[0] + "\0", work.span.high) if stop else None)
+
+
+def _below(prefix: str, span: Span) -> Span:
+    """The paths at which a span of keys appears."""
+    high = of_prefix(prefix).high if span.high is None else prefix + span.high
+    return Span(prefix + span.low, high)
+
+
+def _drop(work: Work) -> None:
+    """The workspace, where there is one; else it expires."""
+    if work.workspace:
+        home = work.access.connect().repository(work.branch.repository)
+        with suppress(LakebedError):
+            home.workspace(work.workspace).drop()

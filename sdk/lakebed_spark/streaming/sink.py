@@ -1,0 +1,181 @@
+"""One commit for each micro-batch, exactly once: the function that `writeStream.foreachBatch` calls.
+
+Over `transaction`. Each commit holds, besides the data, a small object at `_streams/<table>/<query id>.json` that names
+the last batch. A batch looks for it in its workspace, which stands on one commit: so a replay is seen with one look,
+however many commits came in between and however long ago it was. Two drivers of one query that commit the same batch
+change the same object, and the server lets one of them pass.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import lakebed
+from lakebed.errors import (
+    ConcurrentCommitError,
+    InvalidRequestError,
+    ObjectNotFoundError,
+    OutcomeUnknownError,
+)
+
+from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
+from lakebed_spark._session import check_pyspark, is_remote
+from lakebed_spark.transaction import transaction
+from lakebed_spark.writing import Mode
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger("lakebed.spark")
+
+MARKS: Final = "_streams/"
+"""The folder of a branch in which streams note where they stand. Readers of tables pass over it."""
+
+QUERY_KEY: Final = "lakebed.stream_query"
+BATCH_KEY: Final = "lakebed.stream_batch"
+"""Keys of the commit's metadata that say which batch of which query made it."""
+
+_MODES: Final = ("append", "overwrite", "overwrite_partitions")
+_PROPERTY: Final = "sql.streaming.queryId"
+
+
+@attrs.frozen
+class Sink:
+    """Writes micro-batches to one table of a branch. `foreach_batch` makes one; it can be pickled."""
+
+    access: Access
+    place: Place
+    mode: Mode
+    partition_by: tuple[str, ...]
+    message: str | None
+    query_id: str | None
+    format: str
+    options: Mapping[str, Any]
+
+    def __call__(self, frame: DataFrame, batch_id: int) -> None:
+        """Write a batch as one commit, unless that was done before.
+
+        Raises what `lakebed_spark.write` raises; CommitStateUnknownError where the answer was lost and the branch does
+        not show the commit: start the query again, and the batch is committed once.
+        """
+        spark = frame.sparkSession
+        query = self.query_id or _query_id(spark)
+        mark = Mark(f"{MARKS}{self.place.path}/{query}.json", query, int(batch_id), secrets.token_hex(8))
+        try:
+            self._commit(spark, frame, mark)
+        except _Done:
+            log.info("batch %d of %s was committed before: nothing is written", mark.batch, self.place)
+        except (ConcurrentCommitError, OutcomeUnknownError):
+            if not mark.stands(self._branch().repository.ref(f"{self.place.ref}@")):
+                raise
+            log.info("batch %d of %s is in %s", mark.batch, self.place, self.place.ref)
+
+    def _commit(self, spark: SparkSession, frame: DataFrame, mark: Mark) -> None:
+        branch = self._branch()
+        with transaction(
+            spark,
+            branch,
+            message=self.message or f"Batch {mark.batch} of {self.place.path}",
+            metadata={QUERY_KEY: mark.query, BATCH_KEY: str(mark.batch)},
+            lake=self.access,
+        ) as tx:
+            workspace = branch.repository.workspace(tx.ref)
+            if mark.stands(workspace):
+                raise _Done
+            tx.write(
+                frame,
+                self.place.path,
+                mode=self.mode,
+                partition_by=self.partition_by,
+                format=self.format,
+                **self.options,
+            )
+            workspace.put(mark.path, mark.content(), content_type="application/json")
+
+    def _branch(self) -> lakebed.Branch:
+        return self.access.connect().repository(self.place.repository).branch(self.place.ref)
+
+
+@attrs.frozen
+class Mark:
+    """Where a query stands in a table: its last batch. `attempt` makes no two of them the same content."""
+
+    path: str
+    query: str
+    batch: int
+    attempt: str
+
+    def stands(self, ref: lakebed.Ref) -> bool:
+        """Whether a ref has this batch, or a later one of the query. Raises InvalidRequestError for what is no mark."""
+        try:
+            found = json.loads(ref.get(self.path))
+        except ObjectNotFoundError:
+            return False
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or not isinstance(found.get("batch"), int):
+            raise InvalidRequestError(
+                f"{self.path!r} in {ref.repository.id}/{ref.id} should say where a stream stands, and does not: it was "
+                "written by something else; restore it from an earlier commit",
+                repository=ref.repository.id,
+                ref=ref.id,
+                path=self.path,
+            )
+        return bool(found["batch"] >= self.batch)
+
+    def content(self) -> bytes:
+        """The object."""
+        return json.dumps({"query": self.query, "batch": self.batch, "attempt": self.attempt}).encode()
+
+
+def foreach_batch(
+    target: Target,
+    path: str = "",
+    *,
+    mode: Mode = "append",
+    partition_by: Sequence[str] | str = (),
+    message: str | None = None,
+    query_id: str | None = None,
+    format: str = "parquet",
+    lake: Holder | None = None,
+    **options: Any,
+) -> Sink:
+    """What `frame.writeStream.foreachBatch(...)` calls to commit each micro-batch to a table, exactly once.
+
+    `target` is a branch, or `lakebed://repository/branch/path`; `mode` (not `error`), `partition_by`, `format` and
+    `options` are those of `lakebed_spark.write`. A batch is known by the id of its query, which the checkpoint keeps,
+    and its number. `query_id` gives a name instead: needed with Spark Connect, where Spark does not tell the id.
+
+    Raises InvalidRequestError for a target that is no branch, or names no table.
+    """
+    check_pyspark()
+    place = locate(target, path)
+    if mode not in _MODES:
+        raise InvalidRequestError(f"foreach_batch {place}: mode is one of {', '.join(_MODES)}, not {mode!r}")
+    if not place.path:
+        raise InvalidRequestError(f"foreach_batch {place}: name the table: lakebed://repository/branch/path")
+    if place.workspace_id is not None or any(mark in place.ref for mark in "~^@$"):
+        raise InvalidRequestError(f"foreach_batch {place}: each batch is a commit, so the target is a branch")
+    if query_id is not None and (not query_id or "/" in query_id):
+        raise InvalidRequestError(f"query_id is a name without '/': {query_id!r}")
+    columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+    return Sink(access_to(target, lake), place, mode, columns, message, query_id, format, options)
+
+
+class _Done(Exception):
+    """The batch was committed before: no error, but the way out of the transaction, which then commits nothing."""
+
+
+def _query_id(spark: SparkSession) -> str:
+    found: str | None = None if is_remote(spark) else spark.sparkContext.getLocalProperty(_PROPERTY)
+    if not found:
+        raise InvalidRequestError(
+            "the id of the streaming query is not known here: pass foreach_batch(..., query_id='orders'), a name that "
+            "stays the same over restarts"
+        )
+    return found

@@ -1,0 +1,12 @@
+"""What `spark-submit` runs: `spark-submit $(lakebed spark path) ingest ...` is `lakebed spark ingest` in its session."""
+
+from __future__ import annotations
+
+import sys
+
+from lakebed.cli.main import run
+
+if __name__ == "__main__":
+    code = run(["spark", *sys.argv[1:]])
+    if code:
+        sys.exit(code)

@@ -1,0 +1,76 @@
+"""Commits and merges as tasks: for work that outlasts a proxy, and for clients that may not ask twice by accident.
+
+Above `commits`, `merging` and `tasks`. The commit and the end of its task are one batch, so a task commits once,
+whatever becomes of the server that does it, and submitting it again with the same key gives its commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lakebed_engine.operations import commits, merging
+from lakebed_engine.operations.context import Context, load_commit, open_repo, read_branch
+from lakebed_engine.operations.tasks import Task, Tasks, Work
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest
+
+COMMIT, MERGE = "commit", "merge"
+
+
+class LongWork:
+    """Submits commits and merges, and tells of them."""
+
+    def __init__(self, ctx: Context, tasks: Tasks) -> None:
+        self._ctx = ctx
+        self._tasks = tasks
+
+    async def commit(
+        self, repo_name: str, branch: str, request: CommitRequest, *, key: str = "", wait: float = 0.0
+    ) -> tuple[Task, Commit | None]:
+        """Begin a commit, and wait so many seconds for its end; and the commit, when it is made.
+
+        Raises KeyReusedError, BranchNotFoundError.
+        """
+        commits.check_commit(request.message, request.metadata, request.committer, request.date)
+        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force, branch=branch)
+        await read_branch(self._ctx, repo, branch)
+        body = msgspec.to_builtins(request)
+        task = await self._tasks.submit(repo_name, COMMIT, branch, body, key=key, force=request.force)
+        return await self._answer(repo_name, task, wait)
+
+    async def merge(
+        self, repo_name: str, source: str, branch: str, request: MergeRequest, *, key: str = "", wait: float = 0.0
+    ) -> tuple[Task, Commit | None]:
+        """Begin a merge of `source` into a branch. Raises as `commit`."""
+        commits.check_commit_texts(request.message, request.metadata, request.committer)
+        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
+        await read_branch(self._ctx, repo, branch)
+        body = {"source": source, "merge": msgspec.to_builtins(request)}
+        task = await self._tasks.submit(repo_name, MERGE, branch, body, key=key, force=request.force)
+        return await self._answer(repo_name, task, wait)
+
+    async def get(self, repo_name: str, task_id: str, *, wait: float = 0.0) -> tuple[Task, Commit | None]:
+        """A task of whatever kind, and its commit when it has made one. Raises TaskNotFoundError."""
+        return await self._answer(repo_name, await self._tasks.get(repo_name, "", "", task_id), wait)
+
+    async def _answer(self, repo_name: str, task: Task, wait: float) -> tuple[Task, Commit | None]:
+        task = await self._tasks.wait(repo_name, task, wait)
+        found = task.result.get("commit")
+        repo = await open_repo(self._ctx, repo_name)
+        return task, await load_commit(self._ctx, repo, found) if found else None
+
+
+async def commit(task: Work) -> Mapping[str, str]:
+    """Do a commit."""
+    request = msgspec.convert(task.task.request, CommitRequest)
+    new = await commits.commit(task.ctx, task.repo.name, task.task.target, request, task.stamp())
+    return {"commit": new.id}
+
+
+async def merge(task: Work) -> Mapping[str, str]:
+    """Do a merge."""
+    source = task.task.request["source"]
+    request = msgspec.convert(task.task.request["merge"], MergeRequest)
+    new = await merging.merge(task.ctx, task.repo.name, source, task.task.target, request, task.stamp())
+    return {"commit": new.id}

@@ -1,0 +1,125 @@
+"""The footprint of a commit: hashes of the paths that it changed and of the folders above them.
+
+Pure, above `rows`. A log of one path passes over the commits whose footprint does not have it, without opening a tree.
+A hash is the CRC-32 of the UTF-8 bytes, so a footprint may have a path that it has not; never the other way round. What
+touched too many paths keeps its folders only, and with too many folders nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MOST: Final = 2_000
+"""Paths, and folders, that one footprint holds."""
+
+NOTHING_KNOWN, FOLDERS, ALL = 0, 1, 2
+
+
+def hash_of(text: str) -> int:
+    """The hash of a path, or of a folder, which ends in a slash. A lone surrogate, which no path has, is no error."""
+    return crc32(text.encode(errors="surrogatepass"))
+
+
+def folder_of(path: str) -> str:
+    """The folder that a path or a prefix lies in: `a/` of `a/b` and of `a/`; empty at the top."""
+    return path[: path.rfind("/") + 1]
+
+
+def _folders(folder: str) -> Iterable[str]:
+    """A folder and those above it: `a/b/` and `a/`."""
+    while folder:
+        yield folder
+        folder = folder_of(folder[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """`level` says what `hashes`, sorted uint32, are of: paths and folders, only folders, or nothing that helps."""
+
+    level: int
+    hashes: Any
+
+    def encode(self) -> bytes:
+        """The level as one byte, then the hashes, each in four, the least significant first."""
+        return bytes([self.level]) + bytes(self.hashes.astype("<u4").tobytes())
+
+    @classmethod
+    def decode(cls, data: bytes) -> Footprint:
+        """What `encode` made."""
+        return cls(data[0], np.frombuffer(data, dtype="<u4", offset=1))
+
+
+class Question:
+    """Which paths and prefixes a log asks for."""
+
+    def __init__(self, paths: Sequence[str], prefixes: Sequence[str]) -> None:
+        self.paths = [(hash_of(path), folder_of(path)) for path in paths]
+        folders = [folder_of(prefix) for prefix in prefixes]
+        self.folders = [hash_of(folder) for folder in folders if folder]
+        self.anything = not all(folders)
+        """A prefix without a folder: any change may be below it."""
+
+    def may_match(self, footprint: Footprint) -> bool:
+        """False: what has this footprint surely touched nothing of what is asked for."""
+        if footprint.level == NOTHING_KNOWN:
+            return True
+        if self.anything and len(footprint.hashes):
+            return True
+        if any(_has(footprint.hashes, folder) for folder in self.folders):
+            return True
+        if footprint.level == ALL:
+            return any(_has(footprint.hashes, path) for path, _ in self.paths)
+        return any(not folder or _has(footprint.hashes, hash_of(folder)) for _, folder in self.paths)
+
+
+def _has(hashes: Any, one: int) -> bool:
+    at = int(np.searchsorted(hashes, np.uint32(one)))
+    return at < len(hashes) and int(hashes[at]) == one
+
+
+class Touched:
+    """Gathers a footprint from the rows of a delta, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._level = ALL
+        self._paths: set[str] = set()
+        self._folders: set[str] = set()
+
+    @property
+    def lost(self) -> bool:
+        """Nothing is known any more, and no further row changes that."""
+        return self._level == NOTHING_KNOWN
+
+    def add(self, rows: pa.Table) -> None:
+        """The paths of some rows."""
+        if self.lost or not rows.num_rows:
+            return
+        column = rows.column("path")
+        if self._level == ALL and len(self._paths) + rows.num_rows <= MOST:
+            paths = column.to_pylist()
+            self._paths.update(paths)
+            parents = {folder_of(path) for path in paths}
+        else:
+            self._level = FOLDERS
+            self._paths.clear()
+            parents = set(pc.unique(pc.replace_substring_regex(column, r"[^/]*\z", "")).to_pylist())
+        for parent in parents - self._folders:
+            self._folders.update(_folders(parent))
+        if len(self._folders) > MOST:
+            self._level = NOTHING_KNOWN
+            self._folders.clear()
+            self._paths.clear()
+
+    def footprint(self) -> Footprint:
+        """Of all that was added. A folder at the top is told apart from nothing by a hash that no folder has."""
+        texts = [*self._paths, *self._folders]
+        if self._level == FOLDERS:
+            texts.append("")
+        return Footprint(self._level, np.unique(np.fromiter(map(hash_of, texts), dtype="<u4", count=len(texts))))

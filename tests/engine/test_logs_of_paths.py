@@ -1,0 +1,260 @@
+"""Logs of paths by footprints and spans: equal to looking at every commit, with few reads however long history is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.footprints import TOUCHED, footprint_of
+from lakebed_engine.operations.spans import SPAN
+from lakebed_engine.stores.kv.base import Batch, Delete
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.tree import footprint
+from lakebed_engine.tree.footprint import ALL, FOLDERS, NOTHING_KNOWN, Question
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, LogRequest, PickRequest, WorkspaceRequest
+
+from tests.engine.support import REPO, HookedKV, commit, fails, make_engine, merge, put, put_commit, run
+
+VERBS = ["rows", "branch", "merge", "squash", "revert", "empty", "workspace"]
+PATHS = ["a", "b", "dir/a", "dir/sub/a", "dir/sub/b", "other/a", "é/ü"]
+QUESTIONS: list[dict[str, Any]] = [
+    {"objects": ["a"]},
+    {"objects": ["dir/sub/a", "é/ü"]},
+    {"objects": ["nothing"]},
+    {"prefixes": ["dir/"]},
+    {"prefixes": ["dir/s"], "objects": ["b"]},
+    {"prefixes": ["d"]},
+    {"prefixes": [""]},
+    {"prefixes": ["other/a/"]},
+]
+
+
+@pytest.fixture(params=["40", "ff"], autouse=True)
+def _spans_begin_often(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lakebed_engine.operations.logs.begins", lambda commit_id: commit_id[:2] <= request.param)
+
+
+async def grown(seed: int, steps: int, kv: Any = None) -> Engine:
+    """A history with branches, merges, squashes, reverts, workspaces and empty commits."""
+    engine = await make_engine(kv)
+    source = random.Random(seed)
+    branches = ["main"]
+    for step in range(steps):
+        branch = source.choice(branches)
+        what = source.choices(
+            ["rows", "branch", "merge", "squash", "revert", "empty", "workspace"], [9, 1, 2, 1, 1, 1, 2]
+        )[0]
+        try:
+            if what == "rows":
+                rows = dict.fromkeys(source.sample(PATHS, source.randint(1, 3)), f"{step}")
+                gone = source.choice(PATHS)
+                await put_commit(
+                    engine, rows | ({gone: None} if step % 4 == 0 else {}), branch, date=source.randint(1, 9)
+                )
+            elif what == "branch":
+                branches.append(f"b{step}")
+                await engine.create_branch(REPO, branches[-1], branch)
+            elif what in ("merge", "squash"):
+                await merge(engine, source.choice(branches), branch, strategy="source-wins", squash=what == "squash")
+            elif what == "revert":
+                await engine.revert(REPO, branch, PickRequest(ref=branch, committer="ann", parent_number=1))
+            elif what == "empty":
+                await commit(engine, branch=branch, allow_empty=True)
+            else:
+                made = await engine.create_workspace(REPO, WorkspaceRequest(ref=branch, creator="ann"))
+                await put(engine, source.choice(PATHS), f"w{step}", made.name)
+                await engine.commit_workspace(REPO, made.uid, AdvanceRequest(committer="ann"))
+        except (errors.NoChangesError, errors.MergeConflictError, errors.InvalidRequestError):
+            pass  # the first commit has nothing to revert to
+    for branch in branches[1:]:
+        try:
+            await merge(engine, branch, strategy="dest-wins")
+        except errors.NoChangesError:
+            pass
+    return engine
+
+
+async def ids(engine: Engine, ref: str = "main", **options: Any) -> list[str]:
+    """A whole log, page by page."""
+    found: list[Commit] = []
+    while True:
+        request = LogRequest(**{"amount": 7, "after": found[-1].id if found else options.get("after", ""), **{
+            key: value for key, value in options.items() if key != "after"
+        }})  # fmt: skip
+        page = await engine.log(REPO, ref, request)
+        found += page.items
+        if not page.has_more:
+            return [one.id for one in found]
+
+
+async def changes(engine: Engine, plain: Sequence[str]) -> dict[str, list[str]]:
+    """What each commit with one parent changed, by a diff with its parent."""
+    found = {}
+    for one in plain:
+        record = await engine.get_commit(REPO, one)
+        if len(record.parents) == 1:
+            page = await engine.diff_refs(REPO, record.parents[0], one, mode="two_dot", amount=1000)
+            found[one] = [row.path for row in page.items]
+    return found
+
+
+def wanted(changed: dict[str, list[str]], question: dict[str, Any]) -> list[str]:
+    """The filtered log, from what every commit changed."""
+    objects, prefixes = set(question.get("objects", ())), tuple(question.get("prefixes", ()))
+    return [one for one, paths in changed.items() if any(p in objects or p.startswith(prefixes) for p in paths)]
+
+
+async def forget(engine: Engine, *kinds: bytes) -> int:
+    """Drop rows of these kinds, as if they had never been written."""
+    repo = await open_repo(engine._ctx, REPO)
+    rows = [row for row in await engine._ctx.kv.scan(repo.partition, limit=10_000) if row.key.startswith(kinds)]
+    await engine._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
+    engine._ctx.commits.clear()
+    return len(rows)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
+    async def job() -> None:
+        engine = await grown(seed, 40)
+        for first_parent in (False, True):
+            plain = await ids(engine, first_parent=first_parent)
+            changed = await changes(engine, plain)
+            for question in QUESTIONS:
+                expected = wanted(changed, question)
+                for _ in range(3):  # the second time there are spans, the third time they come from the cache
+                    assert await ids(engine, first_parent=first_parent, **question) == expected, question
+                if len(expected) > 2:
+                    after = await ids(engine, first_parent=first_parent, after=expected[1], **question)
+                    assert after == expected[2:]
+                    until = await ids(engine, first_parent=first_parent, stop_at=expected[-2], **question)
+                    assert until == expected[:-1]
+            for index in range(3):
+                assert await ids(engine, first_parent=first_parent, after=plain[index]) == plain[index + 1 :]
+        assert await forget(engine, SPAN) > 0
+
+    run(job())
+
+
+@pytest.mark.parametrize("forgotten", [(TOUCHED,), (SPAN,), (TOUCHED, SPAN)])
+def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
+    async def job() -> None:
+        engine = await grown(3, 50)
+        before = [await ids(engine, **question) for question in QUESTIONS]
+        assert await forget(engine, *forgotten) > 0
+        assert [await ids(engine, **question) for question in QUESTIONS] == before
+        assert await forget(engine, *forgotten) > 0 or SPAN not in forgotten  # whole spans need no footprints
+
+    run(job())
+
+
+def test_what_commits_write_is_what_their_trees_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A footprint may have more than the trees differ in (a write of the same content), never less."""
+
+    async def job() -> None:
+        engine = await grown(5, 60)
+        repo = await open_repo(engine._ctx, REPO)
+        checked = 0
+        for one in await ids(engine):
+            record = await engine.get_commit(REPO, one)
+            if len(record.parents) != 1:
+                continue
+            written = await footprint_of(engine._ctx, repo, record)
+            await forget(engine, TOUCHED + one.encode())
+            found = await footprint_of(engine._ctx, repo, record)
+            assert written.level == found.level == ALL
+            assert set(found.hashes.tolist()) <= set(written.hashes.tolist())
+            checked += len(found.hashes) > 0
+        assert checked > 20
+
+    run(job())
+
+
+@pytest.mark.parametrize(("most", "level"), [(3, FOLDERS), (1, NOTHING_KNOWN)])
+def test_commits_that_touch_too_much_are_looked_at(monkeypatch: pytest.MonkeyPatch, most: int, level: int) -> None:
+    monkeypatch.setattr(footprint, "MOST", most)
+
+    async def job() -> None:
+        engine = await make_engine()
+        many: dict[str, str | None] = {f"dir/sub/{n}": "x" for n in range(9)}
+        big = await put_commit(engine, many | {"top": "x"})
+        small = await put_commit(engine, {"dir/sub/3": "y"})
+        repo = await open_repo(engine._ctx, REPO)
+        assert (await footprint_of(engine._ctx, repo, big)).level == level
+        for _ in range(2):
+            assert await ids(engine, objects=["dir/sub/3"]) == [small.id, big.id]
+            assert await ids(engine, objects=["top"]) == [big.id]
+            assert await ids(engine, objects=["dir/nothing"]) == []
+            assert await ids(engine, prefixes=["dir/"]) == [small.id, big.id]
+        if level == FOLDERS:
+            assert not Question(["other/x"], []).may_match(await footprint_of(engine._ctx, repo, big))
+
+    run(job())
+
+
+def test_a_log_of_one_path_reads_no_more_when_history_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the commits that changed it, a few rows for each hundred commits: no commit is opened in vain."""
+    monkeypatch.setattr("lakebed_engine.operations.logs.begins", lambda commit_id: commit_id[:1] == "0")
+
+    async def calls(count: int) -> int:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        target = await put_commit(engine, {"dir/target": "x"})
+        for step in range(count):
+            await put_commit(engine, {f"noise/{step % 7}": str(step)})
+        assert await ids(engine, objects=["dir/target"]) == [target.id]
+        engine._ctx.commits.clear()
+        kv.calls = 0
+        assert await ids(engine, objects=["dir/target"]) == [target.id]
+        return kv.calls
+
+    async def job() -> None:
+        short, long = await calls(60), await calls(600)
+        assert long < 200, (short, long)  # 1,200 and more without spans
+
+    run(job())
+
+
+def test_the_log_is_told_when_its_index_cannot_be_written() -> None:
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        made = await put_commit(engine, {"a": "1"})
+        await forget(engine, TOUCHED)
+
+        async def refuse(name: str, _: Any) -> None:
+            if name == "apply":
+                raise errors.StoreFullError("no room")
+
+        kv.before = refuse
+        assert await ids(engine, objects=["a"]) == [made.id]
+        kv.before = None
+        await fails(engine.log(REPO, "main", LogRequest(after="0" * 64, objects=["a"])), errors.InvalidRequestError)
+
+    run(job())
+
+
+def test_maintenance_makes_the_spans_before_anybody_asks() -> None:
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        for step in range(40):
+            await put_commit(engine, {f"p/{step % 5}": str(step)})
+        await engine.maintain()
+        made = await forget(engine, SPAN)
+        assert made > 0
+        await engine.maintain()
+        assert await forget(engine, SPAN) == 0  # nothing has grown since
+        await put_commit(engine, {"p/0": "x"})
+        await engine.maintain()
+        assert await forget(engine, SPAN) in (made, made + 1)
+        await put_commit(engine, {"p/0": "y"})
+        await engine.delete_repository(REPO)
+        await engine.maintain()
+
+    run(job())

@@ -1,0 +1,470 @@
+"""Publish: changes committed at once, never staged. Every acknowledged one is a commit of its own, with its rows."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.context import branch_key
+from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import Commit, Deletion, Published, PublishRequest, UploadRequest
+
+from tests.engine.support import (
+    REPO,
+    FakeClock,
+    HookedKV,
+    LossyKV,
+    chunked,
+    commit,
+    content,
+    fails,
+    history,
+    losing,
+    make_engine,
+    once,
+    put,
+    put_commit,
+)
+from tests.engine.support import run as run_job
+from tests.engine.workspacing import workspace
+
+WEEK = 7 * 24 * 3600
+
+
+async def publish(engine: Engine, rows: dict[str, str | None], branch: str = "main", **options: Any) -> Published:
+    """Publish texts, or deletions (None)."""
+    changes = [
+        Deletion(path) if text is None else (UploadRequest(path=path), once(text.encode()))
+        for path, text in rows.items()
+    ]
+    request = PublishRequest(**{"committer": "ann", "message": "p", **options})
+    return await engine.publish_uploads(REPO, branch, chunked(changes), request)
+
+
+async def data_keys(stores: Stores, namespace: str = "mem://lake") -> set[str]:
+    return {row.key async for row in stores.open(namespace).list("data/")}
+
+
+async def changes_of(engine: Engine, made: Commit) -> dict[str, str | None]:
+    """What a commit changed, as texts."""
+    before, after = await content(engine, made.parents[0]), await content(engine, made.id)
+    return {path: after.get(path) for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+def test_objects_and_deletions_are_one_commit_and_nothing_is_staged() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        head = await put_commit(engine, {"old": "1", "kept": "2"})
+        await put(engine, "others", "staged")
+        done = await publish(
+            engine, {"a": "one", "old": None, "b": "two"}, message="m", metadata={"k": "v"}, date=1_600_000_000
+        )
+        made = done.commit
+        assert [path for path, _ in done.objects] == ["a", "b"]
+        assert (made.parents, made.message, made.metadata) == ((head.id,), "m", {"k": "v"})
+        assert (made.committer, made.creation_date) == ("ann", 1_600_000_000)
+        assert await content(engine, "main@") == {"a": "one", "b": "two", "kept": "2"}
+        assert await changes_of(engine, made) == {"a": "one", "b": "two", "old": None}
+        page = await engine.diff_branch(REPO, "main")
+        assert [row.path for row in page.items] == ["others"]
+        assert await changes_of(engine, await commit(engine)) == {"others": "staged"}
+
+    run_job(job())
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_racing_publishers_each_get_a_commit_of_their_own(same: bool) -> None:
+    async def job() -> None:
+        kv, stores = MemoryKV(), Stores(None)
+        engines = [await make_engine(kv, stores), Engine(kv, stores), Engine(kv, stores)]
+        rows = {
+            number: {"same" if same else f"p/{number}": f"text {number}", f"own/{number}": "x"} for number in range(24)
+        }
+
+        async def one(number: int) -> tuple[int, Published]:
+            return number, await publish(engines[number % 3], dict(rows[number]), message=f"m{number}")
+
+        done = await asyncio.gather(*map(one, rows))
+        line = await history(engines[0])
+        assert len(line) == len({made.commit.id for _, made in done}) + 1
+        assert {made.commit.id for _, made in done} <= {found.id for found in line}
+        for number, made in done:
+            assert made.commit.message == f"m{number}"
+            assert await changes_of(engines[0], made.commit) == rows[number]
+        if same:
+            assert (await content(engines[0]))["same"] == rows[int(line[0].message[1:])]["same"]
+
+    run_job(job())
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("count", [1, 130])
+def test_a_staged_row_at_one_of_the_paths_is_in_the_way(sealed: bool, count: int) -> None:
+    """Whether it still lies in the token or in a layer already."""
+
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        await put_commit(engine, {"p": "old"})
+        await put(engine, "p", "staged")
+        await put(engine, "q", "staged too")
+        if sealed:
+            await engine.push(REPO, "main", [("z", None)])
+        before = await data_keys(stores)
+        rows = {"p": "mine", **{f"n/{number:03}": "x" for number in range(count)}}
+        error = await fails(publish(engine, dict(rows)), errors.DirtyOverlapError)
+        assert isinstance(error, errors.DirtyOverlapError)
+        assert [one.path for one in error.conflicts] == ["p"]
+        assert "'p'" in str(error)
+        assert "q" not in str(error)
+        assert await data_keys(stores) == before, "the data of a refusal is removed"
+        assert await content(engine, "main@") == {"p": "old"}
+        assert await content(engine) == {"p": "staged", "q": "staged too"}
+        await commit(engine)
+        await publish(engine, dict(rows))
+        assert (await content(engine, "main@"))["p"] == "mine"
+
+    run_job(job())
+
+
+@pytest.mark.parametrize(("count", "marked"), [(1, False), (1, True), (130, False)])
+def test_a_row_staged_while_the_commit_is_made_is_in_the_way_too(count: int, marked: bool) -> None:
+    """`marked`: the token has had rows before."""
+
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        rival = Engine(kv.inner, engine._ctx.stores)
+        if marked:
+            await put(engine, "q", "other")
+        staged = False
+
+        async def before(name: str, what: Any) -> None:
+            nonlocal staged
+            if name == "apply" and not staged and any(one.key == branch_key("main") for one in what.puts):
+                staged = True
+                await put(rival, "p", "staged")
+
+        kv.before = before
+        rows = {"p": "mine", **{f"n/{number:03}": "x" for number in range(count)}}
+        error = await fails(publish(engine, dict(rows)), errors.DirtyOverlapError)
+        kv.before = None
+        assert staged
+        assert [one.path for one in error.conflicts] == ["p"]  # type: ignore[attr-defined]
+        assert await content(engine, "main@") == {}
+        assert await content(engine) == {"p": "staged", **({"q": "other"} if marked else {})}
+
+    run_job(job())
+
+
+def test_what_the_branch_holds_already_is_no_change() -> None:
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        await put_commit(engine, {"a": "1"})
+        before = await data_keys(stores)
+        for rows in ({"a": "1"}, {"none": None}, {}):
+            await fails(publish(engine, dict(rows)), errors.NoChangesError)
+        assert await data_keys(stores) == before
+        made = (await publish(engine, {"a": "1"}, allow_empty=True)).commit
+        assert await changes_of(engine, made) == {}
+        assert len(await history(engine)) == 3
+
+    run_job(job())
+
+
+def test_the_answer_names_the_data_that_the_commit_names() -> None:
+    """An unchanged object keeps the address that it had; what was written in vain is removed."""
+
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        await put_commit(engine, {"a": "1"})
+        kept = await engine.stat(REPO, "main", "a")
+        before = await data_keys(stores)
+        done = await publish(engine, {"a": "1", "b": "2"})
+        told = dict(done.objects)
+        assert told["a"].physical_address == kept.physical_address
+        assert await data_keys(stores) == before | {told["b"].physical_address}
+        again = await publish(engine, {"a": "1"}, allow_empty=True)
+        assert dict(again.objects)["a"].physical_address == kept.physical_address
+        assert await data_keys(stores) == before | {told["b"].physical_address}
+        assert await content(engine) == {"a": "1", "b": "2"}
+
+    run_job(job())
+
+
+def test_a_key_commits_once() -> None:
+    """Also by another server on the same store, and when the branch has moved since."""
+
+    async def job() -> None:
+        kv, stores = MemoryKV(), Stores(None)
+        engine, other = await make_engine(kv, stores), Engine(kv, stores)
+        rows = {"a": "1", "gone": None, "b": "2"}
+        first = await publish(engine, dict(rows), idempotency_key="k")
+        await put_commit(engine, {"a": "later"})
+        await put(engine, "b", "staged")
+        before = await data_keys(stores)
+        for one in (engine, other):
+            again = await publish(one, dict(rows), idempotency_key="k")
+            assert again.commit == first.commit
+            assert again.objects == first.objects
+        assert await data_keys(stores) == before, "what was uploaded again is removed, and nothing else"
+        assert await content(engine, first.commit.id) == {"a": "1", "b": "2"}
+        assert len(await history(engine)) == 3
+        for changed in (
+            {"rows": {"a": "other", "gone": None, "b": "2"}},
+            {"rows": {"a": "1", "b": "2"}},
+            {"message": "another"},
+            {"metadata": {"k": "v"}},
+        ):
+            options: dict[str, Any] = {"rows": rows, "message": "p", **changed}
+            error = await fails(
+                publish(other, dict(options.pop("rows")), idempotency_key="k", **options), errors.InvalidRequestError
+            )
+            assert "'k'" in str(error)
+        assert await data_keys(stores) == before
+        assert len(await history(engine)) == 3
+        await engine.create_branch(REPO, "dev", "main@")
+        there = await publish(engine, dict(rows), "dev", idempotency_key="k")
+        assert there.commit.id != first.commit.id, "a key is one of its branch"
+
+    run_job(job())
+
+
+def test_a_key_sent_twice_at_once_commits_once() -> None:
+    async def job() -> None:
+        kv, stores = MemoryKV(), Stores(None)
+        engines = [await make_engine(kv, stores), Engine(kv, stores)]
+        jobs = [publish(engines[number % 2], {"a": "1"}, idempotency_key="k") for number in range(8)]
+        done = await asyncio.gather(*jobs)
+        assert len({one.commit.id for one in done}) == 1
+        assert len(await history(engines[0])) == 2
+        assert await data_keys(stores) == {done[0].objects[0][1].physical_address}
+        assert {one.objects[0][1].physical_address for one in done} == await data_keys(stores)
+        assert await content(engines[1]) == {"a": "1"}
+
+    run_job(job())
+
+
+def test_the_janitor_forgets_a_key_after_a_week() -> None:
+    async def job() -> None:
+        clock, kv = FakeClock(), MemoryKV()
+        engine = await make_engine(kv, clock=clock)
+        first = await publish(engine, {"a": "1"}, idempotency_key="k")
+        keys = await rows_of(engine, b"idempotency/")
+        assert len(keys) == 1
+        clock.forward(WEEK - 1)
+        await engine.run_cleaner()
+        assert await rows_of(engine, b"idempotency/") == keys
+        assert (await publish(engine, {"a": "1"}, idempotency_key="k")).commit == first.commit
+        clock.forward(2)
+        await engine.run_cleaner()
+        assert await rows_of(engine, b"idempotency/") == []
+        assert await rows_of(engine, b"due/") == []
+        assert (await publish(engine, {"a": "2"}, idempotency_key="k")).commit.id != first.commit.id
+
+    run_job(job())
+
+
+async def rows_of(engine: Engine, prefix: bytes) -> list[bytes]:
+    (name,) = [one for one in await engine._ctx.kv.partitions() if one.startswith("repo/")]
+    return [row.key for row in await engine._ctx.kv.scan(name, prefix, prefix[:-1] + b"0")]
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+@pytest.mark.parametrize("rival", [False, True])
+def test_one_lost_answer_is_settled(how: str, rival: bool) -> None:
+    """Whatever is committed before it can be looked at."""
+
+    async def job() -> None:
+        kv = LossyKV(MemoryKV(), lambda _: "")
+        engine = await make_engine(kv)
+        other = Engine(kv.inner, engine._ctx.stores)
+        await put_commit(engine, {"a": "0"})
+
+        def lose(batch: Batch) -> str:
+            return how if not kv.lost and any(one.key == branch_key("main") for one in batch.puts) else ""
+
+        async def hook(*_: Any) -> None:
+            if kv.lost and rival and len(await history(other)) < 4:
+                await publish(other, {f"rival/{len(await history(other))}": "x"})
+
+        kv.lose, kv.before = lose, hook
+        made = (await publish(engine, {"a": "mine"})).commit
+        kv.before = None
+        assert kv.lost == 1
+        line = await history(engine)
+        assert [one.id for one in line].count(made.id) == 1
+        assert [one.message for one in line].count("p") == len(line) - 2
+        assert await changes_of(engine, made) == {"a": "mine"}
+
+    run_job(job())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_with_many_lost_answers_nobody_is_lied_to(seed: int) -> None:
+    """Acknowledged: in history once, with its rows. Refused: in none. Unknown: asked again by the key, once at most."""
+
+    async def job() -> None:
+        source = random.Random(seed)
+        kv, stores = LossyKV(MemoryKV(), lambda _: ""), Stores(None)
+        engine = await make_engine(kv, stores)
+        engines = [engine, Engine(kv, stores)]
+        await put_commit(engine, {"a": "0"})
+        kv.lose = losing(source, 0.3)
+        outcomes: dict[str, Commit | Exception] = {}
+
+        async def one(number: int) -> None:
+            name = f"m{number}"
+            for _ in range(5):
+                try:
+                    done = await publish(
+                        engines[number % 2], {f"p/{number}": name, "all": name}, message=name, idempotency_key=name
+                    )
+                except errors.OutcomeUnknownError as error:
+                    outcomes[name] = error
+                except errors.EngineError as error:
+                    outcomes[name] = error
+                    return
+                else:
+                    outcomes[name] = done.commit
+                    return
+
+        await asyncio.gather(*map(one, range(10)))
+        kv.lose = lambda _: ""
+        line = await history(engine)
+        for name, outcome in outcomes.items():
+            there = [found for found in line if found.message == name]
+            if isinstance(outcome, Commit):
+                assert [found.id for found in there] == [outcome.id]
+                number = name[1:]
+                assert await changes_of(engine, outcome) == {f"p/{number}": name, "all": name}
+            else:
+                assert len(there) <= (1 if isinstance(outcome, errors.OutcomeUnknownError) else 0)
+        assert sum(isinstance(one, Commit) for one in outcomes.values()) >= 5
+        for found in line:
+            await content(engine, found.id)  # no data of an unknown outcome was removed
+
+    run_job(job())
+
+
+def test_data_is_kept_when_nobody_can_tell() -> None:
+    async def job() -> None:
+        kv, stores = LossyKV(MemoryKV(), lambda _: ""), Stores(None)
+        engine = await make_engine(kv, stores)
+        fallen = False
+
+        def lose(batch: Batch) -> str:
+            nonlocal fallen
+            if fallen:
+                return "before"
+            fallen = any(one.key == branch_key("main") for one in batch.puts)
+            return "after" if fallen else ""
+
+        async def silent(name: str, _: Any) -> None:
+            if fallen and name != "apply":
+                raise errors.StoreUnavailableError("the store is silent")
+
+        kv.lose, kv.before = lose, silent
+        await fails(publish(engine, {"a": "1"}, idempotency_key="k"), errors.OutcomeUnknownError)
+        kv.lose, kv.before, fallen = (lambda _: ""), None, False
+        assert await content(engine) == {"a": "1"}
+        done = await publish(engine, {"a": "1"}, idempotency_key="k")
+        assert (await history(engine))[0].id == done.commit.id
+        assert len(await history(engine)) == 2
+
+    run_job(job())
+
+
+def test_a_branch_made_again_meanwhile_is_another_one() -> None:
+    async def job() -> None:
+        kv, stores = HookedKV(MemoryKV()), Stores(None)
+        engine = await make_engine(kv, stores)
+        other = Engine(kv.inner, stores)
+        await engine.create_branch(REPO, "dev", "main")
+        replaced = False
+
+        async def before(name: str, what: Any) -> None:
+            nonlocal replaced
+            if name == "apply" and not replaced and any(one.key == branch_key("dev") for one in what.puts):
+                replaced = True
+                await other.delete_branch(REPO, "dev")
+                await other.create_branch(REPO, "dev", "main")
+
+        kv.before = before
+        await fails(publish(engine, {"a": "1"}, "dev"), errors.BranchNotFoundError)
+        kv.before = None
+        assert replaced
+        assert await content(engine, "dev") == {}
+        assert await data_keys(stores) == set()
+
+    run_job(job())
+
+
+def test_more_than_a_hundred_paths_and_up_to_ten_thousand() -> None:
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        rows: dict[str, str | None] = {f"n/{number:04}": str(number) for number in range(300)}
+        done = await publish(engine, rows)
+        assert await content(engine, "main@") == rows
+        assert [path for path, _ in done.objects] == list(rows)
+        before = await data_keys(stores)
+        many: dict[str, str | None] = {str(number): None for number in range(10_001)}
+        await fails(publish(engine, many), errors.InvalidRequestError)
+        assert await data_keys(stores) == before
+
+    run_job(job())
+
+
+Job = Callable[[Engine], Awaitable[object]]
+REFUSED: dict[str, tuple[Job, type[errors.EngineError]]] = {
+    "repository": (
+        lambda e: e.publish_uploads("none", "main", chunked([]), PublishRequest(committer="a")),
+        errors.RepositoryNotFoundError,
+    ),
+    "branch": (lambda e: publish(e, {"a": "1"}, "none"), errors.BranchNotFoundError),
+    "read-only": (
+        lambda e: e.publish_uploads("frozen", "main", chunked([]), PublishRequest(committer="a")),
+        errors.ReadOnlyRepositoryError,
+    ),
+    "protected": (lambda e: publish(e, {"a": "1"}, "released"), errors.ProtectedBranchError),
+    "path": (lambda e: publish(e, {"": "1"}), errors.InvalidPathError),
+    "key": (lambda e: publish(e, {"a": "1"}, idempotency_key="k" * 257), errors.InvalidRequestError),
+    "date": (lambda e: publish(e, {"a": "1"}, date=2**63), errors.InvalidRequestError),
+    "text": (lambda e: publish(e, {"a": "1"}, message="\ud800"), errors.InvalidRequestError),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_leaves_nothing(name: str) -> None:
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        await engine.create_branch(REPO, "released", "main")
+        await engine.set_protection_rules(REPO, ["rel*"])
+        await engine.create_repository("frozen", "mem://frozen", read_only=True)
+        ask, kind = REFUSED[name]
+        await fails(ask(engine), kind)
+        assert await data_keys(stores) == set()
+        assert len(await history(engine)) == 1
+
+    run_job(job())
+
+
+def test_a_workspace_cannot_be_published_to() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        opened = await workspace(engine)
+        error = await fails(publish(engine, {"a": "1"}, opened.name), errors.BranchNotFoundError)
+        assert opened.name in str(error)
+
+    run_job(job())

@@ -1,0 +1,327 @@
+"""Imports, commits and merges as tasks, dumps and restores, over HTTP and the true engine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations import commits, importing
+from lakebed_engine.operations import tasks as tasks_module
+from lakebed_engine.stores.kv.memory import MemoryKV
+from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_server.app import create_app
+
+from tests.server.support import services
+from tests.server.test_api import MAIN, REPO, Lake
+from tests.server.test_placing import Clock
+
+IMPORT = MAIN + "/import"
+COMMIT = MAIN + "/commits/async"
+
+
+class Working(Lake):
+    """A lake that can be served by another server after the first is gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kv, self.stores, self.clock = MemoryKV(), Stores(None, memory=True), Clock()
+        self.runner.get_loop()
+        self.restart()
+        self("POST", "/repositories", {"name": "lake", "storage_namespace": "mem://lake"}, 201)
+
+    def restart(self) -> None:
+        """Another server over the same stores: the tasks of the first one are broken off."""
+        self.runner.run(self.engine.close())
+        self.runner.run(asyncio.sleep(0))  # what was broken off ends
+        foreign = Foreign(self.stores.open, ["mem://elsewhere/"])
+        self.engine = Engine(self.kv, self.stores, clock=self.clock, foreign=foreign, address_key=b"key")
+        self.app = create_app(services(self.engine, self.kv))
+
+    def outside(self, key: str, data: bytes = b"abc") -> None:
+        self.runner.run(self.stores.open("mem://elsewhere").put(key, data))
+
+    def ended(self, url: str) -> Any:
+        """What a task came to."""
+        for _ in range(500):
+            status = self("GET", url)
+            if status.get("completed", status.get("done")):
+                return status
+            self.runner.run(asyncio.sleep(0.002))
+        raise AssertionError(status)
+
+    def until(self, true: Callable[[], bool]) -> None:
+        """Let tasks go on until something is so."""
+        for _ in range(500):
+            if true():
+                return
+            self.runner.run(asyncio.sleep(0.002))
+        raise AssertionError("it did not become so")
+
+    def start(self, *paths: tuple[str, str, str], expect: int = 202, **more: Any) -> Any:
+        body = {
+            "paths": [dict(zip(("type", "path", "destination"), one, strict=True)) for one in paths],
+            "commit": {"message": "imported", "metadata": {"k": "v"}},
+            **more,
+        }
+        return self("POST", IMPORT, body, expect)
+
+    def paths(self, ref: str = "main") -> list[str]:
+        return [row["path"] for row in self("GET", f"{REPO}/refs/{ref}/objects/ls")["results"]]
+
+    def log(self) -> list[str]:
+        return [row["message"] for row in self("GET", f"{REPO}/refs/main/commits")["results"]]
+
+
+@pytest.fixture
+def lake() -> Iterator[Working]:
+    lake = Working()
+    yield lake
+    lake.close()
+
+
+def test_an_import(lake: Working) -> None:
+    for n in range(3):
+        lake.outside(f"in/{n}.csv", b"x" * n)
+    lake.outside("one.csv", b"single")
+    lake.put("kept.csv", b"1")
+    lake.put("dest/old.csv", b"replaced by the import")
+    lake.commit("before")
+    started = lake.start(("common_prefix", "mem://elsewhere/in/", "dest/"), ("object", "mem://elsewhere/one.csv", "1"))
+    status = lake.ended(f"{IMPORT}?id={started['id']}")
+    assert (status["completed"], status["ingested_objects"]) == (True, 4)
+    assert "error" not in status
+    assert status["commit"]["message"] == "imported"
+    assert status["commit"]["metadata"]["k"] == "v"
+    assert status["metarange_id"] == status["commit"]["meta_range_id"]
+    assert lake("GET", f"{REPO}/branches/main")["commit_id"] == status["commit"]["id"]
+    assert lake.paths() == ["1", "dest/0.csv", "dest/1.csv", "dest/2.csv", "kept.csv"]
+    stats = lake("GET", f"{REPO}/refs/main/objects/stat?path=dest/2.csv")
+    assert (stats["physical_address"], stats["size_bytes"]) == ("mem://elsewhere/in/2.csv", 2)
+    assert lake("GET", f"{REPO}/refs/main/objects?path=1").body == b"single"
+    # again: nothing differs, and no commit is made
+    again = lake.ended(f"{IMPORT}?id={lake.start(('common_prefix', 'mem://elsewhere/in/', 'dest/'))['id']}")
+    assert again["commit"]["id"] == status["commit"]["id"]
+    # an object that has changed since is not read as what it was
+    lake.outside("in/2.csv", b"other")
+    assert lake("GET", f"{REPO}/refs/main/objects?path=dest/2.csv", expect=410)["kind"] == "object_gone"
+
+
+def test_what_cannot_be_imported(lake: Working) -> None:
+    for paths, status, kind in (
+        ([("common_prefix", "mem://forbidden/", "d/")], 403, "permission_denied"),
+        ([("common_prefix", "mem://lake/data/", "d/")], 403, "permission_denied"),
+        ([("object", "nonsense", "d")], 400, "invalid_request"),
+        ([("object", "mem://elsewhere/a", "")], 400, "invalid_path"),
+        ([("other", "mem://elsewhere/a", "a")], 400, "invalid_request"),
+        ([], 400, "invalid_request"),
+    ):
+        assert lake.start(*paths, expect=status)["kind"] == kind
+    missing = {
+        "paths": [{"type": "object", "path": "mem://elsewhere/a", "destination": "a"}],
+        "commit": {"message": ""},
+    }
+    assert lake("POST", f"{REPO}/branches/nope/import", missing, 404)["kind"] == "branch_not_found"
+    for method in ("GET", "DELETE"):
+        assert lake(method, IMPORT + "?id=nope", expect=404)["kind"] == "task_not_found"
+        assert lake(method, IMPORT, expect=400)["kind"] == "invalid_request"
+    # a failure later on is told by the status
+    status = lake.ended(f"{IMPORT}?id={lake.start(('object', 'mem://elsewhere/none', 'a'))['id']}")
+    assert status["error"]["kind"] == "object_not_found"
+    assert "commit" not in status
+    assert lake("GET", f"{REPO}/workspaces")["results"] == []  # nothing is left behind
+
+
+def test_a_cancelled_import_commits_nothing(lake: Working) -> None:
+    lake.outside("in/a.csv")
+    held = _hold(lake, "_work", importing)
+    task = lake.start(("common_prefix", "mem://elsewhere/in/", "dest/"))["id"]
+    assert lake("GET", f"{IMPORT}?id={task}")["completed"] is False
+    lake("DELETE", f"{IMPORT}?id={task}", expect=204)
+    held.set()
+    status = lake.ended(f"{IMPORT}?id={task}")
+    assert status["error"]["kind"] == "cancelled"
+    lake.runner.run(asyncio.sleep(0.05))
+    assert lake.log() == ["Repository created"]
+    assert lake("DELETE", f"{IMPORT}?id={task}", expect=409)["kind"] == "task_ended"
+
+
+def test_a_commit_as_a_task(lake: Working) -> None:
+    lake.put("a", b"1")
+    task = lake("POST", COMMIT + "?wait=10", {"message": "one"}, 202, idempotency_key="k")
+    assert (task["operation"], task["completed"]) == ("commit", True)
+    assert task["commit"]["message"] == "one"
+    # the answer was lost: sent again, also to another server, it is the same
+    lake.put("b", b"2")
+    assert lake("POST", COMMIT, {"message": "one"}, 202, idempotency_key="k") == task
+    lake.restart()
+    assert lake("POST", COMMIT, {"message": "one"}, 202, idempotency_key="k") == task
+    assert lake("GET", f"{REPO}/tasks/{task['id']}") == task
+    assert lake.log() == ["one", "Repository created"]
+    other = lake("POST", COMMIT, {"message": "two"}, 409, idempotency_key="k")
+    assert other["kind"] == "idempotency_mismatch"
+    assert lake("POST", f"{REPO}/branches/nope/commits/async", {"message": "x"}, 404)["kind"] == "branch_not_found"
+    assert lake("POST", COMMIT, {"message": "x"}, 400, idempotency_key="x" * 257)["kind"] == "invalid_request"
+    assert lake("GET", f"{REPO}/tasks/nope", expect=404)["kind"] == "task_not_found"
+
+
+def test_a_key_is_kept_for_a_day_and_more(lake: Working) -> None:
+    lake.put("a", b"1")
+    task = lake("POST", COMMIT + "?wait=10", {"message": "one"}, 202, idempotency_key="k")
+    lake.clock.time += 24 * 3600 + 60
+    lake("POST", COMMIT + "?wait=10", {"message": "x", "allow_empty": True}, 202)  # forgets what is old
+    assert lake("POST", COMMIT, {"message": "one"}, 202, idempotency_key="k")["id"] == task["id"]
+    lake.clock.time += 48 * 3600
+    lake("POST", COMMIT + "?wait=10", {"message": "x", "allow_empty": True}, 202)
+    lake("GET", f"{REPO}/tasks/{task['id']}", expect=404)
+
+
+def test_a_failed_commit_tells_why(lake: Working) -> None:
+    task = lake("POST", COMMIT + "?wait=10", {"message": "nothing"}, 202, idempotency_key="k")
+    assert task["completed"] is True
+    assert task["error"]["kind"] == "no_changes"
+    assert "commit" not in task
+
+
+def test_a_merge_as_a_task(lake: Working) -> None:
+    lake.put("a", b"1")
+    lake.commit("base")
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    lake.put("b", b"2", "dev")
+    lake.commit("on dev", "dev")
+    url = f"{REPO}/refs/dev/merge/main/async?wait=10"
+    task = lake("POST", url, None, 202, idempotency_key="m")
+    assert (task["operation"], len(task["commit"]["parents"])) == ("merge", 2)
+    assert lake("POST", url, None, 202, idempotency_key="m") == task
+    assert lake.paths() == ["a", "b"]
+    lake.put("a", b"dev", "dev")
+    lake.commit("dev changes a", "dev")
+    lake.put("a", b"main")
+    lake.commit("main changes a")
+    assert lake("POST", url, None, 202)["error"]["kind"] == "merge_conflict"
+
+
+def _hold(lake: Working, name: str, module: Any) -> asyncio.Event:
+    """Let the worker wait until the event is set."""
+    go = asyncio.Event()
+    inner = getattr(module, name)
+
+    async def held(*args: Any) -> Any:
+        await go.wait()
+        return await inner(*args)
+
+    setattr(module, name, held)
+    lake.runner.run(asyncio.sleep(0))
+    _undo.append(lambda: setattr(module, name, inner))
+    return go
+
+
+_undo: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    yield
+    while _undo:
+        _undo.pop()()
+
+
+def test_a_task_survives_its_server(lake: Working) -> None:
+    lake.put("a", b"1")
+    _hold(lake, "commit", commits)
+    task = lake("POST", COMMIT, {"message": "one"}, 202, idempotency_key="k")
+    lake.runner.run(asyncio.sleep(0.01))
+    while _undo:
+        _undo.pop()()
+    lake.restart()
+    assert lake("GET", f"{REPO}/tasks/{task['id']}")["completed"] is False  # it may still be at work elsewhere
+    lake.clock.time += tasks_module.SILENCE + 1
+    assert lake.ended(f"{REPO}/tasks/{task['id']}")["commit"]["message"] == "one"
+    assert lake.log() == ["one", "Repository created"]
+
+
+def test_a_task_that_nobody_asks_for_is_taken_over_too(lake: Working) -> None:
+    lake.put("a", b"1")
+    _hold(lake, "commit", commits)
+    lake("POST", COMMIT, {"message": "one"}, 202)
+    lake.runner.run(asyncio.sleep(0.01))
+    while _undo:
+        _undo.pop()()
+    lake.restart()
+    assert lake.runner.run(lake.engine.tasks.resume()) == 0
+    lake.clock.time += tasks_module.SILENCE + 1
+    assert lake.runner.run(lake.engine.tasks.resume()) == 1
+    lake.until(lambda: lake.log() == ["one", "Repository created"])
+    lake.runner.run(asyncio.sleep(0.02))  # its note is removed behind the commit
+    assert lake.runner.run(lake.engine.tasks.resume()) == 0
+
+
+def test_two_servers_at_one_commit_make_one(lake: Working) -> None:
+    """The first server was only slow: it wakes up when the second has taken its task over."""
+    lake.put("a", b"1")
+    go = _hold(lake, "commit", commits)
+    task = lake("POST", COMMIT, {"message": "one", "allow_empty": True}, 202)
+    lake.runner.run(asyncio.sleep(0.01))
+    first = lake.engine
+    lake.engine = Engine(lake.kv, lake.stores, clock=lake.clock)
+    lake.app = create_app(services(lake.engine, lake.kv))
+    lake.clock.time += tasks_module.SILENCE + 1
+    lake("GET", f"{REPO}/tasks/{task['id']}")
+    go.set()
+    done = lake.ended(f"{REPO}/tasks/{task['id']}")
+    lake.runner.run(asyncio.sleep(0.05))
+    lake.runner.run(first.close())
+    assert done["commit"]["message"] == "one"
+    assert lake.log() == ["one", "Repository created"]
+
+
+def test_dump_and_what_restore_refuses(lake: Working) -> None:
+    lake.put("a", b"1")
+    lake.commit("one")
+    lake("POST", REPO + "/tags", {"id": "v1", "ref": "main"}, 201)
+    dump = lake("PUT", REPO + "/refs/dump", None, 201)
+    for part in dump.values():
+        data = lake.runner.run(lake.stores.open("mem://lake").get(f"_lakebed/dumps/{part}.jsonl"))
+        assert hashlib.sha256(data).hexdigest() == part
+    task = lake("POST", REPO + "/dump", None, 202)["id"]
+    status = lake.ended(f"{REPO}/dump?task_id={task}")
+    assert (status["done"], status["refs"]) == (True, dump)
+    assert lake("GET", f"{REPO}/dump?task_id=nope", expect=404)["kind"] == "task_not_found"
+    assert lake("GET", f"{REPO}/restore?task_id={task}", expect=404)["kind"] == "task_not_found"
+    for method, where in (("PUT", "/refs/restore"), ("POST", "/restore")):
+        assert lake(method, REPO + where, dump, 400)["kind"] == "invalid_request"  # it has branches
+    names = lake.runner.run(_names(lake))
+    assert not [name for name in names if "draft" in name]
+
+
+async def _names(lake: Working) -> list[str]:
+    return [blob.key async for blob in lake.stores.open("mem://lake").list("_lakebed/dumps/")]
+
+
+def test_symlinks(lake: Working) -> None:
+    for path in ("a", "t/1", "t/2", "t/u/3", "t.csv"):
+        lake.put(path, path.encode())
+    answer = lake("POST", f"{REPO}/refs/main/symlink", None, 201)
+    assert answer == {"location": "mem://lake/symlinks"}
+
+    def manifest(directory: str) -> list[str]:
+        key = f"symlinks/lake/main/{directory}symlink.txt"
+        return lake.runner.run(lake.stores.open("mem://lake").get(key)).decode().splitlines()
+
+    def address(path: str) -> str:
+        return str(lake("GET", f"{REPO}/refs/main/objects/stat?path={path}")["physical_address"])
+
+    assert manifest("") == [address("a"), address("t.csv")]
+    assert manifest("t/") == [address("t/1"), address("t/2")]
+    assert manifest("t/u/") == [address("t/u/3")]
+    lake("DELETE", f"{MAIN}/objects?path=t/u/3", expect=204)
+    lake("POST", f"{REPO}/refs/main/symlink?location=t", None, 201)
+    with pytest.raises(Exception, match="t/u/symlink"):
+        manifest("t/u/")
+    assert manifest("") == [address("a"), address("t.csv")]
+    lake("POST", f"{REPO}/refs/main/symlink?location=nothing/", None, 201)
+    assert lake("POST", f"{REPO}/refs/nope/symlink", None, 404)["kind"] == "branch_not_found"

@@ -1,0 +1,113 @@
+"""Drivers in processes of their own, for tests that kill them or start Spark otherwise.
+
+python -m tests.spark.drivers kill-before REPOSITORY
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import lakebed
+import lakebed_spark
+import pyspark
+from lakebed_spark._java import use_java
+
+from tests.support.server import RunningServer, clean_environment
+
+KEY = "nightly"
+
+
+def start(server: RunningServer, *arguments: str) -> subprocess.Popen[str]:
+    """Begin one, with the server in its environment."""
+    command = [sys.executable, "-m", "tests.spark.drivers", *arguments]
+    environment = clean_environment(**server.environment)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def _kill(when: str, repository: str) -> None:
+    """Write, and die at the commit: `before` or `after` it."""
+    commit = lakebed.Workspace.commit
+
+    def deadly(self: lakebed.Workspace, *arguments: Any, **options: Any) -> Any:
+        if when == "after":
+            commit(self, *arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    lakebed.Workspace.commit = deadly  # type: ignore[method-assign]
+    spark = lakebed_spark.session(spark_master="local[1]", spark_ui_enabled=False, spark_driver_memory="1g")
+    lakebed_spark.write(spark.range(100), f"lakebed://{repository}/main/t", key=KEY)
+
+
+@contextmanager
+def _cluster(folder: str) -> Iterator[str]:
+    """A cluster of two workers on hosts of two names: Spark begins a task a second time on another host only."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    use_java()
+    address = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy"
+    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]
+    for host in ("127.0.0.1", "127.0.0.2"):
+        size = ["-c", "1", "-m", "700M", "-d", f"{folder}/work-{host}", "--webui-port", "0"]
+        commands.append([f"{deploy}.worker.Worker", "--host", host, *size, address])
+    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_HOME": str(program.parent.parent)}
+    with ExitStack() as stack:
+        for command in commands:
+            process = subprocess.Popen([str(program), *command], env=environment, stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+        yield address
+
+
+def _speculate(repository: str, marks: str) -> None:
+    """Write on a small cluster, where slow tasks are begun a second time: each attempt leaves a mark."""
+    with _cluster(f"{marks}/cluster") as address:
+        _write_slowly(repository, marks, address)
+
+
+def _write_slowly(repository: str, marks: str, address: str) -> None:
+    spark = lakebed_spark.session(
+        spark_master=address,
+        spark_ui_enabled=False,
+        spark_driver_host="127.0.0.1",
+        spark_driver_bindAddress="127.0.0.1",
+        spark_driver_memory="1g",
+        spark_executor_memory="600m",
+        spark_speculation=True,
+        spark_speculation_interval="100ms",
+        spark_speculation_multiplier="1.5",
+        spark_speculation_quantile="0.25",
+    )
+
+    def slow(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        for batch in batches:
+            yield batch  # what it has written by then must not count
+            if context.partitionId() == 3:
+                open(f"{marks}/{context.attemptNumber()}", "w").close()
+                time.sleep(8 if context.attemptNumber() == 0 else 0.1)
+
+    lakebed_spark.write(spark.range(0, 400, 1, 4).mapInPandas(slow, "id long"), f"lakebed://{repository}/main/t")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    verb, name, *more = sys.argv[1:]
+    if verb == "speculate":
+        _speculate(name, *more)
+    else:
+        _kill(verb.removeprefix("kill-"), name)

@@ -1,0 +1,35 @@
+"""Every python block of the pages about Spark does what the page says, on the session of these tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.docs.snippets import SPARK_PAGES, blocks
+from tests.docs.test_snippets import run_console, run_python
+from tests.support.server import RunningServer, clean_environment
+
+
+@pytest.mark.parametrize("page", SPARK_PAGES, ids=lambda page: page.stem)
+def test_page(
+    page: Path, spark: SparkSession, server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.cli.support import Command
+
+    monkeypatch.chdir(tmp_path)
+    for name in set(clean_environment()) ^ set(clean_environment(**server.environment)):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    command = Command({**server.environment, "COLUMNS": "100"})
+    namespace: dict[str, Any] = {"__name__": page.stem, "spark": spark}
+    found = blocks(page)
+    assert found
+    for block in found:
+        if block.language == "python":
+            run_python(page, block, namespace)
+        else:
+            run_console(page, block, command)
