@@ -140,6 +140,14 @@ def measured(module: str, *words: object) -> dict[str, float]:
     return found
 
 
+def small_commits(folder: Path, way: str) -> dict[str, float]:
+    import lakebed
+
+    with servers.lakebed(folder / way) as server:
+        lakebed.connect(*server.credentials).repository("bench").create("local://bench")
+        return server.run("workspaces", 8, SECONDS, way)
+
+
 def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     found = measured("protocol", "small", entries // 10, folder)
     note = "SQLite, 64 callers, one row a call"
@@ -160,13 +168,12 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(f"merge, 1 % of {size} changed on each side", found["merge_together_s"], "s", "at most", 1, note)
     yield Figure("the same, changes spread over every range", found["merge_spread_s"], "s", "at most", 1)
     yield Figure(f"push of a layer of {entries:,} rows", found["push_s"], "s", "at most", 3)
-    with servers.lakebed(folder / "workspaces") as server:
-        import lakebed
-
-        lakebed.connect(*server.credentials).repository("bench").create("local://bench")
-        found = server.run("workspaces", 8, SECONDS)
+    found = small_commits(folder, "workspace")
     note = f"8 committers: create, one object of 1 KiB, commit; p99 {found['p99_ms']:.0f} ms"
     yield Figure("workspace commits on one branch over HTTP", found["commits_s"], "commits/s", "at least", 150, note)
+    found = small_commits(folder, "publish")
+    note = f"8 committers: one object of 1 KiB, one request; p99 {found['p99_ms']:.0f} ms"
+    yield Figure("published commits on one branch over HTTP", found["commits_s"], "commits/s", note=note)
     found = measured("protocol", "listing", entries, folder)
     note = f"a cache of 64 MiB, and as much again for all else; {found['list_entries_s']:,.0f} entries/s"
     name = f"memory that a listing of {5 * entries:,} entries takes"

@@ -40,7 +40,7 @@ _ROWS = 1000
 async def fill(data: Path, entries: int) -> None:
     """A repository `bench` with one commit of so many entries, as the server keeps it."""
     data.mkdir(parents=True, exist_ok=True)
-    engine = Engine(SqliteKV(data / "kv.db"), Stores(data / "objects"))
+    engine = Engine(SqliteKV(data / "lakebed.db"), Stores(data / "objects"))
     await engine.create_repository("bench", "local://bench")
     for start in range(0, entries, _STAGED):
         paths = [scale.path_of(number) for number in range(start, min(entries, start + _STAGED))]
@@ -84,7 +84,8 @@ def committing(spark: SparkSession, lake: lakebed.Lake, batches: int) -> dict[st
     main = lake.repository("stream").create("local://stream").branch("main")
     sink = lakebed_spark.foreach_batch(main, "t", query_id="bench")
     frame = spark.range(_ROWS).selectExpr("id", "cast(id as double) as n").coalesce(1)
-    times, replays = [], []
+    times: list[float] = []
+    replays: list[float] = []
     for number in range(batches):
         for found in (times, replays):
             began = time.perf_counter()

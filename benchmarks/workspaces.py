@@ -1,6 +1,8 @@
-"""Committers of small workspaces on one branch, through HTTP: create, one object, commit. Prints JSON.
+"""Committers of one small object each on one branch, through HTTP. Prints JSON.
 
-python -m benchmarks.workspaces PORT COMMITTERS SECONDS
+python -m benchmarks.workspaces PORT COMMITTERS SECONDS workspace|publish
+
+With a workspace: create, one object, commit. Published: one request.
 """
 
 from __future__ import annotations
@@ -39,13 +41,21 @@ class Client:
         await self._expect(f"/branches/main+{found_id}/objects?path={path}", b"x" * 1024, "application/octet-stream")
         await self._expect(f"/workspaces/{found_id}/commit", b'{"message":"m"}')
 
+    async def publish(self, path: str) -> None:
+        boundary = secrets.token_hex(16)
+        disposition = f"--{boundary}\r\nContent-Disposition: form-data; name="
+        commit = f'{disposition}"commit"\r\n\r\n{{"message":"m"}}\r\n'
+        content = f'{disposition}"content"; filename="{path}"\r\n\r\n{"x" * 1024}\r\n'
+        body = f"{commit}{content}--{boundary}--\r\n".encode()
+        await self._expect("/branches/main/objects/batch", body, f"multipart/form-data; boundary={boundary}")
+
     async def _expect(self, path: str, body: bytes, kind: str = "application/json") -> None:
         status = await self.post(path, body, kind)
         if status != 201:
             raise SystemExit(f"{path}: {status}")
 
 
-async def run(port: int, committers: int, seconds: float) -> dict[str, float]:
+async def run(port: int, committers: int, seconds: float, way: str) -> dict[str, float]:
     start = time.perf_counter()
     latencies: list[float] = []
 
@@ -55,7 +65,7 @@ async def run(port: int, committers: int, seconds: float) -> dict[str, float]:
         step = 0
         while time.perf_counter() < start + seconds:
             begun = time.perf_counter()
-            await client.workspace(f"w/{number}/{step:06d}")
+            await (client.publish if way == "publish" else client.workspace)(f"w/{number}/{step:06d}")
             latencies.append(time.perf_counter() - begun)
             step += 1
 
@@ -70,7 +80,8 @@ async def run(port: int, committers: int, seconds: float) -> dict[str, float]:
 
 
 def main() -> None:
-    print(json.dumps(uvloop.run(run(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))))
+    port, committers, seconds, way = sys.argv[1:]
+    print(json.dumps(uvloop.run(run(int(port), int(committers), float(seconds), way))))
 
 
 if __name__ == "__main__":

@@ -1159,12 +1159,12 @@ class DiffList(Struct, kw_only=True):
 
 class ObjectBatch(Struct, kw_only=True):
     """
-    Objects to write and paths to delete.
+    Objects to write and paths to delete, and how to commit them if at once.
     """
 
+    commit: PublishCreation | UnsetType = UNSET
     content: list[bytes] | UnsetType = UNSET
     delete: list[str] | UnsetType = UNSET
-    commit: PublishCreation | UnsetType = UNSET
 
 
 class IngestPage(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "e2bf1a1a8eb7f4bde724b057e848b83019d7b82dcba5d74ec98b242fc876898a"
+SPEC_DIGEST: Final = "71c4f0d780a7ae3cf2707ab5c1da9c9f6208916a030c5ab51f6852dfc56cd51d"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -297,6 +297,8 @@ class RangeInfo:
 class RefsDump:
     """All commits, tags and branches of a repository, by the ids of the files that hold them."""
 
+    COLUMNS: ClassVar[Columns] = (("commits", "string"), ("tags", "string"), ("branches", "string"))
+
     commits: str
     tags: str
     branches: str

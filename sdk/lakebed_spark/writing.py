@@ -58,7 +58,7 @@ def write(
     partitions that the frame has, `error` refuses when anything is there; what somebody else commits meanwhile to
     what it replaces or relies on is a conflict. `on_conflict` is the policy of the workspace; `format` and `options`
     are those of Spark's writer. `key` makes it exactly once: a second write with the same key to the same branch within
-    a week gives the first one's commit, and writes nothing. A frame that has no file to write changes nothing, and gives
+    a week gives the first one's commit, and writes nothing. A frame without a file to write changes nothing, and gives
     the commit that the branch stands at. `lake` is as in `read`.
 
     Raises what Spark raises when the job fails; ConcurrentCommitError and DirtyBranchError (with the paths),

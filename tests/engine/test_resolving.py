@@ -37,10 +37,9 @@ def test_the_first_glob_that_matches_says_the_side(rules: list[tuple[str, str]],
     async def job() -> None:
         engine = await conflicting()
         await merge(engine, "dev", resolve=rules, strategy=strategy)
-        wanted = {"source-only": "s", "dest-only": "d", "both": "same"}
-        for path, side in zip(BASE, sides, strict=True):
-            if (path, side) not in {("users/1", "s"), ("keep/1", "d")}:
-                wanted[path] = side
+        deleted = {("users/1", "s"), ("keep/1", "d")}
+        settled = {path: side for path, side in zip(BASE, sides, strict=True) if (path, side) not in deleted}
+        wanted = {"source-only": "s", "dest-only": "d", "both": "same", **settled}
         assert await content(engine) == dict(sorted(wanted.items()))
 
     run(job())

@@ -11,13 +11,22 @@ from lakebed_wire.operations import ERROR_KINDS, OPERATIONS
 from tests.server.support import ask
 from tests.server.test_api import MAIN, REPO, Lake
 
-BAD = "%00%20"  # no ref, branch or tag is called so
 GONE = "/repositories/nothing"
 DEV = REPO + "/branches/dev"
 TOO_MANY = "amount=1001"
 RULES = REPO + "/settings/branch_protection"
 OLD_RULES = REPO + "/branch_protection"
 RO = "/repositories/frozen"
+RECORD = {
+    "commit_id": "0" * 64,
+    "version": 1,
+    "committer": "",
+    "message": "",
+    "metarange_id": "",
+    "creation_date": 0,
+    "parents": [],
+    "generation": 1,
+}
 
 
 class Case(NamedTuple):
@@ -27,7 +36,7 @@ class Case(NamedTuple):
     body: Any
     status: int
     kind: str
-    headers: dict[str, str] = {}
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 def _reads(operation: str, target: str, *, ref: str = "", absent: str = "ref_not_found") -> list[Case]:
@@ -40,10 +49,28 @@ def _reads(operation: str, target: str, *, ref: str = "", absent: str = "ref_not
 
 TABLE = [
     Case("listRepositories", "GET", f"/repositories?{TOO_MANY}", None, 400, "invalid_request"),
-    Case("createRepository", "POST", "/repositories", {"name": "A", "storage_namespace": "mem://x"}, 400, "invalid_name"),
-    Case("createRepository", "POST", "/repositories", {"name": "abc", "storage_namespace": "x"}, 400, "invalid_namespace"),
-    Case("createRepository", "POST", "/repositories", {"name": "abc", "storage_namespace": "mem://lake"}, 400, "namespace_in_use"),
-    Case("createRepository", "POST", "/repositories", {"name": "lake", "storage_namespace": "mem://y"}, 409, "repository_exists"),
+    Case(
+        "createRepository", "POST", "/repositories", {"name": "A", "storage_namespace": "mem://x"}, 400, "invalid_name"
+    ),
+    Case(
+        "createRepository", "POST", "/repositories", {"name": "abc", "storage_namespace": "x"}, 400, "invalid_namespace"
+    ),
+    Case(
+        "createRepository",
+        "POST",
+        "/repositories",
+        {"name": "abc", "storage_namespace": "mem://lake"},
+        400,
+        "namespace_in_use",
+    ),
+    Case(
+        "createRepository",
+        "POST",
+        "/repositories",
+        {"name": "lake", "storage_namespace": "mem://y"},
+        409,
+        "repository_exists",
+    ),
     *_reads("getRepository", ""),
     Case("deleteRepository", "DELETE", GONE, None, 404, "repository_not_found"),
     Case("deleteRepository", "DELETE", RO, None, 403, "read_only_repository"),
@@ -81,11 +108,27 @@ TABLE = [
     Case("revertBranch", "POST", DEV + "/revert", {"ref": "dev"}, 400, "invalid_request"),
     Case("revertBranch", "POST", DEV + "/revert", {"ref": "dev", "parent_number": 2}, 400, "invalid_request"),
     Case("revertBranch", "POST", DEV + "/revert", {"ref": "empty", "parent_number": 0}, 400, "no_changes"),
-    Case("revertBranch", "POST", REPO + "/branches/dirty/revert", {"ref": "dev", "parent_number": 0}, 400, "dirty_branch"),
-    Case("revertBranch", "POST", RO + "/branches/main/revert", {"ref": "main", "parent_number": 0}, 403, "read_only_repository"),
+    Case(
+        "revertBranch", "POST", REPO + "/branches/dirty/revert", {"ref": "dev", "parent_number": 0}, 400, "dirty_branch"
+    ),
+    Case(
+        "revertBranch",
+        "POST",
+        RO + "/branches/main/revert",
+        {"ref": "main", "parent_number": 0},
+        403,
+        "read_only_repository",
+    ),
     Case("revertBranch", "POST", DEV + "/revert", {"ref": "nothing", "parent_number": 0}, 404, "ref_not_found"),
     Case("revertBranch", "POST", MAIN + "/revert", {"ref": "merged", "parent_number": 0}, 409, "parent_required"),
-    Case("revertBranch", "POST", REPO + "/branches/other/revert", {"ref": "dev", "parent_number": 0}, 409, "merge_conflict"),
+    Case(
+        "revertBranch",
+        "POST",
+        REPO + "/branches/other/revert",
+        {"ref": "dev", "parent_number": 0},
+        409,
+        "merge_conflict",
+    ),
     Case("cherryPick", "POST", DEV + "/cherry-pick", {}, 400, "invalid_request"),
     Case("cherryPick", "POST", DEV + "/cherry-pick", {"ref": "merged"}, 400, "invalid_request"),
     Case("cherryPick", "POST", DEV + "/cherry-pick", {"ref": "main", "parent_number": 9}, 400, "invalid_request"),
@@ -99,13 +142,20 @@ TABLE = [
     Case("setBranchProtectionRules", "PUT", RULES, [{"pattern": ""}], 400, "invalid_request"),
     Case("setBranchProtectionRules", "PUT", RULES, [{"pattern": "{a,b}"}], 400, "invalid_request"),
     Case("setBranchProtectionRules", "PUT", GONE + "/settings/branch_protection", [], 404, "repository_not_found"),
-    Case("setBranchProtectionRules", "PUT", RULES, [], 412, "precondition_failed", {"if_match": "0" * 64}),
-    Case("setBranchProtectionRules", "PUT", RULES, [], 412, "precondition_failed", {"if_match": '""'}),
-    Case("setBranchProtectionRules", "PUT", RULES, [], 412, "precondition_failed", {"if_match": ""}),
+    Case("setBranchProtectionRules", "PUT", RULES, [], 412, "precondition_failed", (("if_match", "0" * 64),)),
+    Case("setBranchProtectionRules", "PUT", RULES, [], 412, "precondition_failed", (("if_match", '""'),)),
+    Case("setBranchProtectionRules", "PUT", RULES, [], 412, "precondition_failed", (("if_match", ""),)),
     *_reads("createBranchProtectionRulePreflight", "/branch_protection/set_allowed"),
     *_reads("internalGetBranchProtectionRules", "/branch_protection"),
     Case("internalCreateBranchProtectionRule", "POST", OLD_RULES, {"pattern": ""}, 400, "invalid_request"),
-    Case("internalCreateBranchProtectionRule", "POST", GONE + "/branch_protection", {"pattern": "x"}, 404, "repository_not_found"),
+    Case(
+        "internalCreateBranchProtectionRule",
+        "POST",
+        GONE + "/branch_protection",
+        {"pattern": "x"},
+        404,
+        "repository_not_found",
+    ),
     Case("internalDeleteBranchProtectionRule", "DELETE", OLD_RULES, {}, 400, "invalid_request"),
     Case("internalDeleteBranchProtectionRule", "DELETE", OLD_RULES, {"pattern": "nothing"}, 404, "rule_not_found"),
     *_reads("listTags", "/tags"),
@@ -132,6 +182,9 @@ TABLE = [
     Case("getCommit", "GET", REPO + "/commits/main$", None, 400, "invalid_ref"),
     Case("getCommit", "GET", REPO + "/commits/main~99", None, 404, "ref_not_found"),
     Case("createCommitRecord", "POST", REPO + "/commits", {}, 400, "invalid_request"),
+    Case("createCommitRecord", "POST", REPO + "/commits", RECORD, 400, "invalid_request"),
+    Case("createCommitRecord", "POST", GONE + "/commits", RECORD, 404, "repository_not_found"),
+    Case("createCommitRecord", "POST", RO + "/commits", RECORD, 403, "read_only_repository"),
     *_reads("logCommits", "/refs/main/commits", ref="main"),
     Case("logCommits", "GET", REPO + f"/refs/main/commits?{TOO_MANY}", None, 400, "invalid_request"),
     Case("logCommits", "GET", REPO + "/refs/main$/commits", None, 400, "invalid_ref"),
@@ -143,8 +196,22 @@ TABLE = [
     Case("mergeIntoBranch", "POST", REPO + "/refs/main~9/merge/main", None, 404, "ref_not_found"),
     Case("mergeIntoBranch", "POST", REPO + "/refs/dev/merge/dirty", None, 400, "dirty_branch"),
     Case("mergeIntoBranch", "POST", REPO + "/refs/main/merge/main", None, 400, "no_changes"),
-    Case("mergeIntoBranch", "POST", REPO + "/refs/dev/merge/main", {"resolve": [{"pattern": "!a", "side": "dest"}]}, 400, "invalid_request"),
-    Case("mergeIntoBranch", "POST", REPO + "/refs/dev/merge/main", {"resolve": [{"pattern": "a", "side": "ours"}]}, 400, "invalid_request"),
+    Case(
+        "mergeIntoBranch",
+        "POST",
+        REPO + "/refs/dev/merge/main",
+        {"resolve": [{"pattern": "!a", "side": "dest"}]},
+        400,
+        "invalid_request",
+    ),
+    Case(
+        "mergeIntoBranch",
+        "POST",
+        REPO + "/refs/dev/merge/main",
+        {"resolve": [{"pattern": "a", "side": "ours"}]},
+        400,
+        "invalid_request",
+    ),
     Case("mergeIntoBranch", "POST", REPO + "/refs/dev/merge/nothing", None, 404, "branch_not_found"),
     Case("mergeIntoBranch", "POST", RO + "/refs/main/merge/main", None, 403, "read_only_repository"),
     Case("mergeIntoBranch", "POST", REPO + "/refs/dev/merge/other", None, 409, "merge_conflict"),
@@ -153,7 +220,7 @@ TABLE = [
     *_reads("diffRefs", "/refs/dev/diff/main", ref="dev"),
     Case("diffRefs", "GET", REPO + "/refs/dev/diff/main?type=one_dot", None, 400, "invalid_request"),
     Case("diffRefs", "GET", REPO + "/refs/dev$/diff/main", None, 400, "invalid_ref"),
-]  # fmt: skip
+]
 
 COVERED = {case.operation for case in TABLE}
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,19 @@ def start(server: RunningServer, *arguments: str) -> subprocess.Popen[str]:
     """Begin one, with the server in its environment."""
     command = [sys.executable, "-m", "tests.spark.drivers", *arguments]
     environment = clean_environment(**server.environment)
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+def finish(process: subprocess.Popen[str], seconds: float) -> str:
+    """Wait for one. Gives what it has said; nothing that it started outlives it."""
+    try:
+        return process.communicate(timeout=seconds)[0]
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _kill(when: str, repository: str) -> None:
@@ -64,9 +76,11 @@ def _cluster(folder: str) -> Iterator[str]:
     environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_HOME": str(program.parent.parent)}
     with ExitStack() as stack:
         for command in commands:
-            process = subprocess.Popen([str(program), *command], env=environment, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                [str(program), *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             stack.callback(process.wait)
-            stack.callback(process.terminate)
+            stack.callback(process.kill)
         yield address
 
 
@@ -85,8 +99,9 @@ def _write_slowly(repository: str, marks: str, address: str) -> None:
         spark_driver_memory="1g",
         spark_executor_memory="600m",
         spark_speculation=True,
+        spark_speculation_efficiency_enabled=False,
         spark_speculation_interval="100ms",
-        spark_speculation_multiplier="1.5",
+        spark_speculation_multiplier="1.01",
         spark_speculation_quantile="0.25",
     )
 
@@ -99,7 +114,7 @@ def _write_slowly(repository: str, marks: str, address: str) -> None:
             yield batch  # what it has written by then must not count
             if context.partitionId() == 3:
                 open(f"{marks}/{context.attemptNumber()}", "w").close()
-                time.sleep(8 if context.attemptNumber() == 0 else 0.1)
+                time.sleep(12 if context.attemptNumber() == 0 else 0.1)
 
     lakebed_spark.write(spark.range(0, 400, 1, 4).mapInPandas(slow, "id long"), f"lakebed://{repository}/main/t")
     spark.stop()

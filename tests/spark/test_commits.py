@@ -5,6 +5,7 @@ from __future__ import annotations
 import lakebed
 import lakebed_spark
 import pytest
+from lakebed_spark.history.columns import COMMITS
 from lakebed_spark.history.lists import CommitsReader, CommitsSource
 from pyspark.sql import SparkSession
 
@@ -52,7 +53,7 @@ def test_each_try_of_the_task_reads_the_same_log(written: lakebed.Repository, la
     from lakebed_spark.history import Binding, bind
 
     made = bind(CommitsSource, Binding(lakebed_spark.Access.of(lake)))({"path": f"lakebed://{written.id}/main"})
-    reader = made.reader(made.schema())
+    reader = made.reader(COMMITS)
     assert isinstance(reader, CommitsReader)
     (part,) = reader.partitions()
     before = [batch.to_pydict() for batch in reader.read(part)]

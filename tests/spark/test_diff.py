@@ -49,13 +49,14 @@ def test_it_is_the_diff_of_the_sdk(spark: SparkSession, grown: lakebed.Repositor
     first = grown.ref("main").log().all()[-1].id
     cases = [
         ("main~1", "main", False, ""),
+        ("one~1", "one", True, ""),
         ("main", "dev", False, ""),
         ("main", "dev", True, ""),
         ("dev", "main", False, "t/0010"),
         (first, "main~2", True, ""),
         ("main~5", "main", True, "t/01"),
     ]
-    kinds = set()
+    kinds: set[str] = set()
     for left, right, two_dot, prefix in cases:
         kind = "two_dot" if two_dot else "three_dot"
         frame = load(spark, "lakebed.diff", grown, f"{right}/{prefix}", other=left, type=kind)

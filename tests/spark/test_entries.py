@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import lakebed
 import lakebed_spark
 import pytest
 from lakebed_spark import history
 from lakebed_spark.history import entries as source
+from lakebed_spark.history.columns import ENTRIES
 from lakebed_spark.history.spans import Span
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Part, Tree, divided
@@ -117,7 +119,7 @@ def test_much_that_is_staged_is_listed(
     monkeypatch.setattr("lakebed_spark.history.staged.MOST_STAGED", 10)
     bound = history.bind(source.EntriesSource, history.Binding(lakebed_spark.Access.of(lake), False, 4))
     made = bound({"path": f"lakebed://{big.id}/much/t/"})
-    reader = made.reader(made.schema())  # in this process, so that the bound holds
+    reader = cast("source.EntriesReader", made.reader(ENTRIES))  # in this process, so that the bound holds
     parts = reader.partitions()
     assert len(parts) == 4
     assert all(isinstance(part.value, source.FromListing) for part in parts)
@@ -178,7 +180,7 @@ def test_credentials_are_in_no_plan(spark: SparkSession, repo: lakebed.Repositor
     frame = load(spark, "lakebed.entries", repo, "main")
     secret = lake.settings.secret_access_key
     assert secret
-    assert secret not in frame._jdf.queryExecution().toString()  # type: ignore[operator]
+    assert secret not in frame._jdf.queryExecution().toString()
     assert secret not in repr(lakebed_spark.Access.of(lake))
     assert secret not in repr(history.Binding(lakebed_spark.Access.of(lake)))
 

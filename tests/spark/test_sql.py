@@ -35,7 +35,7 @@ def lived(repo: lakebed.Repository) -> lakebed.Repository:
 def blame(repo: lakebed.Repository, ref: str) -> set[tuple[object, ...]]:
     """The newest commit with one parent that gave a path its present content."""
     log = sorted(repo.ref(ref).log(), key=lambda commit: -commit.generation)
-    found = set()
+    found: set[tuple[object, ...]] = set()
     for row in repo.ref(ref).list():
         assert isinstance(row, lakebed.ObjectInfo)
         for commit in log:
@@ -54,7 +54,7 @@ def blame(repo: lakebed.Repository, ref: str) -> set[tuple[object, ...]]:
 
 def sizes(repo: lakebed.Repository, ref: str) -> set[tuple[object, ...]]:
     """Files and bytes of each top folder after each commit that changed it."""
-    found = set()
+    found: set[tuple[object, ...]] = set()
     before: dict[str, dict[str, tuple[str, int]]] = {}
     for commit in reversed(repo.ref(ref).log(first_parent=True).all()):
         now: dict[str, dict[str, tuple[str, int]]] = defaultdict(dict)

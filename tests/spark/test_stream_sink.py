@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import lakebed
 import lakebed_spark
@@ -125,7 +126,7 @@ def test_a_driver_killed_between_commit_and_checkpoint(
             env={**os.environ, **server.environment},
         )  # fmt: skip
         try:
-            end = time.monotonic() + 90
+            end = time.monotonic() + 240
             while not flag.exists():
                 assert driver.poll() is None, (tmp_path / "driver.log").read_text()[-3000:]
                 assert time.monotonic() < end
@@ -258,7 +259,7 @@ def test_a_failed_batch_leaves_nothing(spark: SparkSession, repo: lakebed.Reposi
         ("main", "t", {"query_id": "a/b"}, "without '/'"),
     ],
 )
-def test_bad_targets(repo: lakebed.Repository, ref: str, path: str, options: dict[str, str], said: str) -> None:
+def test_bad_targets(repo: lakebed.Repository, ref: str, path: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(lakebed.InvalidRequestError, match=said):
         lakebed_spark.foreach_batch(repo.ref(ref), path, **options)
 

@@ -63,7 +63,8 @@ def reader(repo: lakebed.Repository, lake: lakebed.Lake, **options: str) -> Tabl
     """The reader itself, in this process."""
     place = lakebed_spark.locate(f"lakebed://{repo.id}/main/t")
     following = Following.of(lakebed_spark.Access.of(lake), place, options, 4)
-    return TableStreamReader(following, StructType.fromDDL(COLUMNS))
+    schema = StructType().add("x", "long").add("day", "string")
+    return TableStreamReader(following, schema)
 
 
 def files(reader: TableStreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[AddedFile]:

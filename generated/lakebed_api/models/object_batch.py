@@ -19,21 +19,25 @@ T = TypeVar("T", bound="ObjectBatch")
 
 @_attrs_define
 class ObjectBatch:
-    """Objects to write and paths to delete.
+    """Objects to write and paths to delete, and how to commit them if at once.
 
     Attributes:
-        content (list[File] | Unset): The objects.
-        delete (list[str] | Unset): The paths to delete.
         commit (PublishCreation | Unset): How objects and deletions are to be committed that come with it. Unknown
             members are refused.
+        content (list[File] | Unset): The objects.
+        delete (list[str] | Unset): The paths to delete.
     """
 
+    commit: PublishCreation | Unset = UNSET
     content: list[File] | Unset = UNSET
     delete: list[str] | Unset = UNSET
-    commit: PublishCreation | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        commit: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.commit, Unset):
+            commit = self.commit.to_dict()
+
         content: list[FileTypes] | Unset = UNSET
         if not isinstance(self.content, Unset):
             content = []
@@ -46,19 +50,15 @@ class ObjectBatch:
         if not isinstance(self.delete, Unset):
             delete = self.delete
 
-        commit: dict[str, Any] | Unset = UNSET
-        if not isinstance(self.commit, Unset):
-            commit = self.commit.to_dict()
-
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({})
+        if commit is not UNSET:
+            field_dict["commit"] = commit
         if content is not UNSET:
             field_dict["content"] = content
         if delete is not UNSET:
             field_dict["delete"] = delete
-        if commit is not UNSET:
-            field_dict["commit"] = commit
 
         return field_dict
 
@@ -67,6 +67,13 @@ class ObjectBatch:
         from ..models.publish_creation import PublishCreation
 
         d = dict(src_dict)
+        _commit = d.pop("commit", UNSET)
+        commit: PublishCreation | Unset
+        if isinstance(_commit, Unset):
+            commit = UNSET
+        else:
+            commit = PublishCreation.from_dict(_commit)
+
         _content = d.pop("content", UNSET)
         content: list[File] | Unset = UNSET
         if _content is not UNSET:
@@ -78,17 +85,10 @@ class ObjectBatch:
 
         delete = cast(list[str], d.pop("delete", UNSET))
 
-        _commit = d.pop("commit", UNSET)
-        commit: PublishCreation | Unset
-        if isinstance(_commit, Unset):
-            commit = UNSET
-        else:
-            commit = PublishCreation.from_dict(_commit)
-
         object_batch = cls(
+            commit=commit,
             content=content,
             delete=delete,
-            commit=commit,
         )
 
         object_batch.additional_properties = d

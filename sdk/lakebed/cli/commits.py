@@ -18,9 +18,16 @@ from lakebed.cli.targets import BRANCH, REF, same_repository
 @metadata_option("commit")
 @click.option("--date", type=click.DateTime(), help="Another time than now, local.")
 @click.option("--allow-empty", is_flag=True, help="Also when nothing has changed.")
+@click.option("--key", metavar="TEXT", help="Any text: the same command again, within a day, gives the same commit.")
 @pass_app
 def commit(
-    app: App, target: Location, message: str, metadata: dict[str, str], date: datetime | None, allow_empty: bool
+    app: App,
+    target: Location,
+    message: str,
+    metadata: dict[str, str],
+    date: datetime | None,
+    allow_empty: bool,
+    key: str | None,
 ) -> None:
     """Commit everything that is uncommitted on a branch.
 
@@ -29,7 +36,7 @@ def commit(
     """
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
-        made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date)
+        made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
     output.say(app, _made(target, made), output.record(made))
 
 

@@ -30,6 +30,9 @@ fs = LazyNoun(
         "upload": "transfers",
         "publish": "publish",
         "download": "transfers",
+        "describe": "storage",
+        "ranges": "storage",
+        "symlinks": "storage",
     },
 )
 

@@ -7,6 +7,7 @@ import click
 from lakebed import Location, RepositoryInfo
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+from lakebed.cli.storage import dump, restore
 from lakebed.cli.targets import REPOSITORY
 
 
@@ -123,3 +124,7 @@ def protect(app: App, repository: Location, patterns: tuple[str, ...], clear: bo
 
 def _line(info: RepositoryInfo) -> str:
     return f"{info.id:<24}  {output.when(info.created)}  {output.shown(info.storage_namespace)}"
+
+
+repo.add_command(dump)
+repo.add_command(restore)

@@ -52,9 +52,7 @@ async def commit_tree(ctx: Context, repo_name: str, branch: str, metarange_id: s
         )  # fmt: skip
         if done is not None:
             return done
-    raise TooManyAttemptsError(
-        f"branch {branch!r} of {repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again"
-    )
+    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r}: lost {ATTEMPTS} races, nothing done: try again")
 
 
 async def _tree(ctx: Context, repo: Repo, metarange_id: str) -> Tree:
@@ -92,9 +90,7 @@ async def record_commit(ctx: Context, repo_name: str, commit: Commit, *, force: 
     parents = await load_commits(ctx, repo, commit.parents)
     wanted = max((parent.generation for parent in parents), default=0) + 1
     if commit.generation != wanted:
-        raise InvalidRequestError(
-            f"commit {commit.id[:16]}: generation {commit.generation}, its parents ask for {wanted}"
-        )
+        raise InvalidRequestError(f"commit {commit.id[:16]}: generation {commit.generation}, by its parents {wanted}")
     await _tree(ctx, repo, commit.metarange_id)
     if await ctx.kv.get(repo.partition, commit_key(commit.id)) is not None:
         raise AlreadyExistsError(f"commit {commit.id} exists already in repository {repo.name!r}")

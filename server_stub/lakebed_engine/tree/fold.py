@@ -42,8 +42,9 @@ async def fold(
     """Apply `delta` (tables of DELTA_SCHEMA, ascending and disjoint) to `base`.
 
     With `relocate` rows that differ in their address only are changes; then there are no patches in the new tree, which
-    tell content apart. Everything the new tree names is durable when this returns; with `later` once all that was added to it is written.
-    When nothing changed the tree is `base` itself. `limits` are those of `trees` unless a test gives others.
+    tell content apart. Everything the new tree names is durable when this returns; with `later` once all that was added
+    to it is written. When nothing changed the tree is `base` itself. `limits` are those of `trees` unless a test gives
+    others.
     """
     limits = limits or trees.limits
     if relocate:

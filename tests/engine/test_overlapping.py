@@ -1,0 +1,108 @@
+"""The objects of a batch on their way: the next arrives while one becomes durable, in order, few at once, or none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
+
+import pytest
+from lakebed_engine.operations import overlapping
+from lakebed_engine.operations.overlapping import Overlapping
+from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.vocabulary.ports import AsyncioRuntime
+from lakebed_engine.vocabulary.records import Entry, UploadRequest
+
+from tests.engine.support import run
+
+
+class Disk:
+    """Takes the content of objects at once, and keeps each until it may become durable."""
+
+    def __init__(self, *, opens: bool = False) -> None:
+        self.waiting = 0
+        self.most = 0
+        self.gate = asyncio.Event()
+        if opens:
+            self.gate.set()
+
+    async def write(self, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+        size = sum([len(chunk) async for chunk in chunks])
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        try:
+            if request.path != "quick":
+                await self.gate.wait()
+        finally:
+            self.waiting -= 1
+        if request.path == "broken":
+            raise OSError("no space left")
+        return new_entry(request.path, "", size, 0, "", {})
+
+
+async def _content(size: int = 1) -> AsyncIterator[bytes]:
+    yield b"x" * size
+
+
+def _request(path: str) -> UploadRequest:
+    return UploadRequest(path=path, content_type="", metadata={})
+
+
+def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_their_order() -> None:
+    async def body() -> None:
+        disk = Disk()
+        writes = Overlapping(AsyncioRuntime(), disk.write)
+        for number, path in enumerate(["a", "quick", "b"]):
+            async with asyncio.timeout(5):  # for ever, when one waits for the other
+                await writes.begin(_request(path), _content(number))
+        assert disk.waiting == 2
+        disk.gate.set()
+        entries = await writes.entries()
+        assert [(one.physical_address, one.size) for one in entries] == [("a", 0), ("quick", 1), ("b", 2)]
+
+    run(body())
+
+
+def test_few_are_on_their_way_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overlapping, "AT_ONCE", 3)
+
+    async def body() -> None:
+        disk = Disk()
+        writes = Overlapping(AsyncioRuntime(), disk.write)
+        asyncio.get_running_loop().call_later(0.05, disk.gate.set)
+        for number in range(20):
+            await writes.begin(_request(str(number)), _content())
+        assert len(await writes.entries()) == 20
+        assert disk.most <= 4
+
+    run(body())
+
+
+def test_a_failure_is_raised_and_what_was_written_is_told() -> None:
+    async def body() -> None:
+        disk = Disk(opens=True)
+        writes = Overlapping(AsyncioRuntime(), disk.write)
+        await writes.begin(_request("a"), _content())
+        with pytest.raises(OSError, match="no space"):
+            await writes.begin(_request("broken"), _content())
+            await writes.entries()
+        assert [one.physical_address for one in await writes.stop()] == ["a"]
+        assert disk.waiting == 0
+
+    run(body())
+
+
+def test_content_that_breaks_off_is_raised_at_once() -> None:
+    async def gone() -> AsyncIterator[bytes]:
+        yield b"x"
+        raise ConnectionResetError("the client left")
+
+    async def body() -> None:
+        disk = Disk()
+        writes = Overlapping(AsyncioRuntime(), disk.write)
+        await writes.begin(_request("a"), _content())
+        with pytest.raises(ConnectionResetError):
+            await writes.begin(_request("b"), gone())
+        assert await writes.stop() == []
+        assert disk.waiting == 0
+
+    run(body())
