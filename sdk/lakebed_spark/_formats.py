@@ -37,9 +37,9 @@ def _uncompressed(name: str) -> str:
 
 def is_hidden(place: str) -> bool:
     """Whether Spark passes over a file below a table: `_SUCCESS`, `.part.crc`, `_logs/x`; not `_day=1/x`."""
-    return ("_" in place or "." in place) and any(
-        part.startswith(".") or (part.startswith("_") and "=" not in part) for part in place.split("/")
-    )
+    if place[:1] not in {".", "_"} and "/." not in place and "/_" not in place:
+        return False
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in place.split("/"))
 
 
 def loses_codec(kind: str, path: str, uri: str) -> bool:
@@ -54,11 +54,20 @@ def check_endings(place: Place, kind: str, rows: Sequence[ObjectInfo]) -> None:
     taken = _ACCEPTED.get(kind, (kind,))
     if kind in {"text", "binaryfile"} or kind not in ENDINGS:
         return
-    others = {found: row.path for row in rows if (found := _told(row.path, taken)) is not None}
-    if not others:
+    seen: dict[str, str | None] = {}  # by the end of the name: there are few
+    others: dict[str | None, str] = {}
+    for row in rows:
+        end = row.path[row.path.rfind(".") :]
+        if end in _CODECS:
+            end = row.path[row.path.rfind(".", 0, -len(end)) :]
+        if end not in seen:
+            seen[end] = _told(row.path, taken)
+            others.setdefault(seen[end], row.path)
+    other = next((found for found in others if found is not None), None)
+    if other is None:
         return
-    other, example = next(iter(others.items()))
-    if all(_told(row.path, taken) == other for row in rows):
+    example = others[other]
+    if len(others) == 1:
         problem = f"its files are {other} by their names, such as {example!r}; pass format={other!r}"
     else:
         problem = (

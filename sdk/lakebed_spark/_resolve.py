@@ -8,6 +8,7 @@ folders are the logical ones, those that lie elsewhere, and those that no file s
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
@@ -21,6 +22,9 @@ from lakebed.model import ObjectInfo
 from lakebed_spark._access import Place
 from lakebed_spark._formats import check_endings, is_hidden, loses_codec
 from lakebed_spark._partitions import Pairs, folders_of
+
+_SURE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_=~-]{0,99}(?:[/.][a-zA-Z0-9_=~-]{1,99}){1,7}")
+"""Most keys: plain at one look."""
 
 _CLOUD = {"s3": "s3a", "gs": "gs"}
 """Schemes of the store, and what Hadoop calls them."""
@@ -90,15 +94,19 @@ def resolve(lake: lakebed.Lake, place: Place, kind: str, options: Mapping[str, s
     locator = _Locator(lake, place)
     found = Found(pinned, locator.base, columns, [], [], [])
     seen: set[str] = set()
+    start, last = len(place.folder), ""
+    pairs: Pairs = ()
     for row in shown:
-        pairs = folders_of(row.path[len(place.folder) :])[1] if columns else ()
+        folder = row.path[start : row.path.rfind("/") + 1]
+        if columns and folder != last:
+            last, pairs = folder, folders_of(folder)[1]
         uri = locator.uri_of(row)
         if uri and loses_codec(kind, row.path, uri):
             raise _unreadable(place, row)
         file = File(row, uri, pairs)
         if not uri:
             found.odd.append(file)
-        elif uri in seen or (columns and not _is_hive(row, locator.namespace)):
+        elif uri in seen or (columns and not _is_hive(row, uri)):
             found.elsewhere.append(file)  # Spark reads an address once, however often it is named
         else:
             found.hive.append(file)
@@ -189,7 +197,7 @@ class _Locator:
         address = row.physical_address
         if address.startswith(self.namespace):
             key = address[len(self.namespace) :]
-            if not self.base or not is_plain(key):
+            if not self.base or not (_SURE.fullmatch(key) or is_plain(key)):
                 return ""
             uri = f"{self.base}/{key}"
         else:
@@ -197,14 +205,12 @@ class _Locator:
             if scheme not in _CLOUD:
                 return ""
             uri = f"{_CLOUD[scheme]}://{rest}"
-        return "" if is_hidden(uri.rpartition("/")[2]) else uri
+        return "" if uri[uri.rfind("/") + 1] in "._" else uri
 
 
-def _is_hive(row: ObjectInfo, namespace: str) -> bool:
+def _is_hive(row: ObjectInfo, uri: str) -> bool:
     """Whether the physical folder ends in the whole logical one: then the partitions are in it."""
-    if not row.physical_address.startswith(namespace):
-        return False
-    return f"/{row.physical_address[len(namespace) :]}".rpartition("/")[0].endswith(f"/{row.path.rpartition('/')[0]}")
+    return uri[: uri.rfind("/") + 1].endswith("/" + row.path[: row.path.rfind("/") + 1])
 
 
 def _nothing(lake: lakebed.Lake, place: Place, pattern: str | None) -> ObjectNotFoundError:

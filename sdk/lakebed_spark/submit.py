@@ -1,4 +1,4 @@
-"""What `spark-submit` runs: `spark-submit $(lakebed spark path) ingest ...` is `lakebed spark ingest` in its session."""
+"""What `spark-submit` runs: `spark-submit $(lakebed spark path) X ...` is `lakebed spark X ...` in its session."""
 
 from __future__ import annotations
 

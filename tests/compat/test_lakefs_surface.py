@@ -54,7 +54,8 @@ def s3_repo(s3_client: Client, bucket: S3Server) -> lakefs.Repository:
     return lakefs.Repository(name, client=s3_client).create(storage_namespace=bucket.namespace())
 
 
-def raw(client: Client) -> lakefs_sdk.ApiClient:
+def raw(client: Client) -> Any:
+    """The generated client below the wrapper."""
     return client.sdk_client._api
 
 
@@ -90,6 +91,7 @@ def test_an_import(s3_repo: lakefs.Repository, bucket: S3Server) -> None:
     importer.prefix(f"s3://{bucket.bucket}/{prefix}", "in/").object(f"s3://{bucket.bucket}/{prefix}1.csv", "one.csv")
     status = importer.run()
     assert (status.completed, status.error, status.ingested_objects) == (True, None, 4)
+    assert status.commit is not None
     assert status.commit.message == "imported"
     assert [item.path for item in main.objects()] == ["in/0.csv", "in/1.csv", "in/2.csv", "one.csv"]
     assert main.object("one.csv").reader(mode="rb").read() == b"x"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,11 +20,12 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Name:  v \r\n\r\nhello"
 def connect() -> Iterator[Connect]:
     """A connection to a server that has one answer, in pieces of 7 bytes, and closes after it."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(10)
     opened: list[Connection] = []
 
     def serve(answer: bytes) -> None:
         peer, _ = listener.accept()
-        with peer:
+        with peer, suppress(OSError):  # who has seen enough closes
             peer.recv(1 << 16)
             for start in range(0, len(answer), 7):
                 peer.sendall(answer[start : start + 7])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed._bulk import directory as bulk
 from lakebed._bulk.directory import Directory
 
 
@@ -47,7 +46,7 @@ def test_what_cannot_be_read_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     given = tmp_path / "given"
     given.write_bytes(b"x")
     folder = Directory(tmp_path / "prefix")
-    monkeypatch.setattr(bulk.hashlib, "file_digest", broken)
+    monkeypatch.setattr(hashlib, "file_digest", broken)
     with pytest.raises(OSError, match="Input/output"):
         folder.adopt("a", given, lambda _: None)
     assert not [path for path in (tmp_path / "prefix").rglob("*") if path.is_file()]

@@ -115,7 +115,7 @@ def test_a_documented_error(name: str, status: int) -> None:
     body = BODIES.get(name)
     raw = msgspec.json.encode(body) if body is not None else b"x" if name == "uploadObject" else b""
     error = RAISED.get(status, errors.InvalidRequestError)("the reason")
-    headers = {} if name == "uploadObject" else {"content_type": "application/json"}
+    headers: dict[str, Any] = {} if name == "uploadObject" else {"content_type": "application/json"}
     answer = ask(
         make_app(FailingEngine(error)), target(operation), operation.method, raw, auth=status != 401, **headers
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from lakebed_spark.history.spans import Span, of_prefix
-from lakebed_spark.pipelines._sources import Source
+from lakebed_spark.pipelines._sources import Disordered, Source
 
 _LOOKS = 200
 """Folders that are looked into, at most."""
@@ -22,8 +22,11 @@ def spans_of(source: Source, within: Span, count: int) -> list[Span]:
     if count < 2 or not source.divides:
         return [within]
     cuts = _at_folders(source, within, _PER_TASK * count)
-    if len(cuts) < count - 1:
-        cuts = sorted({*cuts, *_between_keys(source, within)})
+    try:
+        if len(cuts) < count - 1:
+            cuts = sorted({*cuts, *_between_keys(source, within)})
+    except Disordered:  # a task that lists all of it meets the same
+        return [within]
     step = max(1.0, (len(cuts) + 1) / count)
     chosen = sorted({cuts[round(number * step) - 1] for number in range(1, count) if round(number * step) <= len(cuts)})
     bounds = [within.low, *chosen, within.high]
