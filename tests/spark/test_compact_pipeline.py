@@ -123,7 +123,8 @@ def test_a_file_that_is_changed_meanwhile_is_a_conflict(
 
 def test_a_file_that_comes_meanwhile_stays(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     main = table.branch("main")
-    commit, raced = lakebed.Workspace.commit, []
+    commit = lakebed.Workspace.commit
+    raced: list[lakebed.ObjectInfo] = []
 
     def late(self: lakebed.Workspace, *given: Any, **more: Any) -> lakebed.Commit:
         if not raced:

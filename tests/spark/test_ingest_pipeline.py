@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import attrs
 import lakebed
@@ -74,9 +76,9 @@ def test_the_same_commit_as_the_servers_own_ingest(feed: Feed, engine: SparkSess
     assert [info.state for info in feed.repo.workspaces("all", branch="main")] == ["committed", "committed"]
 
 
-def ingest(feed: Feed, engine: SparkSession | None, place: str = "events", **options: object) -> lakebed.IngestReport:
+def ingest(feed: Feed, engine: SparkSession | None, place: str = "events", **options: Any) -> lakebed.IngestReport:
     where = f"lakebed://{feed.repo.id}/main/{place}"
-    return pipelines.ingest(where, feed.uri, spark=engine, lake=feed.lake, **options)  # type: ignore[arg-type]
+    return pipelines.ingest(where, feed.uri, spark=engine, lake=feed.lake, **options)
 
 
 def counts(report: lakebed.IngestReport) -> tuple[int, int, int, int, int]:
@@ -92,12 +94,13 @@ def test_globs_settling_and_no_removals_are_the_servers(feed: Feed) -> None:
     feed.main.put("events/young.json", b"older")
     feed.main.commit("before")
     other = feed.repo.branch("other").create("main")
-    for options in (
+    choices: tuple[dict[str, Any], ...] = (
         {"exclude": ["*.tmp"], "settle": 3600, "removals": False},
         {"include": ["c/"], "exclude": ["c/e*"]},
         {},
-    ):
-        expected = other.ingest(feed.uri, "events", **options)  # type: ignore[arg-type]
+    )
+    for options in choices:
+        expected = other.ingest(feed.uri, "events", **options)
         report = ingest(feed, None, **options)
         assert (counts(report), report.waiting, report.ignored) == (
             counts(expected),
@@ -120,7 +123,12 @@ def test_a_large_span_is_divided_further(feed: Feed, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(_directories.LocalFolder, "listed", _by_sevens(_directories.LocalFolder.listed))
     seen: list[Span] = []
     look = module.look
-    monkeypatch.setattr(module, "look", lambda work: seen.append(work.span) or look(attrs.evolve(work, most=10)))
+
+    def looking(work: Any) -> Any:
+        seen.append(work.span)
+        return look(attrs.evolve(work, most=10))
+
+    monkeypatch.setattr(module, "look", looking)
     report = ingest(feed, None)
     assert counts(report) == (90, 90, 0, 91, 0)
     assert len(feed.entries()) == 90
@@ -128,7 +136,7 @@ def test_a_large_span_is_divided_further(feed: Feed, monkeypatch: pytest.MonkeyP
     assert all(span.high is None or span.low < span.high for span in seen)
 
 
-def _by_sevens(listed):  # type: ignore[no-untyped-def]
+def _by_sevens(listed: Any) -> Any:
     return lambda self, span, rows=BATCH: listed(self, span, min(rows, 7))
 
 
@@ -255,18 +263,19 @@ def test_a_bucket_is_listed_with_credentials_of_this_machine(
         "LAKEBED_OBJECTS_S3_ALLOW_HTTP": "true",
         "LAKEBED_INGEST_ALLOW": f"s3://{bucket.bucket}/",
     }
-    with running_server(tmp_path / "data", environment=settings) as server:
-        with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
-            repo = lake.repository("cloudy").create("local://cloudy")
-            expected = repo.branch("other").create("main").ingest(uri, "t")
-            for ordered in (None, True):
-                name = f"b{ordered}"
-                branch = repo.branch(name).create("main")
-                report = pipelines.ingest(f"lakebed://cloudy/{name}/t", uri, lake=lake, ordered=ordered)
-                assert counts(report) == counts(expected) == (6, 6, 0, 0, 0)
-                assert list(branch.list()) == list(repo.ref("other").list())
-                assert branch.get("t/a!") == b"a!"
-            assert list(repo.workspaces()) == []
+    with ExitStack() as stack:
+        server = stack.enter_context(running_server(tmp_path / "data", environment=settings))
+        lake = stack.enter_context(lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key))
+        repo = lake.repository("cloudy").create("local://cloudy")
+        expected = repo.branch("other").create("main").ingest(uri, "t")
+        for ordered in (None, True):
+            name = f"b{ordered}"
+            branch = repo.branch(name).create("main")
+            report = pipelines.ingest(f"lakebed://cloudy/{name}/t", uri, lake=lake, ordered=ordered)
+            assert counts(report) == counts(expected) == (6, 6, 0, 0, 0)
+            assert list(branch.list()) == list(repo.ref("other").list())
+            assert branch.get("t/a!") == b"a!"
+        assert list(repo.workspaces()) == []
 
 
 def test_spans_cover_every_key_once(tmp_path: Path) -> None:

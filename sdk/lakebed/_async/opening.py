@@ -24,10 +24,10 @@ class Opening(Transport):
         await self._opened()
         return await self._inner.call(call, body)
 
-    async def once(self, call: Any) -> Any:
+    async def once(self, call: Any, body: Any = None) -> Any:
         """As the transport does."""
         await self._opened()
-        return await self._inner.once(call)
+        return await self._inner.once(call, body)
 
     @asynccontextmanager
     async def stream(self, call: Any) -> Any:

@@ -187,7 +187,8 @@ class Staging(Writable):
         """
         left: list[str] = []
         for group in datapaths.windows(pairs, _GROUP):
-            left += await self._transport.call(workspaces.share(self.repository.id, self.id, group))
+            some = await self._transport.call(workspaces.share(self.repository.id, self.id, group))
+            left += some
         return left
 
     async def scan(self) -> ScanResult:

@@ -26,10 +26,10 @@ class Opening(Transport):
         self._opened()
         return self._inner.call(call, body)
 
-    def once(self, call: Any) -> Any:
+    def once(self, call: Any, body: Any = None) -> Any:
         """As the transport does."""
         self._opened()
-        return self._inner.once(call)
+        return self._inner.once(call, body)
 
     @contextmanager
     def stream(self, call: Any) -> Any:

@@ -189,7 +189,8 @@ class Staging(Writable):
         """
         left: list[str] = []
         for group in datapaths.windows(pairs, _GROUP):
-            left += self._transport.call(workspaces.share(self.repository.id, self.id, group))
+            some = self._transport.call(workspaces.share(self.repository.id, self.id, group))
+            left += some
         return left
 
     def scan(self) -> ScanResult:

@@ -23,9 +23,9 @@ from lakebed.errors import (
     OutcomeUnknownError,
 )
 
+from lakebed_spark import transaction  # by the package: the submodule would take the function's name there
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_pyspark, is_remote
-from lakebed_spark.transaction import transaction
 from lakebed_spark.writing import Mode
 
 if TYPE_CHECKING:
