@@ -99,7 +99,7 @@ generate: $(VENV)/.dev ## make generated/ and the SDK's sync door anew
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/unasync_sdk.py
 
-bench: $(VENV)/.dev ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
+bench: $(VENV)/.dev $(SPARK)/.ready ## measure; a table for people, JSON in benchmarks/results.json; a miss fails
 	$(BIN)/python -m benchmarks.run
 
 simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, on all cores, with crashes and lost answers

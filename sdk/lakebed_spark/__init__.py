@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from lakebed_spark.reading import read
     from lakebed_spark.source import register
     from lakebed_spark.streaming.sink import foreach_batch
-    from lakebed_spark.transaction import Transaction, transaction
+    from lakebed_spark.transactions import Transaction, transaction
     from lakebed_spark.writing import write
 
 _HOMES = {
     "Access": "lakebed_spark._access",
     "Place": "lakebed_spark._access",
-    "Transaction": "lakebed_spark.transaction",
+    "Transaction": "lakebed_spark.transactions",
     "foreach_batch": "lakebed_spark.streaming.sink",
     "locate": "lakebed_spark._access",
     "read": "lakebed_spark.reading",
     "register": "lakebed_spark.source",
     "session": "lakebed_spark._session",
-    "transaction": "lakebed_spark.transaction",
+    "transaction": "lakebed_spark.transactions",
     "views": "lakebed_spark.history.views",
     "write": "lakebed_spark.writing",
 }

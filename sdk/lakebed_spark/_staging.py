@@ -1,6 +1,6 @@
 """One frame into a workspace: by Spark's own writer, to a prefix of its own, then registered.
 
-Over `_landing`; under `writing` and `transaction`. What a failed task or a whole failed job leaves lies below a prefix
+Over `_landing`; under `writing` and `transactions`. What a failed task or a whole failed job leaves lies below a prefix
 that nothing names. Nothing shows in the workspace before all of it is registered.
 """
 

@@ -383,7 +383,7 @@ def _bad_layers(made: Json) -> dict[str, tuple[bytes, str]]:
         "metadata twice": (one(metadata=[("k", "v"), ("k", "w")]), "invalid_request"),
         "metadata without value": (one(metadata=[("k", None)]), "invalid_request"),
         "not UTF-8": (layer_file([{**good, "path": b"\xff"}]), "invalid_request"),
-        "foreign": (one(physical_address="s3://elsewhere/b"), "invalid_address"),
+        "foreign": (one(physical_address="s3://elsewhere/b"), "permission_denied"),
         "absent": (layer_file([good, registration(made, "missing", b"")], LAYER), "invalid_address"),
         "another size": (one(size_bytes=2), "checksum_mismatch"),
         "a long text often": (long_texts(good), "invalid_request"),
@@ -398,7 +398,8 @@ def test_bad_layer_files_are_refused_and_change_nothing(api: Api, module_server:
     write_below(made, "c", b"b")
     for what, (content, kind) in _bad_layers(made).items():
         answer = api.send("POST", f"/workspaces/{made['id']}/layers", content)
-        assert (answer.status_code, answer.json().get("kind")) == (400, kind), f"{what}: {answer.text}"
+        status = 403 if kind == "permission_denied" else 400
+        assert (answer.status_code, answer.json().get("kind")) == (status, kind), f"{what}: {answer.text}"
     memory = Path(f"/proc/{module_server.process.pid}/status").read_text()
     assert int(memory.partition("VmHWM:")[2].split()[0]) < 1 << 20  # KiB; 5,000 times a MiB would be five times that
     assert api.paths(made["name"]) == ["a", "z"]

@@ -188,7 +188,7 @@ class Repository(Shown):
         return await self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
     async def dump_refs(self) -> RefsDump:
-        """Write all commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
+        """Write commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
         return await self._transport.call(metadata.dump(self.id))
 
     async def restore_refs(self, refs: RefsDump) -> None:

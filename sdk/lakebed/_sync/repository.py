@@ -190,7 +190,7 @@ class Repository(Shown):
         return self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
     def dump_refs(self) -> RefsDump:
-        """Write all commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
+        """Write commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
         return self._transport.call(metadata.dump(self.id))
 
     def restore_refs(self, refs: RefsDump) -> None:

@@ -1,9 +1,9 @@
 """One commit for each micro-batch, exactly once: the function that `writeStream.foreachBatch` calls.
 
-Over `transaction`. Each commit holds, besides the data, a small object at `_streams/<table>/<query id>.json` that names
-the last batch. A batch looks for it in its workspace, which stands on one commit: so a replay is seen with one look,
-however many commits came in between and however long ago it was. Two drivers of one query that commit the same batch
-change the same object, and the server lets one of them pass.
+Over `transactions`. Each commit holds, besides the data, a small object at `_streams/<table>/<query id>.json` that
+names the last batch. A batch looks for it in its workspace, which stands on one commit: so a replay is seen with one
+look, however many commits came in between and however long ago it was. Two drivers of one query that commit the same
+batch change the same object, and the server lets one of them pass.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from lakebed.errors import (
     OutcomeUnknownError,
 )
 
-from lakebed_spark import transaction  # by the package: the submodule would take the function's name there
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_pyspark, is_remote
+from lakebed_spark.transactions import transaction
 from lakebed_spark.writing import Mode
 
 if TYPE_CHECKING:

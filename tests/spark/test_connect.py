@@ -1,0 +1,35 @@
+"""The same verbs over Spark Connect, in a process of its own: one process has sessions of one kind only."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import lakebed
+
+from tests.support.server import RunningServer, clean_environment
+
+
+def test_read_write_and_transactions_over_connect(server: RunningServer, repo: lakebed.Repository) -> None:
+    settings = {"REPOSITORY": repo.id, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.spark.connecting"],
+        env=clean_environment(**server.environment, **settings),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    seen = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("SEEN "))[5:])
+    assert seen == {
+        "kind": "pyspark.sql.connect.session",
+        "first": "over connect",
+        "rows": 110,
+        "columns": ["id", "day"],
+        "one_day": 55,
+        "before": 100,
+        "few": 10,
+    }
