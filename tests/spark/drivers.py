@@ -114,7 +114,9 @@ def _write_slowly(repository: str, marks: str, address: str) -> None:
             yield batch  # what it has written by then must not count
             if context.partitionId() == 3:
                 open(f"{marks}/{context.attemptNumber()}", "w").close()
-                time.sleep(12 if context.attemptNumber() == 0 else 0.1)
+                ends = time.monotonic() + 120
+                while not os.path.exists(f"{marks}/1") and time.monotonic() < ends:
+                    time.sleep(0.1)
 
     lakebed_spark.write(spark.range(0, 400, 1, 4).mapInPandas(slow, "id long"), f"lakebed://{repository}/main/t")
     spark.stop()

@@ -19,7 +19,7 @@ class Command:
     """The command, in an environment that has the server and nothing else."""
 
     def __init__(self, server: RunningServer) -> None:
-        self._environment = clean_environment(**server.environment)
+        self._environment = clean_environment(**server.environment, PYSPARK_PYTHON=sys.executable)
 
     def __call__(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         return self.run([str(BIN / "lakebed"), "spark", *words], code)

@@ -90,7 +90,7 @@ def test_slow_tasks_that_are_begun_twice_write_their_rows_once(
     spark: SparkSession, main: lakebed.Branch, server: RunningServer, tmp_path: Path
 ) -> None:
     process = drivers.start(server, "speculate", main.repository.id, str(tmp_path))
-    output = drivers.finish(process, 150)
+    output = drivers.finish(process, 240)
     assert process.returncode == 0, output
     assert {"0", "1"} <= {mark.name for mark in tmp_path.iterdir()}
     assert ids(spark, main) == list(range(400))
