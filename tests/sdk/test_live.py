@@ -232,13 +232,13 @@ FRAME = pd.DataFrame(
 def test_tables(live: Any) -> None:
     async def body(repo: Any) -> None:
         main = repo.branch("main")
-        infos = await main.write_parquet("orders", FRAME, partition_by=["day", "name"])
+        infos = await main.write_parquet("orders", FRAME, partition_by=["day", "name"], partition_values="hive")
         assert len(infos) == 3
         back = await main.read_parquet("orders/")
         pd.testing.assert_frame_equal(back.sort_values("x", ignore_index=True)[list(FRAME.columns)], FRAME)
         table = await main.read_table("orders", columns=["x"], filters=[("day", "=", dt.date(2026, 1, 2))])
         assert table.to_pydict() == {"x": [2]}
-        await main.write_parquet("orders", FRAME, partition_by=["day", "name"], mode="append")
+        await main.write_parquet("orders", FRAME, partition_by=["day", "name"], mode="append", partition_values="hive")
         assert len(await main.read_parquet("orders")) == 6
         with pytest.raises(lakebed.AlreadyExistsError):
             await main.write_parquet("orders", FRAME, mode="error")
