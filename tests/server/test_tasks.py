@@ -298,6 +298,42 @@ def test_dump_and_what_restore_refuses(lake: Working) -> None:
     assert not [name for name in names if "draft" in name]
 
 
+@pytest.mark.parametrize("as_task", [False, True], ids=["at once", "as a task"])
+def test_a_restore_brings_back_history_over_a_copy_of_the_bucket(lake: Working, as_task: bool) -> None:
+    for number in range(3):
+        lake.put(f"t/{number}", b"%d" % number)
+        lake.commit(f"commit {number}")
+    lake("POST", REPO + "/tags", {"id": "v1", "ref": "main~1"}, 201)
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main~2"}, 201)
+    before = lake("GET", f"{REPO}/refs/main/commits")["results"]
+    dump = lake("PUT", REPO + "/refs/dump", None, 201)
+
+    async def copy() -> None:
+        source, target = lake.stores.open("mem://lake"), lake.stores.open("mem://copy")
+        async for blob in source.list():
+            if blob.key.startswith(("_lakebed/dumps/", "_lakebed/ranges/", "_lakebed/metaranges/", "data/")):
+                await target.put(blob.key, await source.get(blob.key))
+
+    other = "/repositories/copy"
+    lake("POST", "/repositories?bare=true", {"name": "copy", "storage_namespace": "mem://copy"}, 201)
+    lake.runner.run(copy())
+    assert lake("GET", f"{other}/branches")["results"] == []
+    if as_task:
+        task = lake("POST", other + "/restore", dump, 202)["id"]
+        assert lake.ended(f"{other}/restore?task_id={task}").get("error") is None
+    else:
+        lake("PUT", other + "/refs/restore", dump)
+    assert lake("GET", f"{other}/refs/main/commits")["results"] == before
+    heads = {row["id"]: row["commit_id"] for row in lake("GET", f"{other}/branches")["results"]}
+    assert heads == {row["id"]: row["commit_id"] for row in lake("GET", f"{REPO}/branches")["results"]}
+    assert [row["id"] for row in lake("GET", f"{other}/tags")["results"]] == ["v1"]
+    assert lake("GET", f"{other}/refs/main/objects?path=t/2").body == b"2"
+    assert [row["path"] for row in lake("GET", f"{other}/refs/v1/objects/ls")["results"]] == ["t/0", "t/1"]
+    lake("POST", f"{other}/branches/main/objects/copy?dest_path=u", {"src_path": "t/0"}, 201)
+    assert lake("POST", f"{other}/branches/main/commits", {"message": "on"}, 201)["parents"] == [before[0]["id"]]
+    assert lake("PUT", other + "/refs/restore", dump, 400)["kind"] == "invalid_request"
+
+
 async def _names(lake: Working) -> list[str]:
     return [blob.key async for blob in lake.stores.open("mem://lake").list("_lakebed/dumps/")]
 
