@@ -27,6 +27,7 @@ class Overlapping:
         self._made: list[Entry] = []
         self._tasks: list[asyncio.Future[Entry]] = []
         self._running: set[asyncio.Future[Entry]] = set()
+        self._arriving: asyncio.Future[Entry] | None = None
 
     async def begin(self, request: UploadRequest, chunks: AsyncIterable[bytes]) -> None:
         """Take in one object. Raises what writing it or an earlier one raises."""
@@ -38,7 +39,9 @@ class Overlapping:
         task.add_done_callback(lambda _: taken.set())  # it may fail before the end
         self._tasks.append(task)
         self._running.add(task)
+        self._arriving = task
         await taken.wait()
+        self._arriving = None
         if len(self._running) > AT_ONCE:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
         for one in [one for one in self._running if one.done()]:
@@ -50,9 +53,12 @@ class Overlapping:
         return self._made + [await task for task in self._tasks]
 
     async def stop(self) -> list[Entry]:
-        """Break off, and wait until nothing is being written any more. Gives what was written."""
-        for task in self._tasks:
-            task.cancel()
+        """Break off, and wait until nothing is being written any more. Gives what was written.
+
+        What has arrived is written to its end: a put that is cancelled may be whole all the same, and who would know?
+        """
+        if self._arriving is not None:
+            self._arriving.cancel()
         ends = await asyncio.gather(*self._tasks, return_exceptions=True)
         return self._made + [end for end in ends if isinstance(end, Entry)]
 
