@@ -59,6 +59,8 @@ class Overlapping:
         """
         if self._arriving is not None:
             self._arriving.cancel()
+        if not self._tasks:  # gather() without any would make an event loop where there is none
+            return self._made
         ends = await asyncio.gather(*self._tasks, return_exceptions=True)
         return self._made + [end for end in ends if isinstance(end, Entry)]
 
