@@ -30,6 +30,7 @@ from lakebed_engine.operations.context import (
     staging,
 )
 from lakebed_engine.operations.footprints import touched_row, watched
+from lakebed_engine.operations.idempotency import KEYS, Done, remembered
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
 from lakebed_engine.operations.swap import everything_of, nothing_staged, rotated, swap
@@ -69,18 +70,8 @@ POLICIES = ("abort", "rebase", "overwrite")
 MARKERS = b"marker/"
 """Prefix of rows, in a repository's partition, about markers that are still to be written: by workspace id."""
 
-KEYS = b"idempotency/"
-"""Prefix of idempotency keys in a repository's partition: `idempotency/<workspace id>/<key>`."""
-
 GUARDED = 100
 """Paths that the last batch checks one by one: none was staged on the branch while the tree was folded."""
-
-
-class Done(msgspec.Struct, frozen=True):
-    """What an idempotency key remembers: the commit, and what was asked for."""
-
-    commit_id: str
-    asked: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,15 +274,8 @@ async def _remembered(ctx: Context, repo: Repo, record: Workspace, request: Adva
     """The commit of an earlier call with the same idempotency key. InvalidRequestError if that asked for another."""
     if not request.idempotency_key:
         return None
-    found = await ctx.kv.get(repo.partition, _done_key(record, request))
-    if found is None:
-        return None
-    done = msgspec.json.decode(found.value, type=Done)
-    if done.asked != _asked(request):
-        raise InvalidRequestError(
-            f"idempotency key {request.idempotency_key[:80]!r} was used for another commit of this workspace"
-        )
-    return await load_commit(ctx, repo, done.commit_id)
+    refusal = f"idempotency key {request.idempotency_key[:80]!r} was used for another commit of this workspace"
+    return await remembered(ctx, repo, _done_key(record, request), _asked(request), refusal)
 
 
 def _done_key(record: Workspace, request: AdvanceRequest) -> bytes:

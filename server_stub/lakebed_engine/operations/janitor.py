@@ -6,7 +6,7 @@ so they are left to the sweep, which knows what is named.
 
 from __future__ import annotations
 
-from lakebed_engine.operations.advancing import KEYS, MARKERS, write_marker
+from lakebed_engine.operations.advancing import MARKERS, write_marker
 from lakebed_engine.operations.context import (
     REPOSITORIES,
     Context,
@@ -16,6 +16,7 @@ from lakebed_engine.operations.context import (
     find_workspace,
     workspace_key,
 )
+from lakebed_engine.operations.idempotency import KEYS
 from lakebed_engine.operations.workspaces import DUE, REMEMBERED, close, record_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete
 from lakebed_engine.vocabulary.errors import PredicateFailed

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import msgspec
 import pyarrow as pa
 
+from lakebed_engine.operations.advancing import GUARDED
 from lakebed_engine.operations.commits import check_commit, commit_row, new_commit
 from lakebed_engine.operations.context import (
     ATTEMPTS,
@@ -27,11 +28,12 @@ from lakebed_engine.operations.context import (
     staging,
 )
 from lakebed_engine.operations.footprints import touched_row
+from lakebed_engine.operations.idempotency import KEYS, Done, remembered
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.swap import is_staged, rotated, swap
 from lakebed_engine.operations.turns import Ticket, together
 from lakebed_engine.operations.views import View, sources_of, stands, tree_of
-from lakebed_engine.operations.workspaces import DUE
+from lakebed_engine.operations.workspaces import DUE, REMEMBERED
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.footprint import Touched
@@ -50,26 +52,10 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_engine.vocabulary.records import Branch, Commit, Entry, PublishRequest
 
-KEYS = b"idempotency/"
-"""Prefix of idempotency keys in a repository's partition: here `idempotency/<branch uid>/<digest of the key>`."""
-
-REMEMBERED = 7 * 24 * 3600
-"""Seconds for which an idempotency key is kept at least."""
-
-GUARDED = 100
-"""Paths of one caller that the batch checks one by one: none was staged on the branch while the tree was folded."""
-
 _TOLD = 100
 """Paths that a refusal tells at most."""
 
 Change = tuple[str, Entry | None]
-
-
-class Done(msgspec.Struct, frozen=True):
-    """What an idempotency key remembers: the commit, and what was asked for."""
-
-    commit_id: str
-    asked: str
 
 
 @dataclass(eq=False)
@@ -286,16 +272,9 @@ async def _remembered(ctx: Context, repo: Repo, record: Branch, order: Publicati
     """The commit of an earlier call with the same idempotency key. InvalidRequestError if that asked for another."""
     if not order.request.idempotency_key:
         return None
-    found = await ctx.kv.get(repo.partition, KEYS + _key(record, order).encode())
-    if found is None:
-        return None
-    done = msgspec.json.decode(found.value, type=Done)
-    if done.asked != order.asked:
-        raise InvalidRequestError(
-            f"idempotency key {order.request.idempotency_key[:80]!r} was used for another commit of branch "
-            f"{record.name!r}"
-        )
-    return await load_commit(ctx, repo, done.commit_id)
+    key = order.request.idempotency_key
+    refusal = f"idempotency key {key[:80]!r} was used for another commit of branch {record.name!r}"
+    return await remembered(ctx, repo, KEYS + _key(record, order).encode(), order.asked, refusal)
 
 
 def _key_rows(ctx: Context, repo: Repo, record: Branch, order: Publication, new: Commit) -> list[Put]:
