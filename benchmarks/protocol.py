@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations import staging
@@ -153,7 +154,7 @@ async def small(entries: int, root: Path) -> dict[str, float]:
     found = {"staging_rows_s": await staging_rate(engine)}
     await engine.commit("bench", "main", REQUEST)
     found |= {f"race_{name}_s": value for name, value in (await commit_rate(engine)).items()}
-    found["publish_commits_s"] = await publish_rate(engine)
+    found["publish_commits_s"] = median([await publish_rate(engine) for _ in range(3)])
     found["workspace_commits_s"] = await workspace_rate(engine)
     await engine.close()
     await kv.close()

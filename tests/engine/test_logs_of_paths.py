@@ -18,7 +18,19 @@ from lakebed_engine.tree.footprint import ALL, FOLDERS, NOTHING_KNOWN, Question
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, LogRequest, PickRequest, WorkspaceRequest
 
-from tests.engine.support import REPO, HookedKV, commit, fails, make_engine, merge, put, put_commit, run
+from tests.engine.support import (
+    REPO,
+    CountingIds,
+    FakeClock,
+    HookedKV,
+    commit,
+    fails,
+    make_engine,
+    merge,
+    put,
+    put_commit,
+    run,
+)
 
 VERBS = ["rows", "branch", "merge", "squash", "revert", "empty", "workspace"]
 PATHS = ["a", "b", "dir/a", "dir/sub/a", "dir/sub/b", "other/a", "é/ü"]
@@ -41,7 +53,7 @@ def _spans_begin_often(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 async def grown(seed: int, steps: int, kv: Any = None) -> Engine:
     """A history with branches, merges, squashes, reverts, workspaces and empty commits."""
-    engine = await make_engine(kv)
+    engine = await make_engine(kv, clock=FakeClock(), ids=CountingIds())  # where spans begin is in the commits' ids
     source = random.Random(seed)
     branches = ["main"]
     for step in range(steps):
@@ -144,7 +156,7 @@ def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
 @pytest.mark.parametrize("forgotten", [(TOUCHED,), (SPAN,), (TOUCHED, SPAN)])
 def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
     async def job() -> None:
-        engine = await grown(3, 50)
+        engine = await grown(7, 50)
         before = [await ids(engine, **question) for question in QUESTIONS]
         assert await forget(engine, *forgotten) > 0
         assert [await ids(engine, **question) for question in QUESTIONS] == before

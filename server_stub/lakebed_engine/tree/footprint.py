@@ -122,4 +122,4 @@ class Touched:
         texts = [*self._paths, *self._folders]
         if self._level == FOLDERS:
             texts.append("")
-        return Footprint(self._level, np.unique(np.fromiter(map(hash_of, texts), dtype="<u4", count=len(texts))))
+        return Footprint(self._level, np.array(sorted(set(map(hash_of, texts))), dtype="<u4"))

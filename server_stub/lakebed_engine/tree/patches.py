@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from lakebed_format import PATCH_SCHEMA
 from lakebed_format.schemas import compact, flat
 
@@ -33,8 +32,11 @@ def effective(rows: pa.Table) -> pa.Table:
     if rows.num_rows == 0:
         return rows
     before = flat(rows.column("before"))
-    absent = pc.equal(pc.binary_length(before), 0).to_numpy(zero_copy_only=False)
+    ends = np.frombuffer(before.buffers()[1], dtype="<i4", count=len(before) + 1, offset=4 * before.offset)
     deleted = rows.column("deleted").to_numpy()
+    if ends[0] == ends[-1] and not deleted.any():  # all of them new: what most commits bring
+        return rows
+    absent = ends[1:] == ends[:-1]
     same = np.where(deleted, absent, False)
     there = np.flatnonzero(~absent & ~deleted)
     if len(there):

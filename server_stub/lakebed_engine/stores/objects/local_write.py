@@ -178,6 +178,8 @@ class Writer:
     def _work(self, batch: Sequence[Put]) -> None:
         try:
             self._each(batch, self._write)
+            if len(batch) > 1:
+                self._each(batch, self._begin_sync)
             self._each(batch, self._sync)
             self._publish(batch)
             self._sync_directories([put for put in batch if put.target])
@@ -214,6 +216,10 @@ class Writer:
         write_all(self.calls, put.fd, put.data)
         if put.hashed:
             put.md5 = hashlib.md5(put.data, usedforsecurity=False).hexdigest()
+
+    def _begin_sync(self, put: Put) -> None:
+        if put.fd >= 0:
+            self.calls.writeback(put.fd)
 
     def _sync(self, put: Put) -> None:
         if put.fd >= 0:
