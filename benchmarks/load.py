@@ -30,9 +30,14 @@ def get(path: str) -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{authorization()}\r\n".encode()
 
 
-def upload(path: str, body: bytes) -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{authorization()}Content-Type: application/octet-stream\r\n"
+def post(path: str, body: bytes, content_type: str = "application/json") -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{authorization()}Content-Type: {content_type}\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def five(number: int) -> str:
+    """The path of one of many objects that lie five in a folder."""
+    return f"p{number // 5:06d}/f{number:07d}"
 
 
 def requests(kind: str, count: int) -> Iterator[bytes]:
@@ -50,9 +55,18 @@ def requests(kind: str, count: int) -> Iterator[bytes]:
         elif kind == "read":
             yield get(f"{base}/refs/main/objects?path={path}")
         elif kind == "upload":
-            yield upload(f"{base}/branches/main/objects?path=up/{number:09d}.bin", body)
+            place = f"{base}/branches/main/objects?path=up/{number:09d}.bin"
+            yield post(place, body, "application/octet-stream")
         elif kind == "list":
             yield get(f"{base}/refs/main/objects/ls?amount=1000&after={path}")
+        elif kind == "page":
+            yield get(f"{base}/refs/main/objects/ls?amount=1000&after={five(number * step % (count - 1000))}")
+        elif kind == "prefixes":
+            after = five(number * step % (count - 5000))[:8]
+            yield get(f"{base}/refs/main/objects/ls?amount=1000&delimiter=/&after={after}")
+        elif kind == "delete":
+            paths = [five((number * 1000 + one) % count) for one in range(1000)]
+            yield post(f"{base}/branches/main/objects/delete", json.dumps({"paths": paths}).encode())
         else:
             raise SystemExit(f"unknown kind {kind}")
 

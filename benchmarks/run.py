@@ -1,6 +1,6 @@
 """`make bench`: every figure that the project promises, measured in one run; a table, JSON, and a failure on a miss.
 
-    python -m benchmarks.run [--only http,transfer,scale,start,bulk,signed,testing,spark] [--entries 1000000]
+    python -m benchmarks.run [--only http,rest,transfer,scale,start,bulk,signed,testing,spark] [--entries 1000000]
 
 Writes benchmarks/results.json, and the table into docs/benchmarks.md between its markers.
 """
@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import on_spark, servers, transfer
+from benchmarks import rest as rest_calls
 
 ROOT = Path(__file__).resolve().parent.parent
 OBJECTS = 10_000
@@ -114,6 +115,32 @@ def scale(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure("list page of 1,000, caches empty", found["list_page_cold_max_s"] * 1000, "ms", "at most", 15,
                  "worst of 20 places, calmest of three processes")  # fmt: skip
     yield Figure("list 250 common prefixes over all of it", found["list_prefixes_page_s"] * 1000, "ms", "at most", 15)
+
+
+def rest(folder: Path, entries: int) -> Iterator[Figure]:
+    count, commits = max(entries // 10, 10_000), max(entries // 100, 1000)
+    data = folder / "rest"
+    rest_calls.sources(data / "objects" / "feed", count)
+    with servers.lakebed(data, LAKEBED_INGEST_ALLOW="local://feed/") as server:
+        took = rest_calls.imported(server, "local://feed/", count)
+        note = "local folders of five, nothing is copied, until the commit is told"
+        yield Figure(f"import of {count:,} objects", count / took, "objects/s", "at least", 20_000, note)
+        for kind, what in (("page", "list pages of 1,000"), ("prefixes", "list pages of 1,000 common prefixes")):
+            server.load(kind, 2, 1, count)
+            found = server.load(kind, 2, SECONDS, count)
+            note = f"2 connections, p99 {found['p99_ms']:.0f} ms"
+            yield Figure(what, found["rate"], "pages/s", "at least", 120, note)
+        found = server.load("delete", 2, 1.5, count)
+        note = "2 connections, durable: 1.5 s, most of what it deletes is there"
+        yield Figure("deleteObjects of 1,000", found["rate"], "calls/s", "at least", 60, note)
+    measured("rest", folder / "logs", commits)
+    with servers.lakebed(folder / "logs") as server:
+        found = rest_calls.logs(server, commits)
+    note = f"the first answer of a server; {found['log_path_again_s'] * 1000:.0f} ms again"
+    name = f"log of one path over {commits:,} commits"
+    yield Figure(name, found["log_path_first_s"] * 1000, "ms", "at most", 200, note)
+    note = f"the first one {found['log_first_s'] * 1000:.0f} ms"
+    yield Figure("log of 1,000 commits", found["log_s"] * 1000, "ms", "at most", 50, note)
 
 
 def starting(folder: Path, entries: int) -> Iterator[Figure]:
@@ -304,6 +331,7 @@ def spark(folder: Path, entries: int) -> Iterator[Figure]:
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": starting,
     "http": http,
+    "rest": rest,
     "transfer": transfers,
     "scale": scale,
     "protocol": protocol,

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "71c4f0d780a7ae3cf2707ab5c1da9c9f6208916a030c5ab51f6852dfc56cd51d"
+SPEC_DIGEST: Final = "a4ce9ab16fa05c929e0b0f2b21a37edebf86a55757d3c26308050326f4acdd50"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -66,6 +66,10 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "no_merge_base": 400,
     "invalid_address": 400,
     "checksum_mismatch": 400,
+    "invalid_part": 400,
+    "invalid_part_order": 400,
+    "part_too_small": 400,
+    "part_too_large": 400,
     "unauthenticated": 401,
     "permission_denied": 403,
     "protected_branch": 403,
@@ -81,6 +85,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "workspace_not_found": 404,
     "rule_not_found": 404,
     "task_not_found": 404,
+    "upload_not_found": 404,
     "credentials_not_found": 404,
     "method_not_allowed": 405,
     "repository_exists": 409,
@@ -362,6 +367,7 @@ class CommitParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
     source_metarange: str | UnsetType = UNSET
+    idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
 
 
 class CreateCommitRecordParams(Struct, kw_only=True):
@@ -408,6 +414,7 @@ class MergeIntoBranchParams(Struct, kw_only=True):
     destination_branch: Annotated[str, Meta(min_length=1)] = field(name="destinationBranch")
     conflicts_after: str | UnsetType = UNSET
     conflicts_amount: Annotated[int, Meta(ge=0, le=1000)] | UnsetType = UNSET
+    idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
 
 
 class DiffBranchParams(Struct, kw_only=True):
@@ -1567,6 +1574,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Parameter("repository", "path", False, False, False),
             Parameter("branch", "path", False, False, False),
             Parameter("source_metarange", "query", False, False, False),
+            Parameter("Idempotency-Key", "header", False, False, False),
         ),
         body=models.CommitCreation,
         body_required=True,
@@ -1666,6 +1674,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
             Parameter("destinationBranch", "path", False, False, False),
             Parameter("conflicts_after", "query", False, False, False),
             Parameter("conflicts_amount", "query", False, False, False),
+            Parameter("Idempotency-Key", "header", False, False, False),
         ),
         body=models.Merge,
         body_required=False,

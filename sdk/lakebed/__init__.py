@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lakebed._sync.scan import Scan
     from lakebed._sync.selection import Selection
     from lakebed._sync.tag import Tag
+    from lakebed._sync.task import Import, Task
     from lakebed._sync.workspace import Workspace
     from lakebed._tables.results import ColumnChange, TableDiff
     from lakebed._uri import Location, parse_uri
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         WorkspaceClosedError,
     )
     from lakebed.model import (
+        AccessKey,
         Change,
         Commit,
         CommitAttempt,
@@ -81,11 +83,14 @@ if TYPE_CHECKING:
         RefsDump,
         RepositoryInfo,
         ScanResult,
+        StagedAddress,
+        TaskStatus,
         User,
         WorkspaceInfo,
     )
 
 __all__ = [
+    "AccessKey",
     "AlreadyExistsError",
     "AuthenticationError",
     "Branch",
@@ -104,6 +109,7 @@ __all__ = [
     "CorruptTransferError",
     "Diff",
     "DirtyBranchError",
+    "Import",
     "IngestReport",
     "InvalidRequestError",
     "Lake",
@@ -140,9 +146,12 @@ __all__ = [
     "ServerError",
     "ServerUnavailableError",
     "Settings",
+    "StagedAddress",
     "TableDiff",
     "TableFormatError",
     "Tag",
+    "Task",
+    "TaskStatus",
     "ThrottledError",
     "UnsupportedOperationError",
     "User",
@@ -163,6 +172,7 @@ _HOMES = {
     "ConfigurationWarning": "_config",
     "ColumnChange": "_tables.results",
     "Diff": "_sync.diffs",
+    "Import": "_sync.task",
     "TableDiff": "_tables.results",
     "Lake": "_sync.lake",
     "Listing": "_sync.listing",
@@ -173,11 +183,13 @@ _HOMES = {
     "Scan": "_sync.scan",
     "Selection": "_sync.selection",
     "Tag": "_sync.tag",
+    "Task": "_sync.task",
     "Workspace": "_sync.workspace",
     "connect": "_sync.lake",
     "parse_uri": "_uri",
     **dict.fromkeys(
         (
+            "AccessKey",
             "Change",
             "Commit",
             "CommitAttempt",
@@ -191,6 +203,8 @@ _HOMES = {
             "RefsDump",
             "RepositoryInfo",
             "ScanResult",
+            "StagedAddress",
+            "TaskStatus",
             "User",
             "WorkspaceInfo",
         ),

@@ -23,6 +23,7 @@ _SERVER = (
     "AUTH",
     "CACHE",
     "CLEANUP",
+    "GATEWAY",
     "INGEST",
     "KV",
     "LIMITS",

@@ -17,12 +17,14 @@ from lakebed._async.repository import Repository
 from lakebed._async.scan import Scan
 from lakebed._async.selection import Selection
 from lakebed._async.tag import Tag
+from lakebed._async.task import Import, Task
 from lakebed._async.workspace import Workspace
 from lakebed._compat.aio_files import OpenFile
 
 __all__ = [
     "Branch",
     "Diff",
+    "Import",
     "Lake",
     "Listing",
     "OpenFile",
@@ -31,6 +33,7 @@ __all__ = [
     "Scan",
     "Selection",
     "Tag",
+    "Task",
     "Workspace",
     "connect",
 ]

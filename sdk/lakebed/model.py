@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from lakebed.errors import LakebedError
 
 T = TypeVar("T")
 
@@ -317,6 +320,54 @@ class UploadUrl:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessKey:
+    """An access key. `secret` is told once, when it is made; else it is empty."""
+
+    COLUMNS: ClassVar[Columns] = (("id", "string"), ("created", "time"))
+
+    id: str
+    created: datetime
+    secret: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedAddress:
+    """Where the content of an object is to be written before `link` shows it. `url` is signed: keep it apart.
+
+    `url` and `expires` only where it was asked for, and the store signs.
+    """
+
+    path: str
+    physical_address: str
+    url: str = field(default="", repr=False)
+    expires: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStatus:
+    """A task as it stands. One that is over has a commit or an error; a dump or a restore has neither when it is done.
+
+    `objects` counts what an import has looked at.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("id", "string"),
+        ("operation", "string"),
+        ("completed", "bool"),
+        ("updated", "time"),
+        ("objects", "int64"),
+    )
+
+    id: str
+    operation: str
+    completed: bool
+    updated: datetime
+    objects: int | None = None
+    commit: Commit | None = None
+    error: LakebedError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CommitAttempt:
     """An attempt to commit that failed and is made again: its number from 1, why, and what is waited before the next.
 
@@ -366,6 +417,7 @@ class TransferProgress:
 
 
 __all__ = [
+    "AccessKey",
     "Change",
     "Commit",
     "CommitAttempt",
@@ -379,6 +431,8 @@ __all__ = [
     "RefsDump",
     "RepositoryInfo",
     "ScanResult",
+    "StagedAddress",
+    "TaskStatus",
     "TransferProgress",
     "TransferResult",
     "User",

@@ -35,7 +35,10 @@ class TagRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RefsRecord:
-    """What stands in a snapshot. `creation_date` in Unix seconds; `metadata` is the repository's own map."""
+    """What stands in a snapshot. `creation_date` in Unix seconds; `metadata` is the repository's own map.
+
+    `protection`: patterns of the branches that take no direct changes.
+    """
 
     uid: str
     name: str
@@ -46,6 +49,7 @@ class RefsRecord:
     metadata: Mapping[str, str] = field(default_factory=dict)
     branches: tuple[BranchRef, ...] = ()
     tags: tuple[TagRef, ...] = ()
+    protection: tuple[str, ...] = ()
 
 
 def refs_id(record: RefsRecord) -> str:
@@ -108,6 +112,7 @@ def _body(record: RefsRecord) -> dict[str, Any]:
         "metadata": dict(record.metadata),
         "branches": [one._asdict() for one in record.branches],
         "tags": [one._asdict() for one in record.tags],
+        **({"protection": list(record.protection)} if record.protection else {}),
     }
 
 
@@ -123,4 +128,5 @@ def _record(body: Mapping[str, Any]) -> RefsRecord:
         metadata={str(key): str(value) for key, value in body["metadata"].items()},
         branches=tuple(BranchRef(str(o["name"]), str(o["commit_id"]), bool(o["hidden"])) for o in body["branches"]),
         tags=tuple(TagRef(str(one["name"]), str(one["commit_id"])) for one in body["tags"]),
+        protection=tuple(str(one) for one in body.get("protection", ())),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from lakebed.errors import CorruptTransferError
 from lakebed.model import ObjectInfo
 
 from lakebed_spark._formats import is_hidden
-from lakebed_spark._session import java
+from lakebed_spark._session import java, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,9 +65,12 @@ class Landing:
             physical_address=f"{self.prefix}{self.key}{self.folder}{name}",
         )
 
-    def landed(self, spark: SparkSession) -> list[ObjectInfo]:
-        """The files, in the order of their paths. Of a directory: durable. Raises OSError."""
-        rows = self._in_directory() if self.directory else [*self._in_bucket(spark)]
+    def landed(self, spark: SparkSession, options: Mapping[str, Any]) -> list[ObjectInfo]:
+        """The files, in the order of their paths. Of a directory: durable. Raises OSError.
+
+        Of `options`, those of the writer, the settings of file systems (`fs.`) hold for looking too.
+        """
+        rows = self._in_directory() if self.directory else [*self._in_bucket(spark, options)]
         return sorted(rows, key=lambda row: row.path)
 
     def _in_directory(self) -> list[ObjectInfo]:
@@ -86,8 +89,11 @@ class Landing:
             shared.close()
         return [self.info(name, *found) for name, found in zip(names, sums, strict=True)]
 
-    def _in_bucket(self, spark: SparkSession) -> Iterator[ObjectInfo]:
+    def _in_bucket(self, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[ObjectInfo]:
         hadoop, settings = java(spark)
+        for name, value in options.items():
+            if name.startswith("fs.") and value is not None:
+                settings.set(name, shown(value))
         top = hadoop.Path(self.uri)
         system = top.getFileSystem(settings)
         if not system.exists(top):

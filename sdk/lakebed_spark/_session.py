@@ -56,7 +56,7 @@ def session(**settings: str | int | bool) -> SparkSession:
     use_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("lakebed")
-    given = {name.replace("_", "."): _text(value) for name, value in settings.items()}
+    given = {name.replace("_", "."): shown(value) for name, value in settings.items()}
     for name, text in {"spark.master": "local[*]", **given}.items():
         builder = builder.config(name, text)
     return builder.getOrCreate()
@@ -134,8 +134,9 @@ def java(spark: SparkSession) -> tuple[Any, Any]:
 
 def lowered(options: Mapping[str, Any]) -> dict[str, str]:
     """Options under names in lower case, as Spark compares them, and as text."""
-    return {name.lower(): _text(value) for name, value in options.items() if value is not None}
+    return {name.lower(): shown(value) for name, value in options.items() if value is not None}
 
 
-def _text(value: object) -> str:
+def shown(value: object) -> str:
+    """A setting or an option, as Spark and Hadoop write it."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -113,7 +113,7 @@ def stage(spark: SparkSession, frame: DataFrame, workspace: lakebed.Workspace, o
         writer = writer.partitionBy(*order.partition_by)
     try:
         writer.save(landing.uri)
-        return landing.landed(spark)
+        return landing.landed(spark, order.options)
     except BaseException:
         landing.discard()
         raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -64,7 +65,8 @@ def read(
     found = found.without_file_systems({one for one in found.schemes if not has_filesystem(spark, one)})
     given = {name: value for name, value in options.items() if name.lower() not in _OURS and value is not None}
     reading = _Reading(spark, access, found, kind, given)
-    with listed_here(spark):
+    # a look at a file of a bucket is a request or two: Spark shares these out among its tasks
+    with listed_here(spark) if found.schemes <= {"file"} else nullcontext():
         return reading.frame(wanted)
 
 

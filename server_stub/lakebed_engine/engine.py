@@ -17,6 +17,7 @@ from lakebed_engine.operations import (
     advancing,
     branches,
     commits,
+    copies,
     differ,
     dumping,
     history,
@@ -49,6 +50,7 @@ from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo, read_branch
 from lakebed_engine.operations.fsck import fsck, ignore_finding, ignore_progress
 from lakebed_engine.operations.metadata_files import MetadataFiles
+from lakebed_engine.operations.multiparts.door import LIFETIME, Multiparts
 from lakebed_engine.operations.placing import Placing
 from lakebed_engine.operations.rebuild import rebuild
 from lakebed_engine.operations.refs import resolve_commit
@@ -131,12 +133,14 @@ class Engine:
         limits: Limits = LIMITS,
         foreign: Foreign | None = None,
         address_key: bytes = b"",
+        upload_age: float = LIFETIME,
     ) -> None:
         """`cache_bytes` bounds the memory for decoded ranges; `cleanup_grace` is in seconds.
 
         With `snapshot_always` each verb that changes a ref also writes a ref snapshot before it answers. `limits` say
         how trees are cut: only tests change them. `foreign` says which objects outside of every namespace may be
         read: none by default. `address_key` signs addresses that are given out: all servers need the same one.
+        `upload_age`: seconds after which an object that arrives in parts and is not completed is given up.
         """
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
@@ -158,6 +162,7 @@ class Engine:
         )
         self.metadata_files = MetadataFiles(self._ctx)
         self.placing = Placing(self._ctx, address_key)
+        self.multiparts = Multiparts(self._ctx, upload_age)
         self.tasks = Tasks(
             self._ctx,
             {
@@ -184,9 +189,11 @@ class Engine:
 
     async def run_cleaner(self) -> int:
         """One pass of the cleaner: delete what swaps dropped longer ago than the grace period; then one of the janitor,
-        which closes expired workspaces; then tasks whose server is gone are taken over. How much they settled.
+        which closes expired workspaces; then tasks whose server is gone are taken over, and uploads in parts that have
+        expired are given up. How much they settled.
         """
-        return await self._cleaner.run() + await janitor.tidy(self._ctx) + await self.tasks.resume()
+        settled = await self._cleaner.run() + await janitor.tidy(self._ctx) + await self.tasks.resume()
+        return settled + await self.multiparts.tidy()
 
     async def maintain(self) -> int:
         """Compact the branches that this process saw with many layers, and index the history of repositories that it
@@ -294,14 +301,17 @@ class Engine:
     async def set_protection_rules(self, repo: str, patterns: Sequence[str], *, if_match: str | None = None) -> None:
         """Replace the rules. Raises PreconditionFailedError when they have not the entity tag `if_match`."""
         await protecting.set_rules(self._ctx, repo, patterns, if_match)
+        await self._refs_changed(repo)
 
     async def add_protection_rule(self, repo: str, pattern: str) -> None:
         """Add a rule; nothing happens when it is there."""
         await protecting.add_rule(self._ctx, repo, pattern)
+        await self._refs_changed(repo)
 
     async def delete_protection_rule(self, repo: str, pattern: str) -> None:
         """Raises RuleNotFoundError."""
         await protecting.delete_rule(self._ctx, repo, pattern)
+        await self._refs_changed(repo)
 
     # branches
 
@@ -500,9 +510,12 @@ class Engine:
 
     # commits
 
-    async def commit(self, repo: str, branch: str, request: CommitRequest) -> Commit:
-        """Commit what is staged. Raises NoChangesError, TooManyAttemptsError."""
-        new = await commits.commit(self._ctx, repo, branch, request)
+    async def commit(self, repo: str, branch: str, request: CommitRequest, key: str = "") -> Commit:
+        """Commit what is staged; with a `key` once. Raises NoChangesError, TooManyAttemptsError, KeyReusedError."""
+        if key:
+            new = await self.long_work.commit_once(repo, branch, request, key)
+        else:
+            new = await commits.commit(self._ctx, repo, branch, request)
         await self._refs_changed(repo)
         return new
 
@@ -534,9 +547,15 @@ class Engine:
 
     # merges and diffs
 
-    async def merge(self, repo: str, source: str, destination: str, request: MergeRequest) -> Commit:
-        """Merge a ref into a branch. Raises MergeConflictError, DirtyBranchError, NoChangesError, NoMergeBaseError."""
-        new = await merging.merge(self._ctx, repo, source, destination, request)
+    async def merge(self, repo: str, source: str, destination: str, request: MergeRequest, key: str = "") -> Commit:
+        """Merge a ref into a branch; with a `key` once.
+
+        Raises MergeConflictError, DirtyBranchError, NoChangesError, NoMergeBaseError, KeyReusedError.
+        """
+        if key:
+            new = await self.long_work.merge_once(repo, source, destination, request, key)
+        else:
+            new = await merging.merge(self._ctx, repo, source, destination, request)
         await self._refs_changed(repo)
         return new
 
@@ -664,4 +683,20 @@ class Engine:
         self, repo: str, branch: str, path: str, source_ref: str, source_path: str, *, force: bool = False
     ) -> Entry:
         """Stage an entry that shares another's data. `source_ref` empty: the branch itself."""
-        return await staging.copy_object(self._ctx, repo, branch, path, source_ref, source_path, force)
+        return await copies.copy_object(self._ctx, repo, branch, path, source_ref, source_path, force)
+
+    async def copy_as(
+        self,
+        repo: str,
+        branch: str,
+        request: UploadRequest,
+        source_ref: str,
+        source_path: str,
+        *,
+        source_etag: str | None = None,
+    ) -> Entry:
+        """Stage an entry that shares another's data, with a type, metadata and conditions of its own.
+
+        With `source_etag` only while the source has it. Raises ObjectNotFoundError, PreconditionFailedError.
+        """
+        return await copies.copy_as(self._ctx, repo, branch, request, source_ref, source_path, source_etag)

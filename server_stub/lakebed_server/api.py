@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from lakebed_engine.stores.objects.base import CHUNK
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
 from lakebed_server import bindings, elsewhere
@@ -20,13 +19,13 @@ from lakebed_server.binder import Binder
 from lakebed_server.bindings import Handler
 from lakebed_server.call import Call, Services
 from lakebed_server.errors import respond
+from lakebed_server.exchange import Exchange
 from lakebed_server.logs import RequestLog
 from lakebed_server.negotiation import negotiated
-from lakebed_server.reply import Reply, StreamReply
+from lakebed_server.reply import Reply
 from lakebed_server.routing import Trie
 from lakebed_server.vocabulary import (
     ClientGoneError,
-    Message,
     Receive,
     RequestError,
     Scope,
@@ -39,10 +38,6 @@ log = logging.getLogger("lakebed.server")
 
 JSON_LIMIT = 10 << 20
 CLIENT_GONE = 499  # never sent: what the log says when nobody was there to answer
-
-_DRAIN_FIRST = 256 << 10  # a body as short as this is read to its end, and the connection lives on
-_DRAIN_MOST = 16 << 20  # so much of a longer one is read while the answer is on its way
-_DRAIN_SECONDS = 5.0
 
 
 class Route(NamedTuple):
@@ -121,101 +116,13 @@ class Api:
         seconds = time.perf_counter() - call.started
         if not self._log.wants(call.method, exchange.status, seconds):
             return
-        fields: dict[str, object] = {
-            "method": call.method,
-            "path": call.path.decode("ascii", "backslashreplace"),
-            "operation": call.operation,
-            "status": exchange.status,
-            "ms": round(seconds * 1000, 2),
-            "received": call.body.received,
-            "sent": exchange.sent,
-            "user": call.user,
-            "request_id": call.request_id,
-        }
-        self._log.write(fields, exchange.status)
-
-
-class Exchange:
-    """The way out: sends one reply and knows how far it came."""
-
-    __slots__ = ("_call", "_common", "_send", "sent", "status")
-
-    def __init__(self, call: Call, send: Send, common: list[tuple[bytes, bytes]]) -> None:
-        self._call = call
-        self._send = send
-        self._common = common
-        self.status = 0  # 0 until the first byte is out
-        self.sent = 0
-
-    async def send(self, reply: Reply, receive: Receive) -> None:
-        """Send a reply. Raises ClientGoneError when the client leaves a long one."""
-        if isinstance(reply, StreamReply):
-            await self._stream(reply, receive)
-        elif self._call.body.finished:
-            await self._start(reply)
-            self.sent = len(reply.body)
-            await self._send({"type": "http.response.body", "body": reply.body})
-        else:
-            await self._send_early(reply)
-
-    async def _start(self, reply: Reply, *extra: tuple[bytes, bytes]) -> None:
-        headers = [*self._common, (b"x-request-id", self._call.request_id.encode()), *reply.headers, *extra]
-        if reply.status not in (204, 304):
-            headers.append((b"content-length", b"%d" % reply.length))
-        self.status = reply.status
-        await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
-
-    async def _stream(self, reply: StreamReply, receive: Receive) -> None:
-        async with reply.source as chunks:  # entered first: what is gone is still an error with a status
-            await self._start(reply)
-            # the server drops what is sent to a client that left; only `receive` tells
-            gone = asyncio.ensure_future(_gone(receive)) if reply.length > CHUNK else None
-            try:
-                async for chunk in chunks:
-                    self.sent += len(chunk)
-                    more = self.sent < reply.length
-                    await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
-                    if gone is not None and gone.done():
-                        raise ClientGoneError
-            finally:
-                if gone is not None:
-                    gone.cancel()
-        if self.sent < reply.length:
-            raise EOFError(f"the store gave {self.sent} bytes of {reply.length}")
-
-    async def _send_early(self, reply: Reply) -> None:
-        """Answer while the client is still sending.
-
-        Closing at once would reset the connection, and the client might never see the answer. So a short rest is read
-        first; of a long one, a bounded part is read while the answer is already out, and then the connection is closed.
-        """
-        body = self._call.body
-        waits = not body.touched and self._call.headers.get(b"expect", b"").lower() == b"100-continue"
-        short = body.length is not None and body.length - body.received <= _DRAIN_FIRST
-        if short and not waits and await body.drain(_DRAIN_FIRST, _DRAIN_SECONDS):
-            await self.send(reply, _never)
-            return
-        await self._start(reply, (b"connection", b"close"))
-        self.sent = len(reply.body)
-        await self._send({"type": "http.response.body", "body": reply.body, "more_body": True})
-        if not waits:
-            await body.drain(_DRAIN_MOST, _DRAIN_SECONDS)
-        await self._send({"type": "http.response.body", "body": b""})
+        self._log.write(call.log_fields(exchange.status, exchange.sent, seconds), exchange.status)
 
 
 def _route(operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
     name = operation.operation_id
     handler = handlers.get(name) or _planned(bindings.PLANNED.get(name, ""))
     return Route(operation, Binder(operation, json_limit), handler)
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _never() -> Message:
-    raise AssertionError("a whole reply reads nothing")
 
 
 def _below_prefix(path: bytes, root_path: str) -> str:

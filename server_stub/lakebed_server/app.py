@@ -1,7 +1,7 @@
-"""The whole ASGI application: the API, and beside it health, the spec and a page for people.
+"""The whole ASGI application: the API, the S3 gateway, and beside them health, the spec and a page for people.
 
-Under `serve` and the tests. Paths below `/api/v1` go straight to `Api`; Starlette answers the others and runs the
-background work between start-up and shutdown.
+Under `serve` and the tests. What is S3's goes straight to `Gateway` and what is below `/api/v1` to `Api`; Starlette
+answers the others and runs the background work between start-up and shutdown.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from lakebed_server.api import Api
 from lakebed_server.bindings import Handler
 from lakebed_server.call import Services
 from lakebed_server.logs import RequestLog
+from lakebed_server.s3.config import S3Config
+from lakebed_server.s3.gateway import Gateway
 from lakebed_server.vocabulary import Receive, Scope, Send
 
 log = logging.getLogger("lakebed.server")
@@ -56,9 +58,12 @@ This is the server's API endpoint; point a client at it:
 class App:
     """The ASGI callable: a fork in the road and nothing more. `life` is its background work, from start to stop."""
 
-    def __init__(self, api: Api, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]) -> None:
+    def __init__(
+        self, api: Api, gateway: Gateway, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
         self.life = life
         self._api = api
+        self._gateway = gateway
         self._site = site
         self._prefix = API_PREFIX.encode() + b"/"
 
@@ -67,7 +72,11 @@ class App:
         if scope["type"] == "http":
             raw: bytes = scope.get("raw_path") or scope["path"].encode()
             root: str = scope.get("root_path", "")
-            if raw.removeprefix(root.encode()).startswith(self._prefix):
+            is_api = raw.removeprefix(root.encode()).startswith(self._prefix)
+            if self._gateway.is_for(scope, is_api=is_api):
+                await self._gateway(scope, receive, send)
+                return
+            if is_api:
                 await self._api(scope, receive, send)
                 return
         await self._site(scope, receive, send)
@@ -83,8 +92,9 @@ def create_app(
     sweep: SweepOptions | None = None,
     on_shutdown: Callable[[], Awaitable[None]] | None = None,
     handlers: Mapping[str, Handler] | None = None,
+    s3: S3Config | None = None,
 ) -> App:
-    """The application over its services. `on_shutdown` runs last, after the last request.
+    """The application over its services. `on_shutdown` runs last, after the last request. `s3`: the gateway's settings.
 
     With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end. With `sweep`,
     each repository is swept every `sweep.every` seconds.
@@ -114,7 +124,8 @@ def create_app(
         exception_handlers={404: unknown},
         lifespan=lambda _: life(),
     )
-    return App(Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers), site, life)
+    api = Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers)
+    return App(api, Gateway(services, s3 or S3Config(), request_log=request_log), site, life)
 
 
 @contextlib.asynccontextmanager

@@ -24,7 +24,16 @@ BOOLEANS: dict[str, bool] = {
 }
 
 _AT = re.compile(r" - at `\$\.?(.*)`$", re.DOTALL)
+_PATTERN = re.compile(r"^Expected `str` matching regex '(.*)'$", re.DOTALL)
 _SHAPE_KINDS = {"name": "invalid_name", "id": "invalid_name", "storage_namespace": "invalid_namespace"}
+
+
+PATTERNS = {
+    "^[a-z0-9][a-z0-9-]{2,62}$": "3 to 63 lower-case letters, digits and hyphens, beginning with a letter or a digit",
+    "^(s3|gs|az|https?|mem|local|transient)://.*$": "an address such as local://sales, s3://bucket/sales or mem://sales",
+    "^[0-9a-f]{32}$": "32 of the hexadecimal digits 0 to 9 and a to f",
+}
+"""What each pattern of the spec asks for, in words."""
 
 
 class Binder:
@@ -121,6 +130,9 @@ def _refusal(error: Exception, where: str) -> RequestError:
     if at is None:
         return bad_request(f"{where}: {text}")
     reason = text[: at.start()]
-    shape = "matching regex" in reason or "of length" in reason
-    kind = _SHAPE_KINDS.get(at[1], "invalid_request") if shape and where == "body" else "invalid_request"
+    shape = _PATTERN.match(reason)
+    if shape is not None:
+        reason = f"expected {PATTERNS.get(shape[1], shape[1])}"
+    about_shape = where == "body" and (shape is not None or "of length" in reason)
+    kind = _SHAPE_KINDS.get(at[1], "invalid_request") if about_shape else "invalid_request"
     return RequestError(kind, f"{where} {at[1]}: {reason}")

@@ -16,7 +16,7 @@ from lakebed_engine.engine import Engine
 
 from lakebed_server.auth.authenticate import Authenticator, key_id_of
 from lakebed_server.streaming.body import RequestBody
-from lakebed_server.vocabulary import Receive, Scope
+from lakebed_server.vocabulary import ZERO_COPY, Receive, Scope
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _process = secrets.token_hex(6)
@@ -64,6 +64,7 @@ class Call:
         "operation",
         "path",
         "request_id",
+        "sends_files",
         "services",
         "started",
         "user",
@@ -78,6 +79,7 @@ class Call:
         self.head = self.method == "HEAD"
         self.https = scope.get("scheme") == "https" or self.headers.get(b"x-forwarded-proto") == b"https"
         self.is_local = _is_local(scope)
+        self.sends_files = ZERO_COPY in scope.get("extensions", ())
         self.user = ""
         self.operation = ""
         self.started = time.perf_counter()
@@ -99,6 +101,20 @@ class Call:
         """Whether this client may be told directories of this machine."""
         share = self.services.installation.share
         return share == "always" or (share == "auto" and self.is_local)
+
+    def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
+        """What the log says of the request. No query, header or body: they may hold secrets."""
+        return {
+            "method": self.method,
+            "path": self.path.decode("ascii", "backslashreplace"),
+            "operation": self.operation,
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+            "received": self.body.received,
+            "sent": sent,
+            "user": self.user,
+            "request_id": self.request_id,
+        }
 
 
 def _is_local(scope: Scope) -> bool:

@@ -124,6 +124,7 @@ def _engine(
         foreign=_foreign(settings, stores),
         runtime=runtime,
         address_key=address_key,
+        upload_age=settings.cleanup.upload_age,
     )
 
 

@@ -13,8 +13,9 @@ from typing import Final
 from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, PathsConflictError, StoreError
 from lakebed_wire import models
 from lakebed_wire.operations import ERROR_KINDS
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
+from lakebed_server import views
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, json
 from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartError
@@ -53,16 +54,12 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
 
 
 def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
-    conflicts = [
-        models.Conflict(path=c.path, base=_set(c.base), ours=_set(c.ours), theirs=_set(c.theirs))
-        for c in error.conflicts
-    ]
     body = models.Error(
         message=error.message,
         kind=error.kind,
         # clients of lakeFS read a 409 of a merge as a MergeResult
         reference="" if error.kind == "merge_conflict" else UNSET,
-        conflicts=conflicts,
+        conflicts=views.conflicts(error.conflicts),
         conflicts_has_more=error.has_more,
         request_id=call.request_id,
     )
@@ -76,7 +73,3 @@ def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = ()
     if call.head:
         return Reply(status, headers=headers)
     return json(status, models.Error(message=message, kind=kind, request_id=call.request_id), headers)
-
-
-def _set(value: str | None) -> str | UnsetType:
-    return UNSET if value is None else value

@@ -1,7 +1,8 @@
-"""uvicorn's HTTP protocol, with the head and the body of an answer in one write.
+"""uvicorn's HTTP protocol, with the head and the body of an answer in one write, and files by the kernel.
 
-Under `serve`. uvicorn writes them one after the other and uvloop sends each at once: two system calls, and a client
-that wakes up twice for one answer. Measured on two cores: a stat goes from 0.30 to 0.40 of an empty route's rate.
+Under `serve`, over `sendfile`. uvicorn writes head and body one after the other and uvloop sends each at once: two
+system calls, and a client that wakes up twice for one answer. Measured on two cores: a stat goes from 0.30 to 0.40 of
+an empty route's rate.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from lakebed_server.sendfile import SendingFiles, can_send_files
 
 _HOLD_MOST = 64 << 10
 """Bytes that wait for the end of the loop's turn; more goes out at once, so that back-pressure still works."""
@@ -57,6 +60,15 @@ class CoalescingTransport:
         self._held, self._size = [], 0
         self._transport.abort()
 
+    def is_idle(self) -> bool:
+        """Whether nothing is on its way but what is held here."""
+        return not self._transport.get_write_buffer_size()
+
+    def take(self) -> bytes:
+        """What is held, for one who sends it."""
+        held, self._held, self._size = self._held, [], 0
+        return b"".join(held)
+
     def _flush(self) -> None:
         held, self._held, self._size = self._held, [], 0
         if not held or self._transport.is_closing():
@@ -70,10 +82,17 @@ class CoalescingTransport:
 class Protocol(HttpToolsProtocol):
     """uvicorn's, over a gathering transport."""
 
+    _sends_files = False
+
     def connection_made(self, transport: Any) -> None:
         """A client is there."""
         _widen(transport)
+        self._sends_files = can_send_files(transport)
         super().connection_made(CoalescingTransport(transport, asyncio.get_running_loop()))  # type: ignore[arg-type]
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        wrapped: Any = SendingFiles(app, cycle) if self._sends_files else app
+        super()._start_asgi_task(cycle, wrapped)
 
 
 def _widen(transport: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from email.utils import formatdate
+from typing import Final
 
 import msgspec
 
@@ -15,6 +16,9 @@ from lakebed_server.vocabulary import Header
 
 JSON: Header = (b"content-type", b"application/json")
 TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
+
+UNKNOWN: Final = -1
+"""The length of a stream that is over when it is over."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -32,7 +36,7 @@ class Reply:
 
 
 class StreamReply(Reply):
-    """A reply whose `length` bytes come from a source, which is opened before the status is sent."""
+    """A reply whose `length` bytes, or UNKNOWN, come from a source, which is opened before the status is sent."""
 
     __slots__ = ("source",)
 

@@ -7,12 +7,13 @@ with `--workers` a port (`workers`).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import math
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import uvicorn
@@ -23,12 +24,15 @@ from lakebed_server.app import App, create_app
 from lakebed_server.auth.credentials import Credential
 from lakebed_server.bindings import Handler
 from lakebed_server.protocol import Protocol
+from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import StartError
 
 KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: then no request meets a closing one
 
 Say = Callable[[str], None]
+Listeners = Sequence[socket.socket]
+"""The server's, and behind it the gateway's own."""
 
 
 def run(settings: Settings, say: Say, count: int = 1) -> None:
@@ -36,10 +40,10 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
 
     Raises StartError.
     """
-    listener = listen(settings.listen.host, settings.listen.port)
-    with listener:
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(listener) for listener in listen_all(settings)]
         if count == 1:
-            _work(settings, listener, lambda admin: _announce(settings, admin, listener, say))
+            _work(settings, listeners, lambda admin: _announce(settings, admin, listeners, say))
             return
         if settings.kv.type == "memory":
             raise StartError("--workers needs a KV store that processes can share; kv.type is memory")
@@ -48,18 +52,18 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
             admin = runner.run(_first_admin(settings))
         workers.run(
             count,
-            lambda ready: _work(settings, listener, lambda _: ready()),
-            lambda: _announce(settings, admin, listener, say, count),
+            lambda ready: _work(settings, listeners, lambda _: ready()),
+            lambda: _announce(settings, admin, listeners, say, count),
             say,
         )
 
 
-def _work(settings: Settings, listener: socket.socket, on_ready: Callable[[Credential | None], None]) -> None:
+def _work(settings: Settings, listeners: Listeners, on_ready: Callable[[Credential | None], None]) -> None:
     """One server process, from its first thread to its last."""
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     request_log = logs.configure(style, settings.logging.level, settings.logging.output)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_serve(settings, listener, request_log, on_ready))
+        runner.run(_serve(settings, listeners, request_log, on_ready))
     request_log.flush()
 
 
@@ -71,14 +75,13 @@ async def _first_admin(settings: Settings) -> Credential | None:
 
 async def _serve(
     settings: Settings,
-    listener: socket.socket,
+    listeners: Listeners,
     request_log: logs.RequestLog,
     on_ready: Callable[[Credential | None], None],
 ) -> None:
     parts = await components.build(settings)
-    server = _Server(
-        http_config(application(settings, parts, request_log), settings), lambda: on_ready(parts.first_admin)
-    )
+    app = application(settings, parts, request_log, s3_port=s3_port(listeners))
+    server = _Server(http_config(app, settings), lambda: on_ready(parts.first_admin))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -87,7 +90,7 @@ async def _serve(
     # stop look like a death
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, stop)
-    await server.serve(sockets=[listener])
+    await server.serve(sockets=list(listeners))
 
 
 def application(
@@ -95,8 +98,10 @@ def application(
     parts: components.Components,
     request_log: logs.RequestLog,
     handlers: Mapping[str, Handler] | None = None,
+    *,
+    s3_port: int | None = None,
 ) -> App:
-    """The application over the parts of a server; it closes them at its end."""
+    """The application over the parts of a server; it closes them at its end. `s3_port`: where all is S3."""
     return create_app(
         parts.services,
         json_limit=settings.limits.json_body,
@@ -106,7 +111,13 @@ def application(
         sweep=_sweep_options(settings),
         on_shutdown=parts.close,
         handlers=handlers,
+        s3=_s3_config(settings, s3_port),
     )
+
+
+def _s3_config(settings: Settings, port: int | None = None) -> S3Config:
+    given = settings.gateway.s3
+    return read_config(given.listen, given.domain, given.region, given.aliases, given.namespace, port=port)
 
 
 def http_config(
@@ -152,11 +163,11 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
 
-def _announce(settings: Settings, admin: Credential | None, listener: socket.socket, say: Say, count: int = 1) -> None:
-    host, port = listener.getsockname()[:2]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    endpoint = f"http://{shown}:{port}"
+def _announce(settings: Settings, admin: Credential | None, listeners: Listeners, say: Say, count: int = 1) -> None:
+    endpoint = _endpoint(listeners[0])
     say(f"Lakebed {components.version()} is ready at {endpoint}")
+    if len(listeners) > 1:
+        say(f"  S3 alone: {_endpoint(listeners[1])}")
     if count > 1:
         say(f"  {count} processes")
     if settings.kv.type == "memory":
@@ -172,6 +183,36 @@ def _announce(settings: Settings, admin: Credential | None, listener: socket.soc
         say(f"    export LAKEBED_SECRET_ACCESS_KEY={admin.secret_access_key}")
         say("")
     say("  stop with Ctrl-C")
+
+
+def _endpoint(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{shown}:{port}"
+
+
+def s3_port(listeners: Listeners) -> int | None:
+    """The port where all is S3, if there is one."""
+    return listeners[1].getsockname()[1] if len(listeners) > 1 else None
+
+
+def listen_all(settings: Settings) -> Listeners:
+    """The listening sockets: the server's, and the gateway's own where there is one. Raises StartError."""
+    places = [(settings.listen.host, settings.listen.port)]
+    own = _s3_config(settings).listen
+    if own is not None:
+        if own[1] and own[1] == settings.listen.port:
+            raise StartError(f"gateway.s3.listen: port {own[1]} is that of listen.port; choose another one")
+        places.append(own)
+    listeners: list[socket.socket] = []
+    try:
+        for host, port in places:
+            listeners.append(listen(host, port))
+    except StartError:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
 
 
 def listen(host: str, port: int) -> socket.socket:

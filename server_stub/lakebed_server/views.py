@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from lakebed_engine.operations.tasks import Task
+from lakebed_engine.operations.task_rows import Task
 from lakebed_engine.vocabulary import records
+from lakebed_engine.vocabulary.errors import Conflict
 from lakebed_wire import models
 from msgspec import UNSET, UnsetType
 
@@ -91,7 +92,22 @@ def task_error(found: Task) -> models.Error | UnsetType:
     """Why a task failed, if it did. What is the server's own failure is not told in its words."""
     if not found.kind:
         return UNSET
-    return models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
+    error = models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
+    if found.conflicts:
+        error.conflicts, error.conflicts_has_more = conflicts(found.conflicts), found.more
+    return error
+
+
+def conflicts(found: Sequence[Conflict]) -> list[models.Conflict]:
+    """Paths that stand in the way, with what each side has there."""
+
+    def known(value: str | None) -> str | UnsetType:
+        return UNSET if value is None else value
+
+    return [
+        models.Conflict(path=one.path, base=known(one.base), ours=known(one.ours), theirs=known(one.theirs))
+        for one in found
+    ]
 
 
 def task(found: Task, made: records.Commit | None) -> models.Task:

@@ -14,6 +14,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
+ZERO_COPY: Final = "http.response.zerocopysend"
+"""The ASGI extension by which a connection sends a part of an open file."""
+
 OUR_FAULT: Final[dict[str, str]] = {
     "internal": "the server failed; its log has the details under this request id",
     "corrupt_data": "stored data is damaged; the server's log names it under this request id",

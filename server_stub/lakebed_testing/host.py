@@ -50,7 +50,7 @@ class Host:
     @property
     def port(self) -> int:
         """Where it listens."""
-        port: int = self._listener.getsockname()[1]
+        port: int = self._listeners[0].getsockname()[1]
         return port
 
     @property
@@ -60,13 +60,14 @@ class Host:
 
     def start(self) -> None:
         """Come up. Raises StartError."""
-        self._listener = serve.listen(self._settings.listen.host, self._settings.listen.port)
+        self._listeners = serve.listen_all(self._settings)
         self._cpu = ThreadPoolExecutor(_CPU_THREADS, thread_name_prefix="lakebed-testing-cpu")
         self._thread.start()
         error = self._ready.exception()
         if error is not None:
             self._thread.join()
-            self._listener.close()
+            for listener in self._listeners:
+                listener.close()
             self._cpu.shutdown(wait=True)
             raise error
 
@@ -77,9 +78,10 @@ class Host:
         """
         if self.is_elsewhere or not self._thread.is_alive():
             return
-        with suppress(OSError):
-            # a forked child may hold the socket, too; nobody shall wait there for an answer
-            self._listener.shutdown(socket.SHUT_RDWR)
+        for listener in self._listeners:
+            with suppress(OSError):
+                # a forked child may hold the socket, too; nobody shall wait there for an answer
+                listener.shutdown(socket.SHUT_RDWR)
         self._server.should_exit = True
         self._thread.join()
         self._cpu.shutdown(wait=True)
@@ -110,13 +112,15 @@ class Host:
         config = serve.http_config(self._answer, self._settings, protocol=FaultyProtocol, lifespan="off")
         self._server = _Server(config, lambda: self._ready.set_result(None))
         try:
-            await self._server.serve(sockets=[self._listener])
+            await self._server.serve(sockets=list(self._listeners))
         finally:
             await self._end()
 
     async def _renew(self) -> None:
         parts = await components.build(self._settings, self._runtime)
-        app = serve.application(self._settings, parts, self._log, self._handlers)
+        app = serve.application(
+            self._settings, parts, self._log, self._handlers, s3_port=serve.s3_port(self._listeners)
+        )
         life = app.life()
         await life.__aenter__()
         old = self._life

@@ -281,3 +281,21 @@ def test_s3_end_to_end(bucket_server: tuple[RunningServer, S3Server], tmp_path: 
         assert command("ingest", "diff", *options).text == ""
         elsewhere = f"s3://{bucket.bucket}/other/"
         command("ingest", "diff", "--from", elsewhere, "--to", f"{name}/main", code=6)
+
+
+def test_an_import(feed: Feed) -> None:
+    for name in ("a.json", "b.json"):
+        feed.write(name, name)
+    place = f"{feed.name}/main"
+    wanted = (f"{feed.uri}=in/", f"{feed.uri}a.json=one.json")
+    begun = feed.lakebed("import", "start", place, *wanted, "-m", "taken over", "--no-wait", "--json").json["id"]
+    made = feed.lakebed("import", "wait", place, begun, "--json").json
+    assert (made["id"], made["commit"]["message"]) == (begun, "taken over")
+    assert feed.paths() == ["in/a.json", "in/b.json", "one.json"]
+    shown = feed.lakebed("import", "show", place, begun, "--json").json
+    assert (shown["operation"], shown["objects"], shown["commit"]["id"]) == ("import", 3, made["commit"]["id"])
+    assert feed.lakebed("import", "cancel", place, begun, code=4).err.startswith("lakebed: ")
+    again = feed.lakebed("import", "start", place, wanted[0], "-m", "again").text
+    assert again == f"Imported: {made['commit']['id']}\n"
+    assert feed.lakebed("import", "start", place, f"{feed.uri}none=x", "-m", "x", code=3).err
+    assert feed.lakebed("import", "start", place, "local://other/=x/", "-m", "x", code=6).err

@@ -17,6 +17,8 @@ from unittest.mock import patch
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations import layers
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.multiparts.chosen import SentPart
+from lakebed_engine.operations.multiparts.records import ENDED, Upload, decode_ended, target_of
 from lakebed_engine.operations.staging import new_entry
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.postgres import PostgresKV
@@ -106,6 +108,7 @@ def small_files(limits: Limits) -> Iterator[None]:
     with (
         patch.dict(fold.__kwdefaults__, limits=limits),
         patch("lakebed_engine.tree.layers.MAX_BYTES", PART),
+        patch("lakebed_engine.operations.multiparts.chosen.LEAST_PART", 1),
     ):
         yield
 
@@ -154,6 +157,33 @@ async def _overwrite(engine: Engine) -> None:
     await engine.upload(REPO, "work", request, once(b"overwritten"))
 
 
+async def _uploads(engine: Engine) -> list[Upload]:
+    """The uploads in parts that were begun when the lake was prepared, also when they have ended."""
+    repo = await open_repo(engine._ctx, REPO)
+    ended = await engine._ctx.kv.scan(repo.partition, ENDED, ENDED[:-1] + b"0")
+    listed = [one.upload for one in (await engine.multiparts.list_uploads(REPO)).items if one.upload]
+    return sorted([*listed, *(decode_ended(row.value).upload for row in ended)], key=lambda one: one.path)
+
+
+async def _complete_upload(engine: Engine) -> None:
+    done, _ = await _uploads(engine)
+    sent = [SentPart(number, hashlib.md5(text.encode()).hexdigest()) for number, text in SENT.items()]
+    assert (await engine.multiparts.complete(REPO, target_of(done), sent)).entry.parts == len(SENT)
+
+
+async def _send_part(engine: Engine) -> None:
+    upload, _ = await _uploads(engine)
+    await engine.multiparts.put_part(REPO, target_of(upload), 2, 5, once(b"again"))
+
+
+async def _abort_upload(engine: Engine) -> None:
+    _, given_up = await _uploads(engine)
+    await engine.multiparts.abort(REPO, target_of(given_up))
+
+
+SENT = {1: "first ", 2: "second ", 9: "last"}
+"""Parts of an upload, by number."""
+
 PUSHED: Change = {f"p/{n:02}": f"pushed {n % 2}" for n in range(12)} | {"t/03": "layered", "t/04": None}
 BASE: Change = {f"t/{n:02}": f"base {n % 5}" for n in range(60)}
 
@@ -172,6 +202,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "compact": Scenario(lambda engine: engine.compact(REPO, "many", least=2), "many", quiet=True),
     "upload-many": Scenario(_upload_many),
     "overwrite": Scenario(_overwrite),
+    "complete-upload": Scenario(_complete_upload),
+    "send-part": Scenario(_send_part, quiet=True),
+    "abort-upload": Scenario(_abort_upload, quiet=True),
     "clean": Scenario(lambda engine: engine.run_cleaner(), quiet=True),
     "create-branch": Scenario(
         lambda engine: engine.create_branch(REPO, "new", "work"),
@@ -214,6 +247,10 @@ async def prepare(engine: Engine) -> None:
             engine, "many", {f"t/{number:02}": f"many {number}", "t/40": f"many {number}", f"t/5{number}": None}
         )
         await engine.push(REPO, "many", rows_of({"t/45": "old", f"t/1{number}": "layered", f"t/{number:02}": None}))
+    for path in ("t/25", "up/1"):
+        upload = target_of(await engine.multiparts.create(REPO, "work", UploadRequest(path=path)))
+        for number, text in SENT.items():
+            await engine.multiparts.put_part(REPO, upload, number, len(text), once(text.encode()))
 
 
 async def commit(engine: Engine, branch: str, message: str) -> object:

@@ -227,7 +227,7 @@ def test_a_key_commits_once() -> None:
         ):
             options: dict[str, Any] = {"rows": rows, "message": "p", **changed}
             error = await fails(
-                publish(other, dict(options.pop("rows")), idempotency_key="k", **options), errors.InvalidRequestError
+                publish(other, dict(options.pop("rows")), idempotency_key="k", **options), errors.KeyReusedError
             )
             assert "'k'" in str(error)
         assert await data_keys(stores) == before

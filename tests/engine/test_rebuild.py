@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,7 +60,8 @@ async def picture(engine: Engine, name: str = REPO) -> Any:
         seen[ref] = (log.items, await content(engine, ref) if name == REPO else None)
     record = await engine.get_repository(name)
     shape = {(one.name, one.commit_id, one.hidden) for one in branches}
-    return seen, shape, tags, (record.uid, record.default_branch, record.creation_date), await engine.get_metadata(name)
+    about = (record.uid, record.default_branch, record.creation_date, record.protection)
+    return seen, shape, tags, about, await engine.get_metadata(name)
 
 
 async def snapshots(stores: Stores) -> list[str]:
@@ -364,6 +366,7 @@ def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
             lambda: engine.delete_tag(REPO, "t"),
             lambda: engine.delete_branch(REPO, "dev"),
             lambda: engine.set_metadata(REPO, {"k": "v"}),
+            lambda: engine.set_protection_rules(REPO, ["release-*", "m?in"]),
         ):
             await change()
             assert await written() == 1
@@ -373,6 +376,7 @@ def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
         assert found == refs_id(record)
         assert record.branches == (BranchRef("main", (await engine.get_commit(REPO, "main")).id),)
         assert (record.name, dict(record.metadata)) == (REPO, {"k": "v"})
+        assert record.protection == ("release-*", "m?in")
 
     run(job())
 
@@ -385,9 +389,14 @@ def test_always_means_before_the_answer() -> None:
         await engine.create_branch(REPO, "x", "main")
         await engine.delete_branch(REPO, "x")
         await engine.delete_tag(REPO, "v2.0")
+        await engine.set_protection_rules(REPO, ["main", "x*"])
+        await engine.add_protection_rule(REPO, "late")
+        await engine.delete_protection_rule(REPO, "x*")
         again, report = await rebuilt(stores)
         assert report.ok
         assert await picture(again) == await picture(engine)
+        assert await again.protection_rules(REPO) == ("main", "late")
+        await fails(put(again, "a", "1"), errors.ProtectedBranchError)
         assert (await engine.run_snapshots()).written == 0
 
     run(job())
@@ -477,6 +486,8 @@ def test_the_format_of_a_snapshot() -> None:
         uid="u", name="sales", storage_namespace="local://sales", default_branch="main", creation_date=1767225600,
         branches=(BranchRef("main", "1" * 64),), tags=(TagRef("v1", "2" * 64),), metadata={"k": "ü"},
     )  # fmt: skip
+    assert b"protection" not in encode_refs(record, 1767225600042)[1]  # so that old snapshots keep their ids
+    record = replace(record, protection=("release-*", "main"))
     key, data = encode_refs(record, 1767225600042)
     assert key == f"_lakebed/refs/20260101T000000042Z-{refs_id(record)}.json"
     assert parse_key(key) == (1767225600042, refs_id(record))

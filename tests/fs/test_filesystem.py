@@ -69,6 +69,33 @@ def test_what_is_known_of_a_file(fs: Any, top: str) -> None:
         fs.modified(f"{top}/a")
 
 
+@pytest.mark.parametrize(
+    ("paths", "kind"),
+    [
+        (["t"], "file"),
+        (["t/a"], "directory"),
+        (["t", "t/a"], "file"),
+        (["t/"], "directory"),
+        (["t-1", "t.x", "t/a"], "directory"),
+        (["t-1", "t.x", "t0", "t", "tt/a"], "file"),
+        (["t-1", "t.x", "t0", "tt/a"], None),
+        ([], None),
+    ],
+)
+def test_names_without_an_ending(
+    fs: Any, top: str, repo: lakebed.Repository, paths: list[str], kind: str | None
+) -> None:
+    repo.branch("main").put_many(dict.fromkeys(paths, b"x"))
+    assert fs.isdir(f"{top}/t") == (kind == "directory")
+    assert fs.isfile(f"{top}/t") == (kind == "file")
+    if kind is None:
+        with pytest.raises(FileNotFoundError):
+            fs.info(f"{top}/t")
+    else:
+        row = fs.info(f"{top}/t")
+        assert (row["name"], row["type"], row["size"]) == (f"{top}/t", kind, int(kind == "file"))
+
+
 def test_every_ref_can_be_read(fs: Any, repo: lakebed.Repository, top: str) -> None:
     main = repo.branch("main")
     fs.pipe(f"{top}/x", b"first")

@@ -46,7 +46,10 @@ def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
 
 
 class Proxy:
-    """A proxy in front of a server that can swallow answers: the request is carried out, and nobody hears of it."""
+    """A proxy in front of a server that can swallow answers: the request is carried out, and nobody hears of it.
+
+    `cut` is asked as `swallow` is, but the client is sent away at once, while the server is still at work.
+    """
 
     def __init__(self, endpoint: str) -> None:
         host, _, port = endpoint.removeprefix("http://").partition(":")
@@ -54,6 +57,7 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.swallow: Callable[[str], bool] = lambda line: False
+        self.cut: Callable[[str], bool] = lambda line: False
         self.swallowed: list[str] = []
         self.uploaded = self.downloaded = 0  # bytes that went through, both ways
         threading.Thread(target=self._accept, daemon=True).start()
@@ -83,6 +87,10 @@ class Proxy:
                     if self.swallow(line):
                         lost.append(line)
                     server.sendall(sent)
+                    if self.cut(line):
+                        lost.append(line)
+                        _shut(client)
+                        back.join()  # the server goes on, and its answer goes nowhere
             except OSError:
                 pass
             _shut(server)

@@ -47,22 +47,50 @@ def test_the_same_key_gives_the_same_commit(repo: lakebed.Repository) -> None:
     assert [change.path for change in main.uncommitted()] == ["b"]
 
 
-def test_a_lost_answer_is_asked_for_again(repo: lakebed.Repository, proxy: Proxy, server: RunningServer) -> None:
+@pytest.mark.parametrize("key", [None, "k"])
+@pytest.mark.parametrize("way", ["swallow", "cut"])
+def test_a_proxy_loses_one_answer_after_the_other(
+    repo: lakebed.Repository, proxy: Proxy, server: RunningServer, way: str, key: str | None
+) -> None:
+    """The plain request, the first two of its task, and the first look at the task."""
     repo.branch("main").put("a", b"1")
     lost: list[str] = []
 
-    def swallow(line: str) -> bool:
-        if "/commits/async" in line and len(lost) < 2:
+    def loses(line: str) -> bool:
+        wanted = ["/main/commits HTTP", "/commits/async?", "/commits/async?"]
+        if len(lost) < len(wanted) and wanted[len(lost)] in line:
             lost.append(line)
             return True
         return False
 
-    proxy.swallow = swallow
+    setattr(proxy, way, loses)
     with lakebed.connect(proxy.endpoint, server.access_key_id, server.secret_access_key) as lake:
-        commit = lake.repository(repo.id).branch("main").commit("one", key="k")
-    assert len(lost) == 2
+        commit = lake.repository(repo.id).branch("main").commit("one", key=key, allow_empty=True)
+    assert len(lost) == 3
     assert commit.message == "one"
+    assert commit.id == repo.branch("main").info().commit_id
     assert messages(repo) == ["one", "Repository created"]
+
+
+@pytest.mark.parametrize("way", ["swallow", "cut"])
+def test_a_merge_outlasts_a_proxy(repo: lakebed.Repository, proxy: Proxy, server: RunningServer, way: str) -> None:
+    dev = repo.branch("dev").create("main")
+    dev.put("a", b"1")
+    dev.commit("on dev")
+    lost: list[str] = []
+
+    def loses(line: str) -> bool:
+        if "/merge/main?" in line and not lost:
+            lost.append(line)
+            return True
+        return False
+
+    setattr(proxy, way, loses)
+    with lakebed.connect(proxy.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        merged = lake.repository(repo.id).ref("dev").merge_into("main", "merged", allow_empty=True)
+    assert lost
+    assert merged.commit_id == repo.branch("main").info().commit_id
+    assert messages(repo) == ["merged", "on dev", "Repository created"]
 
 
 def test_errors_are_those_of_a_plain_commit(repo: lakebed.Repository) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import gc
 import multiprocessing
 import os
 import pickle
 import uuid
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -375,6 +377,26 @@ def test_handles_work_in_other_processes(main: lakebed.Branch, method: str) -> N
     assert main.get("a") == b"there"
 
 
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_connections_of_closed_event_loops_are_let_go(endpoint: str, main: lakebed.Branch) -> None:
+    main.put("a", b"there")
+    lake = lakebed.aio.connect(endpoint, KEY, SECRET)
+    branch = lake.repository(main.repository.id).branch("main")
+    seen = []
+
+    async def read() -> None:
+        await branch.get("a")
+        seen.append(weakref.ref(lake._transport._clients.get()))
+
+    for _ in range(4):
+        asyncio.run(read())
+    gc.collect()
+    assert [one() is None for one in seen] == [True, True, True, False]
+    asyncio.run(lake.close())
+    gc.collect()
+    assert seen[-1]() is None
+
+
 def test_one_lake_in_several_event_loops(endpoint: str, main: lakebed.Branch) -> None:
     main.put("a", b"there")
     lake = lakebed.aio.connect(endpoint, KEY, SECRET)
@@ -385,7 +407,7 @@ def test_one_lake_in_several_event_loops(endpoint: str, main: lakebed.Branch) ->
         try:
             return await asyncio.gather(*[branch.get("a") for _ in range(4)])
         finally:
-            await lake._transport._client().aclose()  # this loop ends: leave no socket to it
+            await lake._transport._clients.get().aclose()  # this loop ends: leave no socket to it
 
     for _ in range(2):
         assert asyncio.run(read()) == [b"there"] * 4

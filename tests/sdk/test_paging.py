@@ -80,6 +80,25 @@ def test_more_without_an_offset(door: Door, wire: respx.MockRouter) -> None:
     door.run(scenario)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"path": None}, {"size_bytes": "5"}, {"mtime": True}, {"mtime": [1]}, {"metadata": ["k"]}, {"checksum": ...}],
+    ids=str,
+)
+def test_a_row_that_is_no_object_ends_a_listing_with_an_error(
+    door: Door, wire: respx.MockRouter, changed: dict[str, Any]
+) -> None:
+    good = {"path": "a", "path_type": "object", "physical_address": "", "checksum": "x", "mtime": 1, "size_bytes": 5}
+    bad = {name: value for name, value in {**good, **changed}.items() if value is not ...}
+
+    async def scenario(lake: Any) -> None:
+        wire.get(url__startswith=REPO + "/refs/main/objects/ls").mock(httpx.Response(200, json=page([good, bad])))
+        with pytest.raises(errors.ProtocolError, match="listObjects"):
+            await lake.repository("repo").branch("main").list().all()
+
+    door.run(scenario)
+
+
 def test_what_each_listing_asks(door: Door, wire: respx.MockRouter) -> None:
     async def scenario(lake: Any) -> None:
         route = wire.get(url__startswith=API).mock(httpx.Response(200, json=page([])))

@@ -147,6 +147,8 @@ class Landing:
         self.lands = lands
         self.looks_needed = looks_needed
         self.looks = 0
+        for url in (COMMITS, REPO + "/refs/dev/merge/main"):
+            wire.post(url__regex=url + r"/async\?").mock(httpx.Response(501))  # a server without tasks
         wire.post(url__startswith=COMMITS).mock(side_effect=self.commit)
         wire.post(url__startswith=REPO + "/refs/dev/merge/main").mock(side_effect=self.commit)
         wire.get(url__startswith=LOG).mock(side_effect=self.log)
@@ -226,11 +228,64 @@ def test_a_lost_merge_is_found(door: Door, wire: respx.MockRouter) -> None:
 
 def test_settling_outlives_an_outage(door: Door, wire: respx.MockRouter) -> None:
     wire.post(COMMITS).mock(side_effect=httpx.ReadError("reset"))
+    wire.post(url__startswith=COMMITS + "/async").mock(side_effect=httpx.ConnectError("down"))
     wire.get(url__startswith=LOG).mock(side_effect=httpx.ConnectError("still down"))
 
     async def scenario(lake: Any) -> None:
         with pytest.raises(errors.CommitStateUnknownError, match="still down"):
             await lake.repository("repo").branch("main").commit("m")
+
+    door.run(scenario)
+
+
+TASK = {"id": "t", "operation": "commit", "completed": False, "update_time": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize("failure", LOST, ids=repr)
+def test_a_lost_commit_goes_on_as_a_task_with_its_key(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+    sent: list[httpx.Request] = []
+
+    def keep(answer: httpx.Response | Exception) -> Any:
+        def side_effect(request: httpx.Request) -> httpx.Response:
+            sent.append(request)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return side_effect
+
+    wire.post(COMMITS).mock(side_effect=keep(failure))
+    wire.post(url__startswith=COMMITS + "/async").mock(side_effect=keep(httpx.Response(202, json=TASK)))
+    done = {**TASK, "completed": True, "commit": COMMIT}
+    wire.get(url__startswith=REPO + "/tasks/t").mock(
+        side_effect=[httpx.ReadError("reset"), httpx.Response(200, json=TASK), httpx.Response(200, json=done)]
+    )
+
+    async def scenario(lake: Any) -> None:
+        commit = await lake.repository("repo").branch("main").commit("m", metadata={"mine": "1"}, allow_empty=True)
+        assert commit.id == COMMIT["id"]
+        plain, task = sent
+        assert plain.headers["idempotency-key"] == task.headers["idempotency-key"]
+        assert json.loads(plain.content) == json.loads(task.content)
+
+    door.run(scenario)
+
+
+def test_what_the_task_failed_with_is_the_answer(door: Door, wire: respx.MockRouter) -> None:
+    error = {"kind": "no_changes", "message": "nothing to commit"}
+    wire.post(COMMITS).mock(side_effect=httpx.ReadError("reset"))
+    route = wire.post(url__startswith=COMMITS + "/async")
+
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        route.mock(httpx.Response(202, json={**TASK, "completed": True, "error": error}))
+        with pytest.raises(errors.NothingToCommitError):
+            await main.commit("m")
+        wire.get(url__startswith=LOG).mock(httpx.Response(200, json=page([])))
+        unknown = {**error, "kind": "outcome_unknown"}
+        route.mock(httpx.Response(202, json={**TASK, "completed": True, "error": unknown}))
+        with pytest.raises(errors.CommitStateUnknownError):
+            await main.commit("m")
 
     door.run(scenario)
 

@@ -270,7 +270,7 @@ def serving(app: Any, **config: Any) -> Iterator[int]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     server = uvicorn.Server(
-        uvicorn.Config(app, http="httptools", ws="none", log_config=None, server_header=False, **config)
+        uvicorn.Config(app, ws="none", log_config=None, server_header=False, **{"http": "httptools", **config})
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -310,15 +310,18 @@ class Wire:
     def answer(self, *, head: bool = False) -> Answer:
         """Read one response."""
         while b"\r\n\r\n" not in self._left:
-            self._more()
+            self._left += self._received()
         raw, self._left = self._left.split(b"\r\n\r\n", 1)
         first, *rows = raw.decode().split("\r\n")
         status = int(first.split()[1])
         pairs = [(row.partition(": ")[0].lower(), row.partition(": ")[2]) for row in rows]
         headers = dict(pairs)
         length = 0 if head or status in (100, 204, 304) else int(headers.get("content-length", 0))
-        while len(self._left) < length:
-            self._more()
+        pieces, there = [self._left], len(self._left)
+        while there < length:
+            pieces.append(self._received())
+            there += len(pieces[-1])
+        self._left = b"".join(pieces)
         body, self._left = self._left[:length], self._left[length:]
         return Answer(status, headers, body, raw_headers=pairs)
 
@@ -329,11 +332,11 @@ class Wire:
         except ConnectionResetError:
             return True
 
-    def _more(self) -> None:
+    def _received(self) -> bytes:
         data = self.socket.recv(1 << 20)
         if not data:
             raise EOFError("the server closed the connection")
-        self._left += data
+        return data
 
 
 def wait_until(condition: Any, seconds: float = 5.0) -> None:

@@ -109,8 +109,8 @@ def test_a_key_commits_once_and_tells_what_its_commit_holds(lake: Lake) -> None:
     before = stored(lake)
     assert send(lake, asked, {"a": b"1", "b": b"2"}) == first
     assert stored(lake) == before
-    refused = send(lake, asked, {"a": b"1", "b": b"other"}, 400)
-    assert (refused["kind"], "'once'" in refused["message"]) == ("invalid_request", True)
+    refused = send(lake, asked, {"a": b"1", "b": b"other"}, 409)
+    assert (refused["kind"], "'once'" in refused["message"]) == ("idempotency_mismatch", True)
     assert stored(lake) == before
     assert head(lake) == first["commit"]["id"]
 

@@ -202,7 +202,19 @@ def test_a_merge_as_a_task(lake: Working) -> None:
     lake.commit("dev changes a", "dev")
     lake.put("a", b"main")
     lake.commit("main changes a")
-    assert lake("POST", url, None, 202)["error"]["kind"] == "merge_conflict"
+    error = lake("POST", url, None, 202, idempotency_key="c")["error"]
+    at_once = lake("POST", f"{REPO}/refs/dev/merge/main", None, 409)
+    assert error == {name: at_once[name] for name in ("message", "kind", "conflicts", "conflicts_has_more")}
+    assert error["conflicts"] == [
+        {"path": "a", "base": md5(b"1"), "ours": md5(b"main"), "theirs": md5(b"dev")},
+    ]
+    # who comes with the key of a task that failed hears the same
+    refused = lake("POST", f"{REPO}/refs/dev/merge/main", None, 409, idempotency_key="c")
+    assert {**refused, "request_id": ""} == {**at_once, "request_id": ""}
+
+
+def md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 def _hold(lake: Working, name: str, module: Any) -> asyncio.Event:

@@ -519,7 +519,7 @@ def test_an_idempotency_key_commits_once(api: Api) -> None:
     body = {"message": "once", "idempotency_key": "k-1"}
     first = api("POST", f"/workspaces/{made['id']}/commit", body, 201)
     assert api("POST", f"/workspaces/{made['id']}/commit", body, 201) == first
-    api.fails("POST", f"/workspaces/{made['id']}/commit", {**body, "message": "twice"}, 400, "invalid_request")
+    api.fails("POST", f"/workspaces/{made['id']}/commit", {**body, "message": "twice"}, 409, "idempotency_mismatch")
     api.fails("POST", f"/workspaces/{made['id']}/commit", {"message": "once"}, 409, "workspace_closed")
     assert Counter(commit["message"] for commit in api.log())["once"] == 1
 

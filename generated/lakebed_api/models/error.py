@@ -26,12 +26,13 @@ class Error:
             by its status.
 
             - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
-              request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address, checksum_mismatch
+              request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address, checksum_mismatch,
+              invalid_part, invalid_part_order, part_too_small, part_too_large
             - 401: unauthenticated
             - 403: permission_denied, protected_branch, read_only_repository, default_branch
             - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
               ref_not_found, object_not_found, workspace_not_found, rule_not_found,
-              task_not_found, credentials_not_found
+              task_not_found, upload_not_found, credentials_not_found
             - 405: method_not_allowed
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
               dirty_overlap, workspace_closed, parent_required, task_ended, idempotency_mismatch, already_set_up

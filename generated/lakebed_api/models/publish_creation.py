@@ -26,7 +26,7 @@ class PublishCreation:
         date (int | Unset): The time to record in place of the present one (Unix seconds).
         allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
         idempotency_key (str | Unset): Any text. The same request with the same one changes nothing and gives the commit
-            of the first; it is remembered for a week.
+            of the first; it is remembered for a week. Another request with it is refused with 409.
     """
 
     message: str

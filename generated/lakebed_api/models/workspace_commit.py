@@ -32,7 +32,7 @@ class WorkspaceCommit:
         paths (list[str] | Unset): Globs as in a .gitignore file that choose a part. One that matches nothing is an
             error.
         idempotency_key (str | Unset): Any text. A second commit with the same one changes nothing and gives the commit
-            of the first.
+            of the first; another request with it is refused with 409.
         allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
         relocate (bool | Unset): Take over entries that differ from the head's in their physical address only. Default:
             False.

@@ -15,8 +15,8 @@ from lakebed._async.repository import Repository
 from lakebed._async.transport import Transport
 from lakebed._compat.aio import Door
 from lakebed._config import Settings
-from lakebed._gateway import repositories, system
-from lakebed.model import RepositoryInfo, User
+from lakebed._gateway import keys, repositories, system
+from lakebed.model import AccessKey, RepositoryInfo, User
 
 
 class Lake(Door):
@@ -71,6 +71,31 @@ class Lake(Door):
     async def user(self) -> User:
         """The user that the credentials belong to. Raises AuthenticationError."""
         return await self._transport.call(system.user())
+
+    async def access_keys(self) -> list[AccessKey]:
+        """The caller's access keys, without their secrets."""
+        user = (await self.user()).id
+        return await Listing(
+            self._transport,
+            lambda after, amount: keys.list_page(user, after=after, amount=amount),
+            AccessKey.COLUMNS,
+            f"access keys of {user}",
+        ).all()
+
+    async def access_key(self, id: str) -> AccessKey:
+        """One of the caller's access keys, without its secret. Raises NotFoundError."""
+        return await self._transport.call(keys.get((await self.user()).id, _checks.check_name(id, "access key id")))
+
+    async def create_access_key(self) -> AccessKey:
+        """Make the caller another access key. Its secret is told here and never again.
+
+        Raises OutcomeUnknownError on a lost answer: look at `access_keys`, and drop what nobody has the secret of.
+        """
+        return await self._transport.call(keys.create((await self.user()).id))
+
+    async def drop_access_key(self, id: str) -> None:
+        """Remove one of the caller's access keys; that of this connection is refused. Raises NotFoundError."""
+        await self._transport.call(keys.delete((await self.user()).id, _checks.check_name(id, "access key id")))
 
     def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:
         """Repositories in the order of their names. `search` keeps those with this text anywhere in the name."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 import re
-import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import httpx
@@ -18,13 +18,13 @@ from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed import _retry
 from lakebed._async.bodies import ObjectBody
-from lakebed._compat.aio import Owner, dispose, owner, sleep
+from lakebed._async.clients import Clients
+from lakebed._compat.aio import sleep
 from lakebed._signed import PartUrl
 from lakebed._wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
 
-_ABANDONED: list[httpx.AsyncClient] = []
 _EXPIRED = (400, 401, 403)
 _THERE = (409, 412)
 _BUSY = (408, 429, 500, 502, 503, 504)
@@ -52,28 +52,11 @@ class Outside:
 
     def __init__(self, policy: _retry.Policy, timeout: float) -> None:
         self._policy = policy
-        self._timeout = timeout
-        self._owner: Owner | None = None
-        self._http: httpx.AsyncClient | None = None
-
-    def _client(self) -> httpx.AsyncClient:
-        me = owner()
-        if self._http is None or self._owner != me:
-            if self._http is not None:
-                _ABANDONED.append(self._http)
-            limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-            timeout = httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0))
-            self._http, self._owner = httpx.AsyncClient(timeout=timeout, limits=limits), me
-            weakref.finalize(self, dispose, self._http, me[0])
-        return self._http
+        self._clients = Clients(partial(_new_client, timeout))
 
     async def close(self) -> None:
-        """Close the connections."""
-        http, self._http = self._http, None
-        if http is not None and self._owner == owner():
-            await http.aclose()
-        elif http is not None:
-            _ABANDONED.append(http)
+        """Close the connections. They cannot be used afterwards."""
+        await self._clients.close()
 
     async def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
         """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
@@ -119,7 +102,7 @@ class Outside:
         subject: Call[None],
         more: Mapping[str, str],
     ) -> str:
-        http = self._client()
+        http = self._clients.get()
         headers = {**target.headers, **more, "Content-Length": str(body.size)}
         headers["Content-MD5"] = base64.b64encode(bytes.fromhex(digest)).decode()  # the store refuses other bytes
         try:
@@ -138,7 +121,7 @@ class Outside:
         self, url: str, headers: Mapping[str, str], subject: Call[Any]
     ) -> AsyncIterator[tuple[Answer, AsyncIterator[bytes]]]:
         """Open a download. Raises Expired, Unreachable, and `Failed` for what may be better in a moment."""
-        http = self._client()
+        http = self._clients.get()
         try:
             response = await http.send(http.build_request("GET", url, headers=dict(headers)), stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as cause:
@@ -165,6 +148,11 @@ class Outside:
             yield answer, _bytes(response, url, subject)
         finally:
             await response.aclose()
+
+
+def _new_client(limit: float) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
+    return httpx.AsyncClient(timeout=httpx.Timeout(limit, connect=min(limit, 10.0)), limits=limits)
 
 
 async def _bytes(response: httpx.Response, url: str, subject: Call[Any]) -> AsyncIterator[bytes]:

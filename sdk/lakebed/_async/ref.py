@@ -21,7 +21,7 @@ from lakebed._async.scan import Scan
 from lakebed._async.transport import Transport
 from lakebed._compat.aio import Shown, blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
-from lakebed._gateway import commits, objects
+from lakebed._gateway import commits, objects, placing
 from lakebed._signed import PROXIED, wanted_path
 from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, RangeInfo, TransferProgress, TransferResult
@@ -144,6 +144,10 @@ class Ref(Shown):
     async def stat(self, path: str) -> ObjectInfo:
         """Size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
         return await self._transport.call(objects.stat(self.repository.id, self.id, _checks.check_path(path)))
+
+    async def storage_class(self, path: str) -> str | None:
+        """The storage class that the store keeps an object in; None where it has none. Raises ObjectNotFoundError."""
+        return await self._transport.call(placing.storage_class(self.repository.id, self.id, _checks.check_path(path)))
 
     async def exists(self, path: str) -> bool:
         """Whether there is an object at exactly this path. Raises NotFoundError for a repository or ref that is not."""
@@ -268,11 +272,7 @@ class Ref(Shown):
         Raises MergeConflictError (with `.paths`; the branch is as it was), DirtyBranchError (the branch has
         uncommitted changes), NothingToCommitError, CommitStateUnknownError.
         """
-        return await merging.merge(
-            self._transport,
-            self.repository.id,
-            self.id,
-            id_of(dest),
+        asked = merging.merge_asked(
             message=message,
             strategy=strategy,
             squash=squash,
@@ -281,6 +281,7 @@ class Ref(Shown):
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
         )
+        return await merging.merge(self._transport, self.repository.id, self.id, id_of(dest), asked)
 
     # tables
 

@@ -1,19 +1,25 @@
-"""Commits and merges whose answer was lost: found again by the mark they carry, never sent again.
+"""Commits whose answer was lost: gone on with as a task of the same key, or found again by the mark they carry.
 
-Over the transport, under the handles. Each commit carries a random operation id in its metadata. When the answer is
-lost, the first-parent history of the branch is searched for it, several times, since the request may still be at work
-in the server. Found: it succeeded. Not found: nobody can say, because it may land later still, and the error says so.
+Over the transport, under the handles. Commits and merges carry an idempotency key, so the server can be asked for the
+same thing as a task: the first request may have landed, failed, or be at work still, and exactly one of the two lands.
+That is also how they outlast a proxy that cuts long requests off.
+
+Where a task is no answer (the server does not answer, or takes no key with this), the first-parent history of the
+branch is searched for the random operation id in the commit's metadata, several times, since the request may still be
+at work. Found: it succeeded. Not found: nobody can say, because it may land later still, and the error says so.
 """
 
 from __future__ import annotations
 
 from uuid import uuid4
 
+from lakebed._async.tasks import made, over
 from lakebed._async.transport import Transport
 from lakebed._compat.aio import sleep
 from lakebed._gateway import commits
+from lakebed._wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
-from lakebed.model import Commit
+from lakebed.model import Commit, TaskStatus
 
 SEARCHED = 1000
 """How many commits back a lost commit is looked for: more than others could have put on top of it meanwhile."""
@@ -37,6 +43,27 @@ async def find(transport: Transport, repository: str, branch: str, operation_id:
         left -= len(page.items)
         after = page.after
     return None
+
+
+async def go_on(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    begin: Call[TaskStatus],
+    operation_id: str,
+    lost: OutcomeUnknownError,
+) -> Commit:
+    """The commit of a call whose answer was lost, by a task with its key. Raises what it came to.
+
+    Raises CommitStateUnknownError when the server cannot say it either.
+    """
+    try:
+        state = await over(transport, repository, branch, begin)
+    except LakebedError:  # about the question, not about the commit
+        return await settle(transport, repository, branch, operation_id, lost)
+    if isinstance(state.error, OutcomeUnknownError):
+        return await settle(transport, repository, branch, operation_id, lost)
+    return made(repository, branch, state)
 
 
 async def settle(

@@ -1,5 +1,5 @@
 """Tasks as flows: begin, and ask until it is over. Whatever is lost on the way is asked for again: the key sees to it
-that nothing happens twice. Under `merging`.
+that nothing happens twice. Under `settle`.
 """
 
 from __future__ import annotations
@@ -8,14 +8,25 @@ from lakebed._async.transport import Transport
 from lakebed._gateway import tasks
 from lakebed._wire import Call
 from lakebed.errors import ProtocolError
-from lakebed.model import Commit
+from lakebed.model import Commit, TaskStatus
 
 
-async def finished(transport: Transport, repository: str, ref: str, begin: Call[tasks.TaskState]) -> Commit:
-    """The commit of a task. Raises the error that it ended with."""
+async def over(transport: Transport, repository: str, ref: str, begin: Call[TaskStatus]) -> TaskStatus:
+    """A task when it is over."""
     state = await transport.call(begin)
-    while not state.completed:
-        state = await transport.call(tasks.get(repository, ref, state.id))
+    return state if state.completed else await ended(transport, repository, ref, state.id)
+
+
+async def ended(transport: Transport, repository: str, ref: str, task_id: str) -> TaskStatus:
+    """A task that was begun, when it is over. The server is asked to wait, so this asks every twenty seconds or so."""
+    while True:
+        state = await transport.call(tasks.get(repository, ref, task_id))
+        if state.completed:
+            return state
+
+
+def made(repository: str, ref: str, state: TaskStatus) -> Commit:
+    """The commit of a task that is over. Raises the error that it ended with."""
     if state.commit is not None:
         return state.commit
     raise state.error or ProtocolError(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 import platform
-import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -19,22 +19,20 @@ from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed import _config, _loopback, _retry
 from lakebed._async.bodies import Body
+from lakebed._async.clients import Clients
 from lakebed._async.outside import Outside
-from lakebed._compat.aio import Owner, dispose, owner, sleep
+from lakebed._compat.aio import sleep
 from lakebed._config import Settings
-from lakebed._forks import ForkLock
 from lakebed._gateway import answers
 from lakebed._signed import Addresses
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
-from lakebed.errors import AuthenticationError, ConfigurationError, LakebedError
+from lakebed.errors import AuthenticationError, LakebedError
 
 T = TypeVar("T")
 
 _USER_AGENT = f"lakebed-python/{__version__} python/{platform.python_version()}"
 _SLOW_READ = 600.0
-_ABANDONED: list[httpx.AsyncClient] = []
-"""Clients of another process or loop: closing them here would disturb their owner, so they are only kept quiet."""
 
 
 def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
@@ -43,7 +41,7 @@ def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> T
     Raises ConfigurationError when this machine has no credentials.
     """
     known = _IN_USE.get((endpoint, access_key_id))
-    if known is not None and not known._closed:
+    if known is not None and not known._clients.is_closed:
         return known
     return Transport(_config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
 
@@ -60,10 +58,7 @@ class Transport:
         self.addresses = Addresses()
         """Signed addresses to read at."""
 
-        self._lock = ForkLock()
-        self._owner: Owner | None = None
-        self._http: httpx.AsyncClient | None = None
-        self._closed = False
+        self._clients = Clients(partial(_new_client, settings))
 
     def shared(self) -> Self:
         """This transport, to be found by `recall` while it is in use."""
@@ -106,53 +101,7 @@ class Transport:
     async def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
         await self.outside.close()
-        with self._lock:
-            http, self._http, self._closed = self._http, None, True
-            mine = http is not None and self._owner == owner()
-        if http is not None and mine:
-            await http.aclose()
-        elif http is not None:
-            _ABANDONED.append(http)
-
-    def _client(self) -> httpx.AsyncClient:
-        me = owner()
-        with self._lock:
-            if self._closed:
-                raise ConfigurationError("this connection is closed: call connect() again")
-            if self._http is None or self._owner != me:
-                if self._http is not None:
-                    _ABANDONED.append(self._http)
-                self._http, self._owner = self._new_client(), me
-                weakref.finalize(self, dispose, self._http, me[0])
-            return self._http
-
-    def _new_client(self) -> httpx.AsyncClient:
-        settings = self.settings
-        pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
-        headers = {
-            "Authorization": "Basic " + base64.b64encode(pair).decode(),
-            "User-Agent": _USER_AGENT,
-            "Accept": "application/json",
-        }
-        # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
-        # commit is sent into a connection that is being closed, and its outcome becomes unknown.
-        limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-        verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
-        options = _loopback.socket_options(settings.api_url)
-        return httpx.AsyncClient(
-            base_url=settings.api_url,
-            headers=headers,
-            timeout=self._timeout(slow=False),
-            limits=limits,
-            verify=verify,
-            transport=httpx.AsyncHTTPTransport(verify=verify, limits=limits, socket_options=options)
-            if options
-            else None,
-        )
-
-    def _timeout(self, *, slow: bool) -> httpx.Timeout:
-        limit = self.settings.timeout
-        return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
+        await self._clients.close()
 
     async def _answer(self, call: Call[Any], body: Body | None) -> Answer:
         answer: Answer = await self._retrying(call, body, self._once)
@@ -205,7 +154,7 @@ class Transport:
         raise self._refused(call, Answer(response.status_code, _headers(response), content))
 
     async def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> httpx.Response:
-        http = self._client()
+        http = self._clients.get()
         headers = dict(call.headers)
         if body is not None and body.size is not None:
             headers["Content-Length"] = str(body.size)
@@ -217,7 +166,7 @@ class Transport:
                 json=call.json,
                 content=None if body is None else body.stream(),
                 headers=list(headers.items()),  # type: ignore[arg-type]
-                timeout=self._timeout(slow=call.slow),
+                timeout=_timeout(self.settings, slow=call.slow),
             )
             return await http.send(request, stream=stream)
         except (httpx.HTTPError, httpx.InvalidURL) as cause:
@@ -229,6 +178,33 @@ class Transport:
                 yield chunk
         except httpx.HTTPError as cause:
             raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
+
+
+def _new_client(settings: Settings) -> httpx.AsyncClient:
+    pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+    headers = {
+        "Authorization": "Basic " + base64.b64encode(pair).decode(),
+        "User-Agent": _USER_AGENT,
+        "Accept": "application/json",
+    }
+    # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
+    # commit is sent into a connection that is being closed, and its outcome becomes unknown.
+    limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
+    verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
+    options = _loopback.socket_options(settings.api_url)
+    return httpx.AsyncClient(
+        base_url=settings.api_url,
+        headers=headers,
+        timeout=_timeout(settings, slow=False),
+        limits=limits,
+        verify=verify,
+        transport=httpx.AsyncHTTPTransport(verify=verify, limits=limits, socket_options=options) if options else None,
+    )
+
+
+def _timeout(settings: Settings, *, slow: bool) -> httpx.Timeout:
+    limit = settings.timeout
+    return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
 
 
 def _headers(response: httpx.Response) -> Mapping[str, str]:

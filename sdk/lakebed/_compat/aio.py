@@ -36,6 +36,11 @@ def owner() -> Owner:
     return os.getpid(), asyncio.get_running_loop()
 
 
+def is_over(owner: Owner) -> bool:
+    """Whether the owner's event loop is closed: nobody can use its connections any more."""
+    return owner[1].is_closed()
+
+
 def dispose(client: object, process: int) -> None:
     """Forgotten connections: only their own event loop could close them, so they are left to it."""
 

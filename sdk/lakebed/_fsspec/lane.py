@@ -12,13 +12,13 @@ import base64
 import os
 import threading
 import time
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from lakebed import _loopback
 from lakebed._config import Settings
-from lakebed._fsspec.plain_http import Block, Connection, request_of
+from lakebed._fsspec.plain_http import Block, Connection, header_lines, request_of
 from lakebed._gateway import answers
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
@@ -32,6 +32,9 @@ _KEPT = 16
 _PLAIN = (400, 401, 403, 404, 409, 410, 416)
 
 
+_PLAINLY = {"Accept": "application/json", "Accept-Encoding": "identity"}
+
+
 class LongWay(Exception):
     """Ask by the transport."""
 
@@ -43,13 +46,13 @@ class Lane:
         pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
         self._url = settings.api_url
         self._address = urlsplit(self._url)
-        self._headers = {
-            "Host": self._address.netloc.rpartition("@")[2],
-            "Authorization": "Basic " + base64.b64encode(pair).decode(),
-            "User-Agent": f"lakebed-python/{__version__} fsspec",
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-        }
+        self._fixed = header_lines(
+            {
+                "Host": self._address.netloc.rpartition("@")[2],
+                "Authorization": "Basic " + base64.b64encode(pair).decode(),
+                "User-Agent": f"lakebed-python/{__version__} fsspec",
+            }
+        )
         self._timeout = settings.timeout
         self._process = os.getpid()
         self._lock = threading.Lock()
@@ -91,12 +94,12 @@ class Lane:
     def _exchange(
         self, call: Call[T], into: memoryview | None = None, body: Iterable[Block] = (), size: int | None = None
     ) -> Answer:
-        query = urlencode(call.params, doseq=True, quote_via=quote) if call.params else ""
+        query = _query(call.params)
         target = f"{self._address.path}{call.url}{'?' if query else ''}{query}"
         connection = None
         try:
             length: dict[str, str | bytes] = {} if size is None else {"Content-Length": str(size)}
-            request = request_of(call.method.upper(), target, {**self._headers, **call.headers, **length})
+            request = request_of(call.method, target, {**_PLAINLY, **call.headers, **length}, self._fixed)
             connection = self._take()
             answer = connection.exchange(request, into, body)
         except (OSError, ValueError) as error:
@@ -131,3 +134,10 @@ class Lane:
                 self._idle.append((time.monotonic(), connection))
                 return
         connection.close()
+
+
+def _query(params: Mapping[str, Any]) -> str:
+    """Parameters as they stand in a URL. A slash may stand there as it is."""
+    if all(type(value) is str for value in params.values()):
+        return "&".join([f"{name}={quote(value)}" for name, value in params.items()])
+    return urlencode(params, doseq=True, quote_via=quote)

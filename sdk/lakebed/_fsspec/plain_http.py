@@ -6,7 +6,10 @@ answer as if it were an e-mail: that takes as long as all the rest of a stat, an
 
 from __future__ import annotations
 
+import re
 import socket
+import struct
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from http.client import HTTPConnection, HTTPSConnection
 from urllib.parse import SplitResult
@@ -18,17 +21,29 @@ _HEAD = 64 << 10
 """Bytes that the head of an answer can have; what comes of the body with it is copied."""
 
 _EMPTY = (204, 304)
+_HEADER = re.compile(r"^([^:\s]+):[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 Block = bytes | bytearray
 
 
-def request_of(method: str, target: str, headers: Mapping[str, str | bytes]) -> bytes:
-    """The head of a request as it is sent. Raises ValueError for what would be more than one."""
-    lines = [f"{method} {target} HTTP/1.1".encode("ascii")]
+def request_of(method: str, target: str, headers: Mapping[str, str | bytes], fixed: bytes = b"") -> bytes:
+    """The head of a request as it is sent. Raises ValueError for what would be more than one.
+
+    `fixed` are the headers of every request, as `header_lines` gives them.
+    """
+    if " " in target or "\n" in target or "\r" in target:
+        raise ValueError("a target is one word")
+    return b"".join((f"{method} {target} HTTP/1.1\r\n".encode("ascii"), fixed, header_lines(headers), b"\r\n"))
+
+
+def header_lines(headers: Mapping[str, str | bytes]) -> bytes:
+    """Headers as they are sent. Raises ValueError for what would be more than one."""
+    lines = []
     for name, value in headers.items():
-        lines.append(b"%b: %b" % (name.encode("ascii"), value if isinstance(value, bytes) else value.encode("latin-1")))
-    if any(b"\n" in line or b"\r" in line for line in lines) or " " in target:
-        raise ValueError("a request has one line for each header")
-    return b"\r\n".join((*lines, b"", b""))
+        line = b"%b: %b" % (name.encode("ascii"), value if isinstance(value, bytes) else value.encode("latin-1"))
+        if b"\n" in line or b"\r" in line:
+            raise ValueError("a request has one line for each header")
+        lines += [line, b"\r\n"]
+    return b"".join(lines)
 
 
 class Connection:
@@ -48,6 +63,7 @@ class Connection:
         self._socket: socket.socket = connecting.sock
         for option in options:
             self._socket.setsockopt(*option)
+        self._flags = _waiting(self._socket, timeout)
         self._head = bytearray(_HEAD)
 
     def close(self) -> None:
@@ -87,26 +103,37 @@ class Connection:
     def _fill(self, view: memoryview) -> None:
         done = 0
         while done < view.nbytes:
-            done += self._receive(view[done:])
+            done += self._receive(view[done:], self._flags)
 
-    def _receive(self, view: memoryview) -> int:
-        count = self._socket.recv_into(view)
+    def _receive(self, view: memoryview, flags: int = 0) -> int:
+        count = self._socket.recv_into(view, 0, flags)
         if not count:
             raise ConnectionResetError("the connection ended before the answer did")
         return count
 
 
+def _waiting(opened: socket.socket, timeout: float) -> int:
+    """Let the kernel fill the memory, where it can, and wake this thread once: the flags to receive with.
+
+    A time-out of Python's would wake it for every piece. One of the kernel's is an OSError as well.
+    """
+    if sys.platform != "linux" or type(opened) is not socket.socket:
+        return 0
+    limit = struct.pack("@ll", int(timeout), int(timeout % 1 * 1_000_000))
+    opened.settimeout(None)
+    for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        opened.setsockopt(socket.SOL_SOCKET, which, limit)
+    return socket.MSG_WAITALL
+
+
 def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
     """Status and headers, their names in lower case."""
-    first, *lines = head.decode("latin-1").split("\r\n")
+    first, _, lines = head.decode("latin-1").partition("\r\n")
     version, _, rest = first.partition(" ")
     status = int(rest[:3])
     if version != "HTTP/1.1" or not 200 <= status < 600:
         raise ValueError(f"not an answer that is understood here: {first!r}")
-    headers = {}
-    for line in lines:
-        name, colon, value = line.partition(":")
-        if not colon or name != name.strip():
-            raise ValueError(f"not a header: {line!r}")
-        headers[name.lower()] = value.strip()
-    return status, headers
+    found = _HEADER.findall(lines)
+    if lines and len(found) != lines.count("\r\n") + 1:
+        raise ValueError(f"not headers: {lines!r}")
+    return status, {name.lower(): value for name, value in found}

@@ -78,6 +78,8 @@ class Quick(Writing):
 
     def _info_now(self, place: Place) -> Row:
         """Raises LongWay, and NotFoundError for what the long way may still explain."""
+        if "." not in place.path.rpartition("/")[2] and (row := self._beginning_now(place)) is not None:
+            return row
         try:
             return file_row(place.name, self._stat_now(place))
         except ObjectNotFoundError:
@@ -86,6 +88,20 @@ class Quick(Writing):
             if not self._lane.call(page).items:
                 raise
         return folder_row(place.name)
+
+    def _beginning_now(self, place: Place) -> Row | None:
+        """What a name without an ending is, a directory most likely, if it comes first of all that begins with it."""
+        self._here()
+        seen = self._flushed(place)
+        path = _checks.check_path(seen.path)
+        if (known := self._frozen.get(seen)) is not None:
+            return file_row(place.name, known)
+        page = objects.list_page(seen.repository, seen.ref, prefix=path, delimiter="/", after="", amount=2)
+        items = self._lane.call(page).items
+        first = items[0] if items else None  # an object of this very name comes before its directory
+        if isinstance(first, ObjectInfo) and first.path == path:
+            return file_row(place.name, first)
+        return folder_row(place.name) if any(one.path == f"{path}/" for one in items) else None
 
     def _stat_now(self, place: Place) -> ObjectInfo:
         self._here()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from lakebed._gateway import convert
+from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, clean, reads, reads_page
 from lakebed._wire import Call, Subject
-from lakebed.model import Change, Commit, MergeResult, Page
+from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page
 
 CONFLICTS_LISTED = 1000
 """How many conflicts a refused merge lists; the server's limit."""
@@ -22,8 +22,9 @@ def commit(
     *,
     date: int | None,
     allow_empty: bool,
+    key: str,
 ) -> Call[Commit]:
-    """Commit. Never repeated after a lost answer: see `settle`."""
+    """Commit. Never repeated after a lost answer: the task with the same key goes on, see `settle`."""
     from lakebed_api.api.commits import commit
     from lakebed_api.models import Commit as WireCommit
     from lakebed_api.models import CommitCreation, CommitCreationMetadata
@@ -37,13 +38,35 @@ def commit(
     )
     return call(
         "commit",
-        commit._get_kwargs(repository, branch, body=body),
+        commit._get_kwargs(repository, branch, body=body, idempotency_key=key),
         reads(WireCommit.from_dict, convert.commit),
         Subject(repository, branch),
         success=201,
         slow=True,
         races=True,
     )
+
+
+def record(repository: str, commit: Commit) -> Call[None]:
+    """Store a commit as it is; no branch moves. Storing it twice is the same as once."""
+    from lakebed_api.api.commits import create_commit_record
+    from lakebed_api.models import CommitRecordCreation, CommitRecordCreationMetadata
+
+    mark = {} if commit.operation_id is None else {OPERATION_KEY: commit.operation_id}
+    body = CommitRecordCreation(
+        commit_id=commit.id,
+        version=1,
+        committer=commit.committer,
+        message=commit.message,
+        metarange_id=commit.metarange_id,
+        creation_date=int(commit.created.timestamp()),
+        parents=list(commit.parents),
+        generation=commit.generation,
+        metadata=CommitRecordCreationMetadata.from_dict({**commit.metadata, **mark}),
+    )
+    kwargs = create_commit_record._get_kwargs(repository, body=body)
+    subject = Subject(repository, commit.id)
+    return call("createCommitRecord", kwargs, answers.nothing, subject, success=204, repeat="safe")
 
 
 def get(repository: str, ref: str) -> Call[Commit]:
@@ -130,8 +153,9 @@ def merge(
     squash: bool,
     allow_empty: bool,
     resolve: Sequence[tuple[str, str]],
+    key: str,
 ) -> Call[MergeResult]:
-    """Merge. Never repeated after a lost answer: see `settle`."""
+    """Merge. Never repeated after a lost answer: the task with the same key goes on, see `settle`."""
     from lakebed_api.api.merges import merge_into_branch
     from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
     from lakebed_api.models import MergeResult as WireResult
@@ -147,7 +171,9 @@ def merge(
     )
     return call(
         "mergeIntoBranch",
-        merge_into_branch._get_kwargs(repository, source, destination, body=body, conflicts_amount=CONFLICTS_LISTED),
+        merge_into_branch._get_kwargs(
+            repository, source, destination, body=body, conflicts_amount=CONFLICTS_LISTED, idempotency_key=key
+        ),
         reads(WireResult.from_dict, lambda result: MergeResult(convert.text(result.reference))),
         Subject(repository, destination),
         slow=True,

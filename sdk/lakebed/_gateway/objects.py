@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from lakebed._gateway import answers, convert
-from lakebed._gateway._build import call, clean, reads, reads_page, segment
+from lakebed._gateway._build import call, clean, reads, segment
 from lakebed._signed import Elsewhere
 from lakebed._wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
@@ -23,10 +24,16 @@ _FOUND = 302
 def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
     """Describe an object."""
     from lakebed_api.api.objects import stat_object
-    from lakebed_api.models import ObjectStats
 
     kwargs = stat_object._get_kwargs(repository, ref, path=path)
-    return call("statObject", kwargs, reads(ObjectStats.from_dict, convert.stored), Subject(repository, ref, path))
+    return call("statObject", kwargs, answers.parser(_described_row), Subject(repository, ref, path))
+
+
+def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
+    found = convert.listed(row)
+    if not isinstance(found, ObjectInfo):
+        raise ValueError("it is no object")
+    return found
 
 
 def signed(repository: str, ref: str, path: str) -> Call[str]:
@@ -44,13 +51,12 @@ def list_page(
 ) -> Call[Page[ObjectInfo | CommonPrefix]]:
     """One page of objects."""
     from lakebed_api.api.objects import list_objects
-    from lakebed_api.models import ObjectStatsList
 
     kwargs = list_objects._get_kwargs(
         repository, ref, **clean(prefix=prefix, delimiter=delimiter, after=after, amount=amount)
     )
-    subject = Subject(repository, ref)
-    return call("listObjects", kwargs, reads_page(ObjectStatsList.from_dict, convert.listed, after), subject)
+    parse = answers.parser(partial(convert.listing, convert_row=convert.listed, after=after))
+    return call("listObjects", kwargs, parse, Subject(repository, ref))
 
 
 def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:
@@ -167,20 +173,22 @@ def list_addresses_page(
 ) -> Call[Page[ObjectInfo | CommonPrefix]]:
     """One page of objects. Where the server signs, `keep` gets each address and when it ends (Unix seconds)."""
     from lakebed_api.api.objects import list_objects
-    from lakebed_api.models import ObjectStats, ObjectStatsList
 
-    def listed(row: ObjectStats) -> ObjectInfo | CommonPrefix:
-        if not isinstance(row.physical_address_expiry, int):
+    def listed(row: Mapping[str, Any]) -> ObjectInfo | CommonPrefix:
+        ends = row.get("physical_address_expiry")
+        if not isinstance(ends, int):
             return convert.listed(row)
-        url, row.physical_address = convert.text(row.physical_address), ""
-        info = convert.stored(row)
-        keep(info, Elsewhere(url, info.checksum, info.mtime, info.content_type), row.physical_address_expiry)
+        info = convert.listed({**row, "physical_address": ""})
+        if isinstance(info, ObjectInfo):
+            url = convert.text(row["physical_address"])
+            keep(info, Elsewhere(url, info.checksum, info.mtime, info.content_type), ends)
         return info
 
     kwargs = list_objects._get_kwargs(
         repository, ref, **clean(prefix=prefix, after=after, amount=amount, may_presign=True)
     )
-    return call("listObjects", kwargs, reads_page(ObjectStatsList.from_dict, listed, after), Subject(repository, ref))
+    parse = answers.parser(partial(convert.listing, convert_row=listed, after=after))
+    return call("listObjects", kwargs, parse, Subject(repository, ref))
 
 
 def _objects_url(repository: str, ref: str) -> str:

@@ -5,9 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakebed._gateway import answers, convert
-from lakebed._gateway._build import call, reads
+from lakebed._gateway._build import call, clean, reads
 from lakebed._wire import Call, Subject
-from lakebed.model import ObjectInfo
+from lakebed.model import ObjectInfo, StagedAddress
+
+
+def address(repository: str, branch: str, path: str, *, sign: bool) -> Call[StagedAddress]:
+    """An address to write the content of an object at. Each is another one."""
+    from lakebed_api.api.objects import get_physical_address
+    from lakebed_api.models import StagingLocation
+
+    def read(given: StagingLocation) -> StagedAddress:
+        expires = given.presigned_url_expiry
+        return StagedAddress(
+            path,
+            convert.text(given.physical_address),
+            convert.text(given.presigned_url, ""),
+            convert.moment(expires) if isinstance(expires, int) else None,
+        )
+
+    kwargs = get_physical_address._get_kwargs(repository, branch, path=path, **clean(presign=sign or None))
+    parse = reads(StagingLocation.from_dict, read)
+    return call("getPhysicalAddress", kwargs, parse, Subject(repository, branch, path))
+
+
+def storage_class(repository: str, ref: str, path: str) -> Call[str | None]:
+    """How the store keeps the content of an object."""
+    from lakebed_api.api.objects import get_underlying_properties
+    from lakebed_api.models import UnderlyingObjectProperties
+
+    kwargs = get_underlying_properties._get_kwargs(repository, ref, path=path)
+    parse = reads(UnderlyingObjectProperties.from_dict, lambda found: convert.text(found.storage_class, "") or None)
+    return call("getUnderlyingProperties", kwargs, parse, Subject(repository, ref, path))
 
 
 def link(

@@ -19,15 +19,30 @@ def list_page(*, prefix: str, search: str, after: str, amount: int) -> Call[Page
     return call("listRepositories", kwargs, reads_page(RepositoryList.from_dict, convert.repository, after), Subject())
 
 
-def create(repository: str, storage_namespace: str, default_branch: str, *, repeatable: bool) -> Call[RepositoryInfo]:
+def create(
+    repository: str,
+    storage_namespace: str,
+    default_branch: str,
+    *,
+    bare: bool,
+    read_only: bool,
+    sample_data: bool,
+    repeatable: bool,
+) -> Call[RepositoryInfo]:
     """Create a repository."""
     from lakebed_api.api.repositories import create_repository
     from lakebed_api.models import Repository, RepositoryCreation
 
-    body = RepositoryCreation(name=repository, storage_namespace=storage_namespace, default_branch=default_branch)
+    body = RepositoryCreation(
+        name=repository,
+        storage_namespace=storage_namespace,
+        default_branch=default_branch,
+        read_only=read_only,
+        sample_data=sample_data,
+    )
     return call(
         "createRepository",
-        create_repository._get_kwargs(body=body),
+        create_repository._get_kwargs(body=body, **clean(bare=bare or None)),
         reads(Repository.from_dict, convert.repository),
         Subject(repository),
         success=201,

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, reads
 from lakebed._wire import Call, Subject
 from lakebed.errors import LakebedError, ServerError
-from lakebed.model import Commit
+from lakebed.model import TaskStatus
+
+if TYPE_CHECKING:
+    from lakebed_api.models import Error
+    from lakebed_api.types import Unset
 
 WAIT = 20
 """Seconds for which the server is asked to wait for the end before it answers."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskState:
-    """A task as it stands. When it is completed it has a commit or an error."""
-
-    id: str
-    completed: bool
-    commit: Commit | None
-    error: LakebedError | None
 
 
 def commit(
@@ -34,7 +28,8 @@ def commit(
     date: int | None,
     allow_empty: bool,
     key: str,
-) -> Call[TaskState]:
+    wait: int = WAIT,
+) -> Call[TaskStatus]:
     """Begin a commit, or find the one that was begun with this key."""
     from lakebed_api.api.commits import commit_async
     from lakebed_api.models import CommitCreation, CommitCreationMetadata
@@ -46,7 +41,7 @@ def commit(
         date=UNSET if date is None else date,
         allow_empty=allow_empty,
     )
-    kwargs = commit_async._get_kwargs(repository, branch, body=body, wait=WAIT, idempotency_key=key)
+    kwargs = commit_async._get_kwargs(repository, branch, body=body, wait=wait, idempotency_key=key)
     return _call("commitAsync", kwargs, Subject(repository, branch), 202)
 
 
@@ -62,7 +57,8 @@ def merge(
     allow_empty: bool,
     resolve: Sequence[tuple[str, str]],
     key: str,
-) -> Call[TaskState]:
+    wait: int = WAIT,
+) -> Call[TaskStatus]:
     """Begin a merge, or find the one that was begun with this key."""
     from lakebed_api.api.merges import merge_into_branch_async
     from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
@@ -77,34 +73,43 @@ def merge(
         resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
     )
     kwargs = merge_into_branch_async._get_kwargs(
-        repository, source, destination, body=body, wait=WAIT, idempotency_key=key
+        repository, source, destination, body=body, wait=wait, idempotency_key=key
     )
     return _call("mergeIntoBranchAsync", kwargs, Subject(repository, destination), 202)
 
 
-def get(repository: str, ref: str, task_id: str) -> Call[TaskState]:
+def get(repository: str, ref: str, task_id: str, *, wait: int = WAIT) -> Call[TaskStatus]:
     """How far a task is."""
     from lakebed_api.api.commits import get_task
 
-    return _call("getTask", get_task._get_kwargs(repository, task_id, wait=WAIT), Subject(repository, ref), 200)
+    return _call("getTask", get_task._get_kwargs(repository, task_id, wait=wait), Subject(repository, ref), 200)
 
 
-def _call(operation: str, kwargs: Mapping[str, object], subject: Subject, success: int) -> Call[TaskState]:
+def _call(operation: str, kwargs: Mapping[str, object], subject: Subject, success: int) -> Call[TaskStatus]:
     from lakebed_api.models import Task
 
-    def read(task: Task) -> TaskState:
-        made = convert.commit(task.commit) if task.commit else None
-        error = None
-        if task.error:
-            kind, message = convert.text(task.error.kind, ""), convert.text(task.error.message)
-            cls = answers.BY_KIND.get(kind, ServerError)
-            error = cls(
-                f"{operation} on {subject} failed: {message}",
-                kind=kind,
-                operation=operation,
-                repository=subject.repository,
-                ref=subject.ref,
-            )
-        return TaskState(convert.text(task.id), bool(task.completed), made, error)
+    def read(task: Task) -> TaskStatus:
+        return TaskStatus(
+            id=convert.text(task.id),
+            operation=convert.text(task.operation),
+            completed=bool(task.completed),
+            updated=task.update_time,
+            commit=convert.commit(task.commit) if task.commit else None,
+            error=failure(task.error, operation, subject),
+        )
 
     return call(operation, kwargs, reads(Task.from_dict, read), subject, success=success, repeat="safe", slow=True)
+
+
+def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedError | None:
+    """What a task failed with, as if a plain request had. None: it has not."""
+    if not error:
+        return None
+    kind = convert.text(error.kind, "")
+    return answers.BY_KIND.get(kind, ServerError)(
+        f"{operation} on {subject} failed: {convert.text(error.message)}",
+        kind=kind,
+        operation=operation,
+        repository=subject.repository,
+        ref=subject.ref,
+    )

@@ -11,22 +11,22 @@ from typing import Any, Literal, Self
 from lakebed import _checks, _html
 from lakebed._bulk.tally import Tally
 from lakebed._compat.sync import Data
-from lakebed._gateway import commits, picks, refs, workspaces
+from lakebed._gateway import commits, picks, placing, refs, workspaces
 from lakebed._gateway import metadata as metadata_calls
 from lakebed._ingest import Source
 from lakebed._sync import merging, picking, publishing, settle, transfer
+from lakebed._sync.background import Background
 from lakebed._sync.diffs import Diff
 from lakebed._sync.ingest import Ingest
 from lakebed._sync.ref import Ref, id_of
 from lakebed._sync.shipping import IntoBranch
 from lakebed._sync.workspace import Workspace
-from lakebed._sync.writable import Writable
 from lakebed._workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
 from lakebed.errors import AlreadyExistsError, InvalidRequestError
-from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo
+from lakebed.model import Change, Commit, CommitAttempt, IngestReport, ObjectInfo, RefInfo, StagedAddress
 
 
-class Branch(Writable):
+class Branch(Background):
     """A handle to one branch. Writes are uncommitted until `commit`; `reset` drops them.
 
     Any method raises NotFoundError when the repository or the branch does not exist, and PermissionDeniedError when
@@ -113,6 +113,15 @@ class Branch(Writable):
         pairs = items.items() if isinstance(items, Mapping) else items
         return self._write_many([(path, content, None) for path, content in pairs], delete, progress)
 
+    def staged_address(self, path: str, sign: bool = False) -> StagedAddress:
+        """An address in the repository's namespace at which another tool writes an object, for `link` to show it.
+
+        It is to be linked within 24 hours, at this path of this branch. `sign` gives a signed one, to be written by a
+        plain PUT. Raises InvalidRequestError where the store does not sign.
+        """
+        call = placing.address(self.repository.id, self.id, _checks.check_path(path), sign=sign)
+        return self._transport.call(call)
+
     def publish(
         self,
         items: Mapping[str, Data] | Iterable[tuple[str, Data]],
@@ -195,23 +204,20 @@ class Branch(Writable):
     ) -> Commit:
         """Commit everything uncommitted on the branch, whoever wrote it.
 
-        Lost races are tried again. A lost answer is settled by looking for the commit, never by sending it again.
-        With a `key`, any text of your own, the server does it as a task: the same call again, even by another process a
-        day later, gives the same commit, and no proxy's patience ends it. ConflictError: the key was another call's.
+        Lost races are tried again. When the answer is lost, or a proxy does not wait for it, the server goes on with it
+        as a task: it is committed once. With a `key`, any text of your own, the same call again, even by another
+        process a day later, gives the same commit. ConflictError: the key was another call's.
 
         Raises NothingToCommitError (another commit may have taken the changes along) and CommitStateUnknownError.
         """
-        seconds = None if date is None else _checks.unix_seconds(date)
-        return merging.commit(
-            self._transport,
-            self.repository.id,
-            self.id,
+        asked = merging.commit_asked(
             message,
             metadata=metadata,
             allow_empty=allow_empty,
-            date=seconds,
+            date=None if date is None else _checks.unix_seconds(date),
             key=None if key is None else _checks.check_text(key, "key"),
         )
+        return merging.commit(self._transport, self.repository.id, self.id, asked)
 
     def revert(
         self,

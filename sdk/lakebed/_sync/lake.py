@@ -14,11 +14,11 @@ from typing import Self
 from lakebed import _checks, _config, _default, _uri
 from lakebed._compat.sync import Door
 from lakebed._config import Settings
-from lakebed._gateway import repositories, system
+from lakebed._gateway import keys, repositories, system
 from lakebed._sync.listing import Listing
 from lakebed._sync.repository import Repository
 from lakebed._sync.transport import Transport
-from lakebed.model import RepositoryInfo, User
+from lakebed.model import AccessKey, RepositoryInfo, User
 
 
 class Lake(Door):
@@ -73,6 +73,31 @@ class Lake(Door):
     def user(self) -> User:
         """The user that the credentials belong to. Raises AuthenticationError."""
         return self._transport.call(system.user())
+
+    def access_keys(self) -> list[AccessKey]:
+        """The caller's access keys, without their secrets."""
+        user = (self.user()).id
+        return Listing(
+            self._transport,
+            lambda after, amount: keys.list_page(user, after=after, amount=amount),
+            AccessKey.COLUMNS,
+            f"access keys of {user}",
+        ).all()
+
+    def access_key(self, id: str) -> AccessKey:
+        """One of the caller's access keys, without its secret. Raises NotFoundError."""
+        return self._transport.call(keys.get((self.user()).id, _checks.check_name(id, "access key id")))
+
+    def create_access_key(self) -> AccessKey:
+        """Make the caller another access key. Its secret is told here and never again.
+
+        Raises OutcomeUnknownError on a lost answer: look at `access_keys`, and drop what nobody has the secret of.
+        """
+        return self._transport.call(keys.create((self.user()).id))
+
+    def drop_access_key(self, id: str) -> None:
+        """Remove one of the caller's access keys; that of this connection is refused. Raises NotFoundError."""
+        self._transport.call(keys.delete((self.user()).id, _checks.check_name(id, "access key id")))
 
     def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:
         """Repositories in the order of their names. `search` keeps those with this text anywhere in the name."""

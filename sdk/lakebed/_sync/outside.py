@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import base64
 import re
-import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx
 from tenacity import Retrying, retry_if_exception
 
 from lakebed import _retry
-from lakebed._compat.sync import Owner, dispose, owner, sleep
+from lakebed._compat.sync import sleep
 from lakebed._signed import PartUrl
 from lakebed._sync.bodies import ObjectBody
+from lakebed._sync.clients import Clients
 from lakebed._wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
 
-_ABANDONED: list[httpx.Client] = []
 _EXPIRED = (400, 401, 403)
 _THERE = (409, 412)
 _BUSY = (408, 429, 500, 502, 503, 504)
@@ -54,28 +54,11 @@ class Outside:
 
     def __init__(self, policy: _retry.Policy, timeout: float) -> None:
         self._policy = policy
-        self._timeout = timeout
-        self._owner: Owner | None = None
-        self._http: httpx.Client | None = None
-
-    def _client(self) -> httpx.Client:
-        me = owner()
-        if self._http is None or self._owner != me:
-            if self._http is not None:
-                _ABANDONED.append(self._http)
-            limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-            timeout = httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0))
-            self._http, self._owner = httpx.Client(timeout=timeout, limits=limits), me
-            weakref.finalize(self, dispose, self._http, me[0])
-        return self._http
+        self._clients = Clients(partial(_new_client, timeout))
 
     def close(self) -> None:
-        """Close the connections."""
-        http, self._http = self._http, None
-        if http is not None and self._owner == owner():
-            http.close()
-        elif http is not None:
-            _ABANDONED.append(http)
+        """Close the connections. They cannot be used afterwards."""
+        self._clients.close()
 
     def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
         """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
@@ -121,7 +104,7 @@ class Outside:
         subject: Call[None],
         more: Mapping[str, str],
     ) -> str:
-        http = self._client()
+        http = self._clients.get()
         headers = {**target.headers, **more, "Content-Length": str(body.size)}
         headers["Content-MD5"] = base64.b64encode(bytes.fromhex(digest)).decode()  # the store refuses other bytes
         try:
@@ -140,7 +123,7 @@ class Outside:
         self, url: str, headers: Mapping[str, str], subject: Call[Any]
     ) -> Iterator[tuple[Answer, Iterator[bytes]]]:
         """Open a download. Raises Expired, Unreachable, and `Failed` for what may be better in a moment."""
-        http = self._client()
+        http = self._clients.get()
         try:
             response = http.send(http.build_request("GET", url, headers=dict(headers)), stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as cause:
@@ -167,6 +150,11 @@ class Outside:
             yield answer, _bytes(response, url, subject)
         finally:
             response.close()
+
+
+def _new_client(limit: float) -> httpx.Client:
+    limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
+    return httpx.Client(timeout=httpx.Timeout(limit, connect=min(limit, 10.0)), limits=limits)
 
 
 def _bytes(response: httpx.Response, url: str, subject: Call[Any]) -> Iterator[bytes]:

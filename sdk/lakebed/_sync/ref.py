@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from lakebed import _checks, _files, _html, _progress
 from lakebed._compat.sync import Shown, blocking, collect
 from lakebed._compat.sync_files import OpenFile, open_file
-from lakebed._gateway import commits, objects
+from lakebed._gateway import commits, objects, placing
 from lakebed._signed import PROXIED, wanted_path
 from lakebed._sync import bulk, merging, ranges, tables, transfer
 from lakebed._sync.diffs import Diff
@@ -147,6 +147,10 @@ class Ref(Shown):
         """Size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
         return self._transport.call(objects.stat(self.repository.id, self.id, _checks.check_path(path)))
 
+    def storage_class(self, path: str) -> str | None:
+        """The storage class that the store keeps an object in; None where it has none. Raises ObjectNotFoundError."""
+        return self._transport.call(placing.storage_class(self.repository.id, self.id, _checks.check_path(path)))
+
     def exists(self, path: str) -> bool:
         """Whether there is an object at exactly this path. Raises NotFoundError for a repository or ref that is not."""
         try:
@@ -270,11 +274,7 @@ class Ref(Shown):
         Raises MergeConflictError (with `.paths`; the branch is as it was), DirtyBranchError (the branch has
         uncommitted changes), NothingToCommitError, CommitStateUnknownError.
         """
-        return merging.merge(
-            self._transport,
-            self.repository.id,
-            self.id,
-            id_of(dest),
+        asked = merging.merge_asked(
             message=message,
             strategy=strategy,
             squash=squash,
@@ -283,6 +283,7 @@ class Ref(Shown):
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
         )
+        return merging.merge(self._transport, self.repository.id, self.id, id_of(dest), asked)
 
     # tables
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lakebed import _checks, _graph, _html
@@ -15,6 +16,8 @@ from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
 from lakebed._sync.tag import Tag
+from lakebed._sync.task import Task
+from lakebed._sync.tasks import ended
 from lakebed._sync.workspace import Workspace
 from lakebed._workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
@@ -39,10 +42,20 @@ class Repository(Shown):
     def __repr__(self) -> str:
         return f"<Repository {self.id}>"
 
-    def create(self, storage_namespace: str, default_branch: str = "main", exist_ok: bool = False) -> Self:
+    def create(
+        self,
+        storage_namespace: str,
+        default_branch: str = "main",
+        exist_ok: bool = False,
+        *,
+        bare: bool = False,
+        read_only: bool = False,
+        sample_data: bool = False,
+    ) -> Self:
         """Create the repository, with one empty commit on its default branch. Returns itself.
 
-        With `exist_ok`, one that is there already will do, as long as it is over the same storage namespace.
+        With `exist_ok`, one that is there already will do, as long as it is over the same storage namespace. `bare`:
+        without a branch, for `restore_refs`. `read_only`: refuses changes. `sample_data`: with objects to begin with.
 
         Raises AlreadyExistsError (the name or the namespace is taken) and InvalidRequestError.
         """
@@ -50,6 +63,9 @@ class Repository(Shown):
             self.id,
             _checks.check_text(storage_namespace, "storage namespace"),
             _checks.check_name(default_branch, "branch name"),
+            bare=bare,
+            read_only=read_only,
+            sample_data=sample_data,
             repeatable=exist_ok,
         )
         try:
@@ -189,15 +205,39 @@ class Repository(Shown):
         """
         return self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
 
+    def metadata_place(self, kind: Literal["range", "meta_range"], id: str) -> str:
+        """Where such a file lies, from the storage namespace on. Raises NotFoundError."""
+        return self._transport.call(metadata.place(self.id, kind, _checks.check_name(id, f"{kind} id")))
+
+    def add_commit(self, commit: Commit) -> None:
+        """Store a commit exactly as it is, as when history is carried over from elsewhere. No branch moves.
+
+        Its id must be that of its content; its parents and its listing must be there. One that is stored already is the
+        same, by its id. Raises NotFoundError and InvalidRequestError.
+        """
+        with suppress(AlreadyExistsError):
+            self._transport.call(commits.record(self.id, commit))
+
     def dump_refs(self) -> RefsDump:
         """Write commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
-        return self._transport.call(metadata.dump(self.id))
+        task_id = self._transport.call(metadata.submit_dump(self.id))
+        state = ended(self._transport, self.id, "", task_id)
+        if state.error is not None:
+            raise state.error
+        return self._transport.call(metadata.dumped(self.id, task_id))
 
     def restore_refs(self, refs: RefsDump) -> None:
         """Read a dump into this repository, which has no branches. Raises InvalidRequestError when it has, or when its
         storage namespace has no such dump; OutcomeUnknownError on a lost answer.
         """
-        self._transport.call(metadata.restore(self.id, refs))
+        task_id = self._transport.call(metadata.submit_restore(self.id, refs))
+        state = ended(self._transport, self.id, "", task_id)
+        if state.error is not None:
+            raise state.error
+
+    def task(self, id: str) -> Task:
+        """A handle to a task of this repository, by its id: of `branch.start_commit` or `branch.start_merge`."""
+        return Task(self, id)
 
     def graph(self, limit: int = 50) -> Graph:
         """The newest commits of all branches and tags, drawn: a text that `print` shows, with `.svg` as a picture.

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import base64
 import platform
-import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -20,23 +20,21 @@ import httpx
 from tenacity import Retrying, retry_if_exception
 
 from lakebed import _config, _loopback, _retry
-from lakebed._compat.sync import Owner, dispose, owner, sleep
+from lakebed._compat.sync import sleep
 from lakebed._config import Settings
-from lakebed._forks import ForkLock
 from lakebed._gateway import answers
 from lakebed._signed import Addresses
 from lakebed._sync.bodies import Body
+from lakebed._sync.clients import Clients
 from lakebed._sync.outside import Outside
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
-from lakebed.errors import AuthenticationError, ConfigurationError, LakebedError
+from lakebed.errors import AuthenticationError, LakebedError
 
 T = TypeVar("T")
 
 _USER_AGENT = f"lakebed-python/{__version__} python/{platform.python_version()}"
 _SLOW_READ = 600.0
-_ABANDONED: list[httpx.Client] = []
-"""Clients of another process or loop: closing them here would disturb their owner, so they are only kept quiet."""
 
 
 def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> Transport:
@@ -45,7 +43,7 @@ def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> T
     Raises ConfigurationError when this machine has no credentials.
     """
     known = _IN_USE.get((endpoint, access_key_id))
-    if known is not None and not known._closed:
+    if known is not None and not known._clients.is_closed:
         return known
     return Transport(_config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
 
@@ -62,10 +60,7 @@ class Transport:
         self.addresses = Addresses()
         """Signed addresses to read at."""
 
-        self._lock = ForkLock()
-        self._owner: Owner | None = None
-        self._http: httpx.Client | None = None
-        self._closed = False
+        self._clients = Clients(partial(_new_client, settings))
 
     def shared(self) -> Self:
         """This transport, to be found by `recall` while it is in use."""
@@ -108,51 +103,7 @@ class Transport:
     def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
         self.outside.close()
-        with self._lock:
-            http, self._http, self._closed = self._http, None, True
-            mine = http is not None and self._owner == owner()
-        if http is not None and mine:
-            http.close()
-        elif http is not None:
-            _ABANDONED.append(http)
-
-    def _client(self) -> httpx.Client:
-        me = owner()
-        with self._lock:
-            if self._closed:
-                raise ConfigurationError("this connection is closed: call connect() again")
-            if self._http is None or self._owner != me:
-                if self._http is not None:
-                    _ABANDONED.append(self._http)
-                self._http, self._owner = self._new_client(), me
-                weakref.finalize(self, dispose, self._http, me[0])
-            return self._http
-
-    def _new_client(self) -> httpx.Client:
-        settings = self.settings
-        pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
-        headers = {
-            "Authorization": "Basic " + base64.b64encode(pair).decode(),
-            "User-Agent": _USER_AGENT,
-            "Accept": "application/json",
-        }
-        # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
-        # commit is sent into a connection that is being closed, and its outcome becomes unknown.
-        limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-        verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
-        options = _loopback.socket_options(settings.api_url)
-        return httpx.Client(
-            base_url=settings.api_url,
-            headers=headers,
-            timeout=self._timeout(slow=False),
-            limits=limits,
-            verify=verify,
-            transport=httpx.HTTPTransport(verify=verify, limits=limits, socket_options=options) if options else None,
-        )
-
-    def _timeout(self, *, slow: bool) -> httpx.Timeout:
-        limit = self.settings.timeout
-        return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
+        self._clients.close()
 
     def _answer(self, call: Call[Any], body: Body | None) -> Answer:
         answer: Answer = self._retrying(call, body, self._once)
@@ -205,7 +156,7 @@ class Transport:
         raise self._refused(call, Answer(response.status_code, _headers(response), content))
 
     def _send(self, call: Call[Any], body: Body | None, *, stream: bool) -> httpx.Response:
-        http = self._client()
+        http = self._clients.get()
         headers = dict(call.headers)
         if body is not None and body.size is not None:
             headers["Content-Length"] = str(body.size)
@@ -217,7 +168,7 @@ class Transport:
                 json=call.json,
                 content=None if body is None else body.stream(),
                 headers=list(headers.items()),  # type: ignore[arg-type]
-                timeout=self._timeout(slow=call.slow),
+                timeout=_timeout(self.settings, slow=call.slow),
             )
             return http.send(request, stream=stream)
         except (httpx.HTTPError, httpx.InvalidURL) as cause:
@@ -229,6 +180,33 @@ class Transport:
                 yield chunk
         except httpx.HTTPError as cause:
             raise _retry.broken(call, cause, self.settings.shown_endpoint) from None
+
+
+def _new_client(settings: Settings) -> httpx.Client:
+    pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+    headers = {
+        "Authorization": "Basic " + base64.b64encode(pair).decode(),
+        "User-Agent": _USER_AGENT,
+        "Accept": "application/json",
+    }
+    # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
+    # commit is sent into a connection that is being closed, and its outcome becomes unknown.
+    limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
+    verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
+    options = _loopback.socket_options(settings.api_url)
+    return httpx.Client(
+        base_url=settings.api_url,
+        headers=headers,
+        timeout=_timeout(settings, slow=False),
+        limits=limits,
+        verify=verify,
+        transport=httpx.HTTPTransport(verify=verify, limits=limits, socket_options=options) if options else None,
+    )
+
+
+def _timeout(settings: Settings, *, slow: bool) -> httpx.Timeout:
+    limit = settings.timeout
+    return httpx.Timeout(limit, connect=min(limit, 10.0), read=max(limit, _SLOW_READ) if slow else limit)
 
 
 def _headers(response: httpx.Response) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -135,7 +136,8 @@ class LazyNoun(Noun):
         home = self._homes.get(cmd_name)
         if home is None:
             return None
-        command: click.Command = getattr(import_module(f"lakebed.cli.{home}"), cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"lakebed.cli.{home}"), f"{name}_" if iskeyword(name) else name)
         return command
 
 

@@ -1,4 +1,4 @@
-"""`lakebed diff`: what differs. Over the SDK's `Branch.uncommitted` and `Ref.diff`."""
+"""`lakebed diff` and `merge-base`: what differs, and since when. Over the SDK's `Branch.uncommitted` and `Ref.diff`."""
 
 from __future__ import annotations
 
@@ -58,3 +58,18 @@ def diff(
 def change_line(change: Change) -> str:
     """One difference in a list."""
     return f"{_SIGNS.get(change.type, '?')} {output.shown(change.path)}"
+
+
+@click.command("merge-base", cls=Verb)
+@click.argument("left", type=REF, metavar="REPO/REF")
+@click.argument("right", metavar="REF")
+@pass_app
+def merge_base(app: App, left: Location, right: str) -> None:
+    """Show the nearest common ancestor of two refs: what a merge counts from.
+
+    \b
+    Example: lakebed merge-base sales/main dev
+    """
+    with app.lake() as lake:
+        found = lake.repository(left.repository).ref(left.ref).merge_base(same_repository(left, right))
+    output.show(app, found, {"commit_id": found})

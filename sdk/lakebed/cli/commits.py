@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -10,6 +11,12 @@ from lakebed import Commit, Location
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, REF, same_repository
+from lakebed.cli.tasks import begun
+
+_key_option = click.option(
+    "--key", metavar="TEXT", help="Any text: the same command again, within a day, gives the same commit."
+)
+_no_wait_option = click.option("--no-wait", is_flag=True, help="Begin it, print the id of its task, and end.")
 
 
 @click.command(cls=Verb)
@@ -18,7 +25,8 @@ from lakebed.cli.targets import BRANCH, REF, same_repository
 @metadata_option("commit")
 @click.option("--date", type=click.DateTime(), help="Another time than now, local.")
 @click.option("--allow-empty", is_flag=True, help="Also when nothing has changed.")
-@click.option("--key", metavar="TEXT", help="Any text: the same command again, within a day, gives the same commit.")
+@_key_option
+@_no_wait_option
 @pass_app
 def commit(
     app: App,
@@ -28,6 +36,7 @@ def commit(
     date: datetime | None,
     allow_empty: bool,
     key: str | None,
+    no_wait: bool,
 ) -> None:
     """Commit everything that is uncommitted on a branch.
 
@@ -36,6 +45,10 @@ def commit(
     """
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
+        if no_wait:
+            task = branch.start_commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
+            begun(app, task, "commit", f"lakebed task wait {target.repository}")
+            return
         made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
     output.say(app, _made(target, made), output.record(made))
 
@@ -58,6 +71,8 @@ def commit(
 @click.option("--squash", is_flag=True, help="Record no second parent.")
 @click.option("--allow-empty", is_flag=True, help="Also when there is nothing to merge.")
 @metadata_option("merge commit")
+@_key_option
+@_no_wait_option
 @pass_app
 def merge(
     app: App,
@@ -69,6 +84,8 @@ def merge(
     squash: bool,
     allow_empty: bool,
     metadata: dict[str, str],
+    key: str | None,
+    no_wait: bool,
 ) -> None:
     """Merge a ref into a branch, as one commit.
 
@@ -78,12 +95,15 @@ def merge(
     Example: lakebed merge sales/dev main -m "publish" --resolve "orders/**=source" --resolve "*=dest"
     """
     onto = same_repository(source, destination)
-    rules = _rules(resolve)
     with app.lake() as lake:
-        ref = lake.repository(source.repository).ref(source.ref)
-        made = ref.merge_into(
-            onto, message, strategy=strategy, squash=squash, allow_empty=allow_empty, metadata=metadata, resolve=rules
-        )
+        repo = lake.repository(source.repository)
+        wanted: dict[str, Any] = {"strategy": strategy, "squash": squash, "allow_empty": allow_empty}
+        wanted |= {"metadata": metadata, "resolve": _rules(resolve), "key": key}
+        if no_wait:
+            task = repo.branch(onto).start_merge(source.ref, message, **wanted)
+            begun(app, task, "merge", f"lakebed task wait {source.repository}")
+            return
+        made = repo.ref(source.ref).merge_into(onto, message, **wanted)
     output.say(app, f"Merged {source.ref} into {onto}: {made.commit_id[:12]}", {"commit_id": made.commit_id})
 
 

@@ -27,12 +27,15 @@ fs = LazyNoun(
         "cat": "files",
         "stat": "files",
         "rm": "files",
+        "cp": "files",
         "upload": "transfers",
         "publish": "publish",
         "download": "transfers",
         "describe": "storage",
         "ranges": "storage",
         "symlinks": "storage",
+        "address": "storage",
+        "link": "storage",
     },
 )
 
@@ -98,15 +101,18 @@ def cat(app: App, target: Location, start: int, length: int | None) -> None:
 
 @click.command(cls=Verb)
 @click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
+@click.option("--storage", is_flag=True, help="Also ask the store for its storage class.")
 @pass_app
-def stat(app: App, target: Location) -> None:
+def stat(app: App, target: Location, storage: bool) -> None:
     """Show what is known of an object. Size, checksum, time, type, metadata and where it lies.
 
     \b
     Example: lakebed fs stat sales/main/orders.csv
     """
     with app.lake() as lake:
-        info = lake.repository(target.repository).ref(target.ref).stat(target.path)
+        ref = lake.repository(target.repository).ref(target.ref)
+        info = ref.stat(target.path)
+        kept = {"storage_class": ref.storage_class(target.path)} if storage else {}
     text = output.table(
         [
             ("path", output.shown(info.path)),
@@ -115,10 +121,29 @@ def stat(app: App, target: Location) -> None:
             ("modified", output.when(info.mtime)),
             ("content type", output.shown(info.content_type)),
             ("address", output.shown(info.physical_address)),
+            *(("storage class", text or "none") for text in kept.values()),
             *((f"metadata {output.shown(key)}", output.shown(text)) for key, text in sorted(info.metadata.items())),
         ]
     )
-    output.show(app, text, output.record(info))
+    output.show(app, text, {**output.record(info), **kept})
+
+
+@click.command(cls=Verb)
+@click.argument("source", type=OBJECT, metavar="REPO/REF/PATH")
+@click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
+@pass_app
+def cp(app: App, source: Location, target: Location) -> None:
+    """Copy an object inside a repository; the data are shared, not copied.
+
+    \b
+    Example: lakebed fs cp sales/v1/orders.csv sales/main/old/orders.csv
+    """
+    if source.repository != target.repository:
+        raise click.UsageError(f"{source} and {target} are in two repositories: download it, and upload it there.")
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        info = branch.copy(source.path, target.path, source.ref)
+    output.say(app, f"Copied {source} to {target}.", output.record(info))
 
 
 @click.command(cls=Verb)

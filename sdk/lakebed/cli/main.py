@@ -31,6 +31,7 @@ _VERBS = {
     "show": "history",
     "diff": "changes",
     "merge": "commits",
+    "merge-base": "changes",
     "revert": "commits",
     "cherry-pick": "commits",
     "workspace": "workspace",
@@ -38,6 +39,9 @@ _VERBS = {
     "download": "transfer",
     "local": "local",
     "ingest": "ingest",
+    "import": "tasks",
+    "task": "tasks",
+    "key": "keys",
     "config": "configuration",
     "doctor": "doctor",
 }

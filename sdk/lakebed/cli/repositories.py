@@ -6,8 +6,8 @@ import click
 
 from lakebed import Location, RepositoryInfo
 from lakebed.cli import output
-from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
-from lakebed.cli.storage import dump, restore
+from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
+from lakebed.cli.storage import add_commit, dump, metadata_file, restore
 from lakebed.cli.targets import REPOSITORY
 
 
@@ -21,8 +21,20 @@ def repo() -> None:
 @click.argument("namespace", metavar="STORAGE_NAMESPACE")
 @click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
 @click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
+@click.option("--bare", is_flag=True, help="Without a branch, for `repo restore`.")
+@click.option("--read-only", is_flag=True, help="It refuses changes.")
+@click.option("--sample-data", is_flag=True, help="With some objects to try things on.")
 @pass_app
-def create(app: App, repository: Location, namespace: str, default_branch: str, exist_ok: bool) -> None:
+def create(
+    app: App,
+    repository: Location,
+    namespace: str,
+    default_branch: str,
+    exist_ok: bool,
+    bare: bool,
+    read_only: bool,
+    sample_data: bool,
+) -> None:
     """Create a repository over a prefix of an object store.
 
     `local://NAME` lies in the data directory of the server.
@@ -31,13 +43,12 @@ def create(app: App, repository: Location, namespace: str, default_branch: str, 
     Example: lakebed repo create sales local://sales
     """
     with app.lake() as lake:
-        made = lake.repository(repository.repository).create(namespace, default_branch, exist_ok=exist_ok)
-        info = made.info()
-    output.say(
-        app,
-        f"Repository {info.id} over {output.shown(info.storage_namespace)} is ready, on branch {info.default_branch}.",
-        output.record(info),
-    )
+        handle = lake.repository(repository.repository)
+        kind = {"bare": bare, "read_only": read_only, "sample_data": sample_data}
+        info = handle.create(namespace, default_branch, exist_ok=exist_ok, **kind).info()
+    where = "without a branch" if bare else f"on branch {info.default_branch}"
+    said = f"Repository {info.id} over {output.shown(info.storage_namespace)} is ready, {where}."
+    output.say(app, said, output.record(info))
 
 
 @repo.command("list")
@@ -84,6 +95,30 @@ def show(app: App, repository: Location) -> None:
 
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
+@metadata_option("repository")
+@click.option("--remove", multiple=True, metavar="KEY", help="Remove this key; may be repeated.")
+@pass_app
+def describe(app: App, repository: Location, metadata: dict[str, str], remove: tuple[str, ...]) -> None:
+    """Set and remove keys of a repository's metadata; the others stay.
+
+    \b
+    Example: lakebed repo describe sales --meta owner=me --remove old
+    """
+    if not metadata and not remove:
+        raise click.UsageError("Say --meta KEY=VALUE or --remove KEY.")
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        if metadata:
+            handle.set_metadata(metadata)
+        if remove:
+            handle.delete_metadata(remove)
+        now = handle.metadata()
+    text = output.table((output.shown(key), output.shown(value)) for key, value in now.items())
+    output.show(app, text or "No metadata.", {"metadata": now})
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--force", is_flag=True, help="Also a read-only one.")
 @yes_option
 @pass_app
@@ -126,5 +161,5 @@ def _line(info: RepositoryInfo) -> str:
     return f"{info.id:<24}  {output.when(info.created)}  {output.shown(info.storage_namespace)}"
 
 
-repo.add_command(dump)
-repo.add_command(restore)
+for _command in (dump, restore, add_commit, metadata_file):
+    repo.add_command(_command)

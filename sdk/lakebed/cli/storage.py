@@ -5,9 +5,13 @@ Over the SDK's `Ref` and `Repository`. The verbs hang in `fs` and `repo`.
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
+from typing import IO, Any, Literal
+
 import click
 
-from lakebed import Location, RangeInfo, RefsDump
+from lakebed import Commit, Location, RangeInfo, RefsDump
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, OBJECT, REF, REPOSITORY
@@ -91,3 +95,102 @@ def restore(app: App, repository: Location, commits: str, tags: str, branches: s
     with app.lake() as lake:
         lake.repository(repository.repository).restore_refs(RefsDump(commits, tags, branches))
     output.say(app, f"Commits, branches and tags of {repository.repository} are restored.", {"restored": True})
+
+
+@click.command("metadata-file", cls=Verb)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.argument("kind", type=click.Choice(["range", "meta_range"]))
+@click.argument("found_id", metavar="ID")
+@click.option(
+    "-o", "--output", "target", type=click.File("wb", lazy=True), help="Write the Parquet file here; - is out."
+)
+@pass_app
+def metadata_file(
+    app: App, repository: Location, kind: Literal["range", "meta_range"], found_id: str, target: IO[bytes] | None
+) -> None:
+    """Say where a Parquet file lies that history is made of, or fetch it.
+
+    `fs ranges` has the ids of ranges, `show --json` those of metaranges.
+
+    \b
+    Example: lakebed repo metadata-file sales range 3e… -o range.parquet
+    """
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        if target is not None:
+            target.write(handle.metadata_file(kind, found_id))
+            return
+        place = handle.metadata_place(kind, found_id)
+    output.show(app, place, {"location": place})
+
+
+@click.command("add-commit", cls=Verb)
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.argument("file", type=click.File("rb"), metavar="FILE")
+@pass_app
+def add_commit(app: App, repository: Location, file: IO[bytes]) -> None:
+    """Store a commit exactly as `lakebed show --json` printed it; - reads it from standard input. No branch moves.
+
+    \b
+    Example: lakebed show sales/main --json | lakebed repo add-commit sales-copy -
+    """
+    commit = _commit_of(file.read())
+    with app.lake() as lake:
+        lake.repository(repository.repository).add_commit(commit)
+    output.say(app, f"Commit {commit.short_id} is stored.", {"commit_id": commit.id})
+
+
+def _commit_of(text: bytes) -> Commit:
+    try:
+        row: dict[str, Any] = json.loads(text)
+        return Commit(**{**row, "parents": tuple(row["parents"]), "created": datetime.fromisoformat(row["created"])})
+    except (ValueError, TypeError, KeyError) as error:
+        raise click.UsageError(f"FILE is not what `lakebed show --json` prints: {error}") from None
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
+@click.option("--sign", is_flag=True, help="A signed one, to be written by a plain PUT.")
+@pass_app
+def address(app: App, target: Location, sign: bool) -> None:
+    """Give an address at which another tool writes the content of an object; `fs link` shows it then.
+
+    \b
+    Example: lakebed fs address sales/main/orders.csv --sign
+    """
+    with app.lake() as lake:
+        given = lake.repository(target.repository).branch(target.ref).staged_address(target.path, sign)
+    value = {"path": given.path, "physical_address": given.physical_address}
+    if given.expires is not None:
+        value |= {"url": given.url, "expires": output.when(given.expires)}
+    output.show(app, "\n".join(filter(None, (given.physical_address, given.url))), value)
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
+@click.argument("physical_address", metavar="ADDRESS")
+@click.option("--checksum", required=True, metavar="MD5", help="Of the content; or the store's ETag.")
+@click.option("--size", required=True, type=click.IntRange(min=0), metavar="BYTES", help="Of the content.")
+@click.option("--content-type", default="", metavar="TYPE", help="What it is [application/octet-stream].")
+@metadata_option("object")
+@pass_app
+def link(
+    app: App,
+    target: Location,
+    physical_address: str,
+    checksum: str,
+    size: int,
+    content_type: str,
+    metadata: dict[str, str],
+) -> None:
+    """Show an object that is in a store already, without a copy. `lakebed ingest` does so for folders.
+
+    \b
+    Example: lakebed fs link sales/main/a.csv s3://bucket/a.csv --checksum 9a… --size 120
+    """
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        info = branch.link(
+            target.path, physical_address, checksum=checksum, size=size, content_type=content_type, metadata=metadata
+        )
+    output.say(app, f"{target} shows {output.shown(info.physical_address)}.", output.record(info))

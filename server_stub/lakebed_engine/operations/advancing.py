@@ -271,7 +271,7 @@ def _check(request: AdvanceRequest) -> None:
 
 
 async def _remembered(ctx: Context, repo: Repo, record: Workspace, request: AdvanceRequest) -> Commit | None:
-    """The commit of an earlier call with the same idempotency key. InvalidRequestError if that asked for another."""
+    """The commit of an earlier call with the same idempotency key. KeyReusedError if that asked for another."""
     if not request.idempotency_key:
         return None
     refusal = f"idempotency key {request.idempotency_key[:80]!r} was used for another commit of this workspace"

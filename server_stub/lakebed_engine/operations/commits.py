@@ -285,7 +285,8 @@ async def _swing(
     touched: Sequence[Put],
 ) -> bool:
     """Move the head and trim the suffix that was folded; without commits, only trim. False: fold again."""
-    puts = [*(commit_row(repo, one) for one in commits), *(stamp.ended(one) for stamp, one in stamps), *touched]
+    ended = [row for stamp, one in stamps for row in stamp.ended(one)]
+    puts = [*(commit_row(repo, one) for one in commits), *ended, *touched]
     checks = [stamp.check for stamp, _ in stamps]
     for _ in range(ATTEMPTS):
         record = seen.record

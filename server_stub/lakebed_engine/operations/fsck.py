@@ -16,6 +16,7 @@ from lakebed_engine.operations.checking.objects import check_objects
 from lakebed_engine.operations.checking.orphans import check_data, check_files
 from lakebed_engine.operations.checking.staged import check_staged, read_drops
 from lakebed_engine.operations.checking.trees import check_metaranges, check_ranges
+from lakebed_engine.operations.checking.uploads import read_uploads
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Progress, Sink
 
@@ -45,6 +46,7 @@ async def fsck(
     with Ledger(options.ledger_bytes) as ledger:
         job = Job(ctx, repo, options, ledger, progress, sink)
         await check_marker(job)
+        await read_uploads(job)
         branches = await read_refs(job)
         await check_commits(job)
         await check_snapshots(job)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, load_commit
-from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.errors import KeyReusedError
 from lakebed_engine.vocabulary.records import Commit
 
 KEYS = b"idempotency/"
@@ -23,11 +23,11 @@ class Done(msgspec.Struct, frozen=True):
 
 
 async def remembered(ctx: Context, repo: Repo, row: bytes, asked: str, refusal: str) -> Commit | None:
-    """The commit of an earlier call whose key has this row; InvalidRequestError if that asked for something else."""
+    """The commit of an earlier call whose key has this row; KeyReusedError if that asked for something else."""
     found = await ctx.kv.get(repo.partition, row)
     if found is None:
         return None
     done = msgspec.json.decode(found.value, type=Done)
     if done.asked != asked:
-        raise InvalidRequestError(refusal)
+        raise KeyReusedError(f"{refusal}: nothing was done; take a new key")
     return await load_commit(ctx, repo, done.commit_id)

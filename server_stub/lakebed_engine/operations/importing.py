@@ -19,7 +19,8 @@ from lakebed_engine.operations.context import Context, find_workspace, load_comm
 from lakebed_engine.operations.ingesting import CONTENT_TYPE, ingest_page, refuse_namespaces
 from lakebed_engine.operations.scanning import register
 from lakebed_engine.operations.staging import MAX_BATCH, Row, new_entry
-from lakebed_engine.operations.tasks import Task, Tasks, Work
+from lakebed_engine.operations.task_rows import Task
+from lakebed_engine.operations.tasks import Tasks, Work
 from lakebed_engine.operations.workspaces import create, drop
 from lakebed_engine.stores.objects.foreign import version_of
 from lakebed_engine.vocabulary.errors import (

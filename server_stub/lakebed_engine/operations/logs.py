@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from lakebed_engine.operations import names
@@ -144,7 +145,28 @@ async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Pa
     repo = await open_repo(ctx, repo_name)
     start = await resolve_commit(ctx, repo, ref)
     stop_id = (await resolve_commit(ctx, repo, request.stop_at)).id if request.stop_at else ""
+    wanted = request.amount if request.limit else request.amount + 1
     items: list[Commit] = []
+    waiting: list[str] = []
+    async for commit_id in _candidates(ctx, repo, ref, start, stop_id, request):
+        waiting.append(commit_id)
+        if len(waiting) == min(wanted - len(items), _AT_ONCE):
+            items += await _matching(ctx, repo, waiting, request)
+            waiting.clear()
+            if len(items) == wanted:
+                break
+    items += await _matching(ctx, repo, waiting, request)
+    return Page(items[: request.amount], has_more=len(items) > request.amount)
+
+
+_AT_ONCE = 32
+"""Commits that are looked at together: most of the time goes into waiting for files."""
+
+
+async def _candidates(
+    ctx: Context, repo: Repo, ref: str, start: Commit, stop_id: str, request: LogRequest
+) -> AsyncIterator[str]:
+    """The ids of the commits of a page that may match, and of those behind it, in order."""
     skipping = bool(request.after)
     async for step in _Steps(ctx, repo, start, request).all():
         first, last = 0, len(step.ids) - 1
@@ -155,21 +177,23 @@ async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Pa
         elif skipping:
             first = len(step.ids)
         for index in step.candidates:
-            if not first <= index <= last:
-                continue
-            commit = await load_commit(ctx, repo, step.ids[index])
-            if not await _matches(ctx, repo, commit, request):
-                continue
-            if len(items) == request.amount:
-                return Page(items, has_more=True)
-            items.append(commit)
-            if request.limit and len(items) == request.amount:
-                return Page(items, has_more=False)
+            if first <= index <= last:
+                yield step.ids[index]
         if stop_id in step.ids:
             break
     if skipping and request.after != stop_id:
         raise InvalidRequestError(f"after: commit {request.after[:64]!r} is not in the log of {ref[:80]!r}")
-    return Page(items, has_more=False)
+
+
+async def _matching(ctx: Context, repo: Repo, commit_ids: Sequence[str], request: LogRequest) -> list[Commit]:
+    """Those of a few commits that changed what is asked for."""
+    if not commit_ids:
+        return []
+    commits = await load_commits(ctx, repo, commit_ids)
+    if not request.objects and not request.prefixes:
+        return commits
+    jobs = [partial(_matches, ctx, repo, commit, request) for commit in commits]
+    return [commit for commit, yes in zip(commits, await ctx.runtime.gather(jobs), strict=True) if yes]
 
 
 async def index(ctx: Context, repo_name: str) -> None:
@@ -183,8 +207,6 @@ async def index(ctx: Context, repo_name: str) -> None:
 
 async def _matches(ctx: Context, repo: Repo, commit: Commit, request: LogRequest) -> bool:
     """Whether a commit changed one of the paths asked for. Only commits with one parent can."""
-    if not request.objects and not request.prefixes:
-        return True
     if len(commit.parents) != 1:
         return False
     old = await tree_of(ctx, repo, commit.parents[0])

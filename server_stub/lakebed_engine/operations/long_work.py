@@ -7,15 +7,20 @@ whatever becomes of the server that does it, and submitting it again with the sa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import msgspec
 
 from lakebed_engine.operations import commits, merging
 from lakebed_engine.operations.context import Context, load_commit, open_repo, read_branch
-from lakebed_engine.operations.tasks import Task, Tasks, Work
+from lakebed_engine.operations.once import once
+from lakebed_engine.operations.task_rows import Task
+from lakebed_engine.operations.tasks import Tasks, Work
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest
 
 COMMIT, MERGE = "commit", "merge"
+
+_AMOUNT = MergeRequest(committer="").conflicts_amount
 
 
 class LongWork:
@@ -49,6 +54,22 @@ class LongWork:
         body = {"source": source, "merge": msgspec.to_builtins(request)}
         task = await self._tasks.submit(repo_name, MERGE, branch, body, key=key, force=request.force)
         return await self._answer(repo_name, task, wait)
+
+    async def commit_once(self, repo_name: str, branch: str, request: CommitRequest, key: str) -> Commit:
+        """Commit now. A second call with the key, or a task with it, gives the same commit. Raises KeyReusedError."""
+        draft = self._tasks.draft(COMMIT, branch, msgspec.to_builtins(request), key)
+        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force, branch=branch)
+        make = partial(commits.commit, self._ctx, repo_name, branch, request)
+        return await once(self._ctx, self._tasks, repo, draft, make)
+
+    async def merge_once(self, repo_name: str, source: str, branch: str, request: MergeRequest, key: str) -> Commit:
+        """Merge now. Else as `commit_once`; how a conflict is paged makes no other request."""
+        asked = msgspec.structs.replace(request, conflicts_after="", conflicts_amount=_AMOUNT)
+        body = {"source": source, "merge": msgspec.to_builtins(asked)}
+        draft = self._tasks.draft(MERGE, branch, body, key)
+        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
+        make = partial(merging.merge, self._ctx, repo_name, source, branch, request)
+        return await once(self._ctx, self._tasks, repo, draft, make)
 
     async def get(self, repo_name: str, task_id: str, *, wait: float = 0.0) -> tuple[Task, Commit | None]:
         """A task of whatever kind, and its commit when it has made one. Raises TaskNotFoundError."""

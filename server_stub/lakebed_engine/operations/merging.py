@@ -154,7 +154,7 @@ async def land(
         puts.append(touched_row(repo, new.id, touched))
     checks = []
     if stamp is not None:
-        puts.append(stamp.ended(new))
+        puts += stamp.ended(new)
         checks.append(stamp.check)
     return None if await move(ctx, repo, seen, new, puts, checks) is None else new
 

@@ -269,7 +269,7 @@ def _key(record: Branch, order: Publication) -> str:
 
 
 async def _remembered(ctx: Context, repo: Repo, record: Branch, order: Publication) -> Commit | None:
-    """The commit of an earlier call with the same idempotency key. InvalidRequestError if that asked for another."""
+    """The commit of an earlier call with the same idempotency key. KeyReusedError if that asked for another."""
     if not order.request.idempotency_key:
         return None
     key = order.request.idempotency_key

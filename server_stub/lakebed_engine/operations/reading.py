@@ -10,6 +10,7 @@ from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.views import View, steady
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.foreign import VERSIONED, version_of
+from lakebed_engine.tree.cursor import Run
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import BlobNotFound, ObjectGoneError, ObjectNotFoundError
 from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
@@ -62,26 +63,46 @@ async def list_objects(
 
 async def _list_page(view: View, start: str, prefix: str, amount: int, delimiter: str) -> Page[Listed]:
     items: list[Listed] = []
+    end = prefix_end(prefix)
     cursor = view.cursor()
     await cursor.seek(start)
-    while cursor.path is not None and cursor.path.startswith(prefix):
-        entry = cursor.entry()
-        if entry is None:
-            await cursor.next()
+    while cursor.path is not None and (end is None or cursor.path < end):
+        run = cursor.run(end)
+        beyond: str | None = ""
+        if delimiter:
+            beyond = _add_groups(items, run, prefix, amount + 1, delimiter)
+        else:
+            run = run._replace(stop=min(run.stop, run.start + amount + 1 - len(items)))
+            items.extend(run.rows.listed(run.start, run.stop))
+        if len(items) > amount or beyond is None:
+            break
+        if beyond:
+            await cursor.seek(beyond)
+        else:
+            await cursor.skip(run.stop - run.start)
+    return Page(items[:amount], has_more=len(items) > amount)
+
+
+def _add_groups(items: list[Listed], run: Run, prefix: str, most: int, delimiter: str) -> str | None:
+    """Add what a run of rows shows until there are `most`. Where to go on: "" behind the run, None nowhere."""
+    rows, at, stop = run
+    while at < stop and len(items) < most:
+        if not rows.is_live(at):
+            at += 1
             continue
-        if len(items) == amount:
-            return Page(items, has_more=True)
-        group = group_of(cursor.path, prefix, delimiter)
+        group = group_of(rows.path(at), prefix, delimiter)
         if group is None:
-            items.append(Listed(cursor.path, entry))
-            await cursor.next()
+            items.extend(rows.listed(at, at + 1))
+            at += 1
             continue
         items.append(Listed(group, None))
         beyond = prefix_end(group)
         if beyond is None:
-            break
-        await cursor.seek(beyond)
-    return Page(items, has_more=False)
+            return None
+        at = rows.after(at + 1, stop, beyond)
+        if at == stop:  # there may be more of it behind the run
+            return beyond
+    return ""
 
 
 async def uncommitted(view: View, start: str) -> AsyncIterator[DiffEntry]:

@@ -160,6 +160,7 @@ def _record(
         default_branch=told.default_branch if told else "main",
         creation_date=told.creation_date if told else ctx.now(),
         read_only=told.read_only if told else False,
+        protection=told.protection if told else (),
     )
 
 

@@ -109,6 +109,7 @@ async def read_refs(ctx: Context, repo: Repo) -> RefsRecord:
         metadata={} if metadata is None else msgspec.json.decode(metadata.value, type=dict[str, str]),
         branches=tuple(BranchRef(one.name, one.commit_id, one.hidden) for one in branches),
         tags=tuple(TagRef(one.name, one.commit_id) for one in tags),
+        protection=record.protection,
     )
 
 

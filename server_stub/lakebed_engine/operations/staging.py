@@ -18,12 +18,11 @@ from lakebed_engine.operations.overlapping import Overlapping
 from lakebed_engine.operations.refs import Resolved
 from lakebed_engine.operations.swap import OPERATIONS, swap
 from lakebed_engine.operations.views import read_once, steady
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put, Versioned
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
 from lakebed_engine.tree.cursor import decode_row, encode_row
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
-    ObjectNotFoundError,
     OutcomeUnknownError,
     PreconditionFailedError,
     PredicateFailed,
@@ -70,7 +69,7 @@ async def stage(
             if lost is not None and not await _fenced(ctx, repo, seen, tried):
                 continue
             tried = seen
-            await _put(ctx, repo, seen, puts, checks, further)
+            await put_rows(ctx, repo, seen, puts, checks, further)
         except PredicateFailed:
             if checks:
                 raise
@@ -102,20 +101,22 @@ async def _fenced(ctx: Context, repo: Repo, seen: Seen, tried: Seen | None) -> b
     return False
 
 
-async def _put(
+async def put_rows(
     ctx: Context,
     repo: Repo,
     seen: Seen,
     rows: Sequence[tuple[bytes, bytes]],
     checks: Sequence[Check] = (),
     further: Sequence[Put] = (),
+    deletes: Sequence[Delete] = (),
 ) -> None:
+    """One batch: rows of the record's token as they are stored, and `further` changes. Raises PredicateFailed."""
     token = seen.record.staging_token
     partition = staging(token)
     puts = [*further, *(Put(partition, key, value) for key, value in rows)]
     if ctx.marked.get(token) is None:
         puts.append(Put(partition, MARKER, b""))
-    await ctx.kv.apply(Batch(checks=[seen.check(repo), *checks], puts=puts))
+    await ctx.kv.apply(Batch(checks=[seen.check(repo), *checks], puts=puts, deletes=deletes))
     ctx.marked.put(token, True, 1)
 
 
@@ -141,11 +142,11 @@ async def stage_if(
                     return
                 lost = None  # it has not landed, and never will
             tried = seen
-            live, now = await _held(ctx, repo, seen, started, path)
+            live, now = await held(ctx, repo, seen, started, path)
             test(now)
             guard = Check(staging(seen.record.staging_token), key, ABSENT if live is None else live.version)
             stamp = Put(repo.partition, operation, str(ctx.now()).encode())
-            await _put(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
+            await put_rows(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
         except PredicateFailed:
             continue
         except OutcomeUnknownError as error:
@@ -161,7 +162,7 @@ async def stage_if(
     raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
 
 
-async def _held(
+async def held(
     ctx: Context, repo: Repo, seen: Seen, started: float, path: str
 ) -> tuple[Versioned | None, Entry | None]:
     """The row of the live token at a path, and what the path shows, by a record looked up at `started` or later.
@@ -206,7 +207,8 @@ def new_address(ctx: Context) -> str:
     return f"data/{hour}/{ctx.ids.new()}"
 
 
-def _check_upload(request: UploadRequest) -> None:
+def check_upload(request: UploadRequest) -> None:
+    """Raises InvalidPathError, InvalidRequestError."""
     names.check_path(request.path)
     names.check_text("content type", request.content_type)
     for key, value in request.metadata.items():
@@ -244,7 +246,7 @@ async def upload(
     ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
 ) -> Entry:
     """Write the data, then stage the entry."""
-    _check_upload(request)
+    check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     await read_record(ctx, repo, branch)
     test = condition(request)
@@ -289,7 +291,7 @@ async def write_objects(
             if isinstance(change, Deletion):
                 names.check_path(path)
             else:
-                _check_upload(change[0])
+                check_upload(change[0])
             if path in rows:
                 raise InvalidRequestError(f"object {path!r} stands twice in one batch: nothing was changed")
             rows[path] = None
@@ -345,20 +347,3 @@ async def delete_objects(
     else:
         await read_record(ctx, repo, branch)
     return failures
-
-
-async def copy_object(
-    ctx: Context, repo_name: str, branch: str, path: str, source_ref: str, source_path: str, force: bool
-) -> Entry:
-    """Stage an entry that shares the source's data. Raises ObjectNotFoundError."""
-    names.check_path(path)
-    names.check_path(source_path)
-    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
-    await read_record(ctx, repo, branch)
-    ref = source_ref or branch
-    source = await steady(ctx, repo, ref, lambda view: view.find(source_path))
-    if source is None:
-        raise ObjectNotFoundError(f"object {source_path!r} not found in {ref!r} of repository {repo_name!r}")
-    entry = msgspec.structs.replace(source, mtime=ctx.now())
-    await stage(ctx, repo, branch, [(path, entry)])
-    return entry

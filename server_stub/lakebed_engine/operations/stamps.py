@@ -1,11 +1,11 @@
-"""Stamps: a row that must land in the same batch as a commit, or the commit must not land.
+"""Stamps: rows that must land in the same batch as a commit, or the commit must not land.
 
 Above the KV protocol only: whoever swings a branch takes one along without knowing what it is for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from lakebed_engine.stores.kv.base import Check, Put
@@ -14,8 +14,8 @@ from lakebed_engine.vocabulary.records import Commit
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """`check` and the row that `ended` makes of the commit go into the batch; `require` raises when it cannot land."""
+    """`check` and the rows that `ended` makes of the commit go into the batch; `require` raises when it cannot land."""
 
     check: Check
-    ended: Callable[[Commit], Put]
+    ended: Callable[[Commit], Sequence[Put]]
     require: Callable[[], Awaitable[None]]

@@ -1,6 +1,6 @@
 """Tasks: work that outlasts a request. Submitted once, done by any server, and remembered for a while.
 
-Above `swap`; knows nothing of what a task does. A task is one KV row, changed only by compare-and-swap:
+Above `swap` and `task_rows`; knows nothing of what a task does. A task is one KV row, changed only by compare-and-swap:
 
 - `task/<id>`: what is asked for, its state, and in the end its result or its error;
 - `running/<id>`: while it runs, who is at it and when he last said so. Whoever sees one that has been silent for long
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -32,19 +32,32 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.swap import OPERATIONS, apply
+from lakebed_engine.operations.task_rows import (
+    RUNNING,
+    TASKS,
+    Beat,
+    State,
+    Task,
+    beat_name,
+    decode_beat,
+    decode_task,
+    key_name,
+    key_row,
+    task_name,
+    task_row,
+)
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
     KeyReusedError,
+    PathsConflictError,
     PredicateFailed,
     TaskEndedError,
     TaskNotFoundError,
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Commit
-
-TASKS, RUNNING, TASK_KEYS = b"task/", b"running/", b"task-key/"
 
 BEAT = 5.0
 """Seconds between two signs of life."""
@@ -57,37 +70,6 @@ REMEMBERED = 48 * 3600
 
 _LONGEST_KEY = 256
 _FORGOTTEN_AT_ONCE = 100
-
-State = Literal["running", "done", "failed", "cancelled"]
-
-
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """A task as stored and as answered. Times in Unix seconds; `progress` counts what the task counts.
-
-    `result` is what it came to; of one that failed `kind` and `message` say why.
-    """
-
-    id: str
-    what: str
-    target: str
-    request: dict[str, Any]
-    created: int
-    updated: int
-    asked: str
-    key: str = ""
-    state: State = "running"
-    progress: int = 0
-    result: dict[str, str] = {}
-    kind: str = ""
-    message: str = ""
-
-
-class Beat(msgspec.Struct, frozen=True):
-    """A sign of life: of whom, when (Unix seconds), and how far it has come."""
-
-    owner: str
-    at: int
-    progress: int = 0
 
 
 class Work:
@@ -103,41 +85,42 @@ class Work:
 
     async def check(self) -> None:
         """Stop a worker whose task was cancelled, or taken over and ended. Raises TaskEndedError."""
-        found = await self.ctx.kv.get(self.repo.partition, _row(self.task.id))
+        found = await self.ctx.kv.get(self.repo.partition, task_name(self.task.id))
         if found is None or found.version != self._version:
             raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} was ended meanwhile")
 
     def stamp(self) -> Stamp:
         """What makes a commit the end of this task: both land, or neither."""
-        check = Check(self.repo.partition, _row(self.task.id), self._version)
+        check = Check(self.repo.partition, task_name(self.task.id), self._version)
 
-        def ended(new: Commit) -> Put:
-            return Put(self.repo.partition, _row(self.task.id), encode(self._ended("done", {"commit": new.id})))
+        def ended(new: Commit) -> list[Put]:
+            return [task_row(self.repo, self._ended("done", {"commit": new.id}))]
 
         return Stamp(check, ended, self.check)
 
-    def _ended(self, state: State, result: Mapping[str, str], kind: str = "", message: str = "") -> Task:
+    def _ended(self, state: State, result: Mapping[str, str], **why: Any) -> Task:
         return msgspec.structs.replace(
-            self.task,
-            state=state,
-            result=dict(result),
-            kind=kind,
-            message=message,
-            updated=self.ctx.now(),
-            progress=self.progress,
+            self.task, state=state, result=dict(result), updated=self.ctx.now(), progress=self.progress, **why
         )
 
-    async def end(self, state: State, result: Mapping[str, str], kind: str = "", message: str = "") -> None:
-        """Write how it ended, unless it has ended otherwise meanwhile."""
-        key = _row(self.task.id)
+    async def fail(self, error: EngineError) -> None:
+        """Write why it failed, unless it has ended otherwise meanwhile."""
+        why: dict[str, Any] = {"kind": error.kind, "message": error.message}
+        if isinstance(error, PathsConflictError):
+            why |= {"conflicts": error.conflicts, "more": error.has_more}
+        await self.end("failed", {}, **why)
+
+    async def end(self, state: State, result: Mapping[str, str], **why: Any) -> None:
+        """Write how it ended, unless it has ended otherwise meanwhile. `why` are further fields of the task."""
+        key = task_name(self.task.id)
         operation = OPERATIONS + self.ctx.ids.new().encode()
         batch = Batch(
             checks=[Check(self.repo.partition, key, self._version)],
             puts=[
-                Put(self.repo.partition, key, encode(self._ended(state, result, kind, message))),
+                Put(self.repo.partition, key, encode(self._ended(state, result, **why))),
                 Put(self.repo.partition, operation, str(self.ctx.now()).encode()),
             ],
-            deletes=[Delete(self.repo.partition, RUNNING + self.task.id.encode())],
+            deletes=[Delete(self.repo.partition, beat_name(self.task.id))],
         )
         await apply(self.ctx, self.repo, batch, operation)
 
@@ -161,31 +144,55 @@ class Tasks:
         self, repo_name: str, what: str, target: str, request: Mapping[str, Any], *, key: str = "", force: bool = False
     ) -> Task:
         """Begin a task. With the `key` of an earlier one it gives that one. Raises KeyReusedError."""
-        check_text("idempotency key", key)
-        if len(key) > _LONGEST_KEY:
-            raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
+        task = self.draft(what, target, request, key)
         repo = await open_repo(self._ctx, repo_name, write=True, force=force)
-        asked = hashlib.sha256(msgspec.json.encode([what, target, dict(request)], order="sorted")).hexdigest()
-        name = TASK_KEYS + hashlib.sha256(key.encode()).hexdigest().encode() if key else b""
-        if key and (known := await self._known(repo, name, asked, key)) is not None:
+        if (known := await self.known(repo, task)) is not None:
             return known
         await self._forget(repo)
-        now = self._ctx.now()
-        task_id = f"{now:08x}{self._ctx.ids.new()[:24]}"  # in order of time, so that old ones are found
-        task = Task(
-            id=task_id, what=what, target=target, request=dict(request), created=now, updated=now, asked=asked, key=key
-        )
         operation = OPERATIONS + self._ctx.ids.new().encode()
-        puts = [Put(repo.partition, _row(task_id), encode(task)), self._beat_row(repo, task_id)]
-        puts += [Put(repo.partition, name, task_id.encode())] if key else []
-        puts.append(Put(repo.partition, operation, str(now).encode()))
-        checks = [absent(repo.partition, name if key else _row(task_id))]
+        puts = [task_row(repo, task), self._beat_row(repo, task.id)]
+        puts += [key_row(repo, task)] if key else []
+        puts.append(Put(repo.partition, operation, str(task.created).encode()))
+        checks = [absent(repo.partition, key_name(key) if key else task_name(task.id))]
         if not await apply(self._ctx, repo, Batch(checks=checks, puts=puts), operation):
-            known = await self._known(repo, name, asked, key)  # the same call was sent twice at once
+            known = await self.known(repo, task)  # the same call was sent twice at once
             if known is None:
                 raise TooManyAttemptsError(f"task of {repo.name!r}: lost a race, nothing was begun: try again")
             return known
-        await self._start(repo, task_id)
+        await self._start(repo, task.id)
+        return task
+
+    def draft(self, what: str, target: str, request: Mapping[str, Any], key: str) -> Task:
+        """A task that is stored nowhere yet. Raises InvalidRequestError for a malformed key."""
+        check_text("idempotency key", key)
+        if len(key) > _LONGEST_KEY:
+            raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
+        now = self._ctx.now()
+        return Task(
+            id=f"{now:08x}{self._ctx.ids.new()[:24]}",  # in order of time, so that old ones are found
+            what=what,
+            target=target,
+            request=dict(request),
+            created=now,
+            updated=now,
+            asked=hashlib.sha256(msgspec.json.encode([what, target, dict(request)], order="sorted")).hexdigest(),
+            key=key,
+        )
+
+    async def known(self, repo: Repo, draft: Task) -> Task | None:
+        """The task that came first with the key of `draft`. Raises KeyReusedError when it asked for other things."""
+        if not draft.key:
+            return None
+        found = await self._ctx.kv.get(repo.partition, key_name(draft.key))
+        row = None if found is None else await self._ctx.kv.get(repo.partition, TASKS + found.value)
+        if row is None:
+            return None
+        task = decode_task(row.value)
+        if task.asked != draft.asked:
+            raise KeyReusedError(
+                f"idempotency key {draft.key[:80]!r} of {repo.name!r} was used for another request (task {task.id}): "
+                "nothing was done; take a new key"
+            )
         return task
 
     async def get(self, repo_name: str, what: str, target: str, task_id: str) -> Task:
@@ -198,10 +205,10 @@ class Tasks:
         mine = self._mine.get(task_id)
         if mine is not None:
             return msgspec.structs.replace(task, progress=mine.progress, updated=self._ctx.now())
-        found = await self._ctx.kv.get(repo.partition, RUNNING + task_id.encode())
+        found = await self._ctx.kv.get(repo.partition, beat_name(task_id))
         if found is None:  # ended just now
             return (await self._find(repo, what, target, task_id))[0]
-        beat = _decode_beat(found.value)
+        beat = decode_beat(found.value)
         return msgspec.structs.replace(task, progress=beat.progress, updated=beat.at)
 
     async def cancel(self, repo_name: str, what: str, target: str, task_id: str) -> None:
@@ -214,7 +221,7 @@ class Tasks:
             work = Work(self._ctx, repo, task, version)
             mine = self._mine.get(task_id)
             work.progress = mine.progress if mine is not None else task.progress
-            await work.end("cancelled", {}, "cancelled", f"the {what} was cancelled")
+            await work.end("cancelled", {}, kind="cancelled", message=f"the {what} was cancelled")
             if (await self._find(repo, what, target, task_id))[0].state == "cancelled":
                 return
         raise TooManyAttemptsError(f"{what} {task_id} of {repo_name!r} changed too often: try again")
@@ -241,41 +248,30 @@ class Tasks:
                 repo = Repo(record, self._ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
                 for beat in await self._ctx.kv.scan(repo.partition, RUNNING, RUNNING[:-1] + b"0", 1000):
                     taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
+                while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
+                    pass  # keyed commits leave as many as there were commits
             start = rows[-1].key + b"\0"
         return taken
-
-    async def _known(self, repo: Repo, name: bytes, asked: str, key: str) -> Task | None:
-        found = await self._ctx.kv.get(repo.partition, name)
-        row = None if found is None else await self._ctx.kv.get(repo.partition, TASKS + found.value)
-        if row is None:
-            return None
-        task = _decode(row.value)
-        if task.asked != asked:
-            raise KeyReusedError(
-                f"idempotency key {key[:80]!r} of {repo.name!r} was used for another request (task {task.id}): nothing "
-                "was done; take a new key"
-            )
-        return task
 
     async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:
         found: Versioned | None = None
         if task_id.isalnum() and task_id.isascii():
-            found = await self._ctx.kv.get(repo.partition, _row(task_id))
-        task = None if found is None else _decode(found.value)
+            found = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        task = None if found is None else decode_task(found.value)
         if found is None or task is None or (what and task.what != what) or (target and task.target != target):
             raise TaskNotFoundError(f"{what or 'task'} {task_id[:80]!r} not found in repository {repo.name!r}")
         return task, found.version
 
     async def _take_over(self, repo: Repo, task_id: str) -> bool:
         """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
-        key = RUNNING + task_id.encode()
+        key = beat_name(task_id)
         found = await self._ctx.kv.get(repo.partition, key)
         if found is None or task_id in self._mine:
             return False
-        if self._ctx.now() - _decode_beat(found.value).at < SILENCE:
+        if self._ctx.now() - decode_beat(found.value).at < SILENCE:
             return False
-        row = await self._ctx.kv.get(repo.partition, _row(task_id))
-        if row is None or _decode(row.value).state != "running":  # ended together with a commit
+        row = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        if row is None or decode_task(row.value).state != "running":  # ended together with a commit
             await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, key)]))
             return False
         checks = [Check(repo.partition, key, found.version)]
@@ -291,10 +287,10 @@ class Tasks:
             await self._run(repo, task_id)
 
     async def _run(self, repo: Repo, task_id: str) -> None:
-        found = await self._ctx.kv.get(repo.partition, _row(task_id))
+        found = await self._ctx.kv.get(repo.partition, task_name(task_id))
         if found is None:
             return
-        work = Work(self._ctx, repo, _decode(found.value), found.version)
+        work = Work(self._ctx, repo, decode_task(found.value), found.version)
         if work.task.state != "running":
             return
         self._mine[task_id] = work
@@ -305,7 +301,7 @@ class Tasks:
             work.over = True
             del self._mine[task_id]
         # not when it was broken off: another server then takes it over
-        await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, RUNNING + task_id.encode())]))
+        await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, beat_name(task_id))]))
 
     async def _do(self, work: Work) -> None:
         try:
@@ -314,9 +310,9 @@ class Tasks:
             return
         except EngineError as error:
             # where a commit's outcome is unknown, this settles it: it has landed, and ended the task, or never will
-            await work.end("failed", {}, error.kind, error.message)
+            await work.fail(error)
         except Exception as error:
-            await work.end("failed", {}, "internal", f"the server failed: {type(error).__name__}")
+            await work.end("failed", {}, kind="internal", message=f"the server failed: {type(error).__name__}")
             raise
         else:
             await work.end("done", result)
@@ -334,33 +330,15 @@ class Tasks:
             self._owner = self._ctx.ids.new()
         mine = self._mine.get(task_id)
         beat = Beat(self._owner, self._ctx.now(), 0 if mine is None else mine.progress)
-        return Put(repo.partition, RUNNING + task_id.encode(), encode(beat))
+        return Put(repo.partition, beat_name(task_id), encode(beat))
 
-    async def _forget(self, repo: Repo) -> None:
-        """Remove some of the tasks that are over for long enough."""
+    async def _forget(self, repo: Repo) -> int:
+        """Remove some of the tasks that are over for long enough. How many."""
         before = self._ctx.now() - REMEMBERED
-        rows = await self._ctx.kv.scan(repo.partition, TASKS, _row(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
-        gone: list[Delete] = []
-        for row in rows:
-            task = _decode(row.value)
-            if task.state != "running" and task.updated < before:
-                gone.append(Delete(repo.partition, row.key))
-                if task.key:
-                    digest = hashlib.sha256(task.key.encode()).hexdigest()
-                    gone.append(Delete(repo.partition, TASK_KEYS + digest.encode()))
+        rows = await self._ctx.kv.scan(repo.partition, TASKS, task_name(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
+        over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
+        gone = [Delete(repo.partition, task_name(task.id)) for task in over]
+        gone += [Delete(repo.partition, key_name(task.key)) for task in over if task.key]
         if gone:
             await self._ctx.kv.apply(Batch(deletes=gone))
-
-
-_task = msgspec.json.Decoder(Task)
-
-
-_decode_beat = msgspec.json.Decoder(Beat).decode
-
-
-def _decode(value: bytes) -> Task:
-    return _task.decode(value)
-
-
-def _row(task_id: str) -> bytes:
-    return TASKS + task_id.encode()
+        return len(over)

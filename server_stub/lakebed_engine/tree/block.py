@@ -1,17 +1,19 @@
 """A decoded piece of a range with point access: Arrow's buffers are read in place, no row is built until asked for.
 
-Above `rows`. A bisect over 2,000 rows costs about 3 us, an Entry about 2 us.
+Above `rows`. A bisect over 2,000 rows costs about 3 us, an Entry about 2 us by itself
+and half of one among a thousand.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 from lakebed_format.schemas import flat
 
 from lakebed_engine.tree.outline import SMALL
-from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.records import Entry, Listed
 
 
 class _Text:
@@ -36,19 +38,23 @@ def _integers(column: Any, code: str) -> memoryview[int]:
     return view[column.offset :]
 
 
-class _Columns:
-    """The columns of an entry, ready for access by row."""
+_NAMES = ("physical_address", "checksum", "parts", "size_bytes", "mtime", "content_type", "identity")
 
-    __slots__ = ("address", "checksum", "identity", "metadata", "mtime", "parts", "size", "type")
+
+class _Columns:
+    """The columns of an entry, ready for access by row and by stretches of rows."""
+
+    __slots__ = ("address", "arrow", "checksum", "identity", "metadata", "mtime", "parts", "size", "type")
 
     def __init__(self, rows: pa.Table) -> None:
-        self.address = _Text(flat(rows.column("physical_address")))
-        self.checksum = _Text(flat(rows.column("checksum")))
-        self.type = _Text(flat(rows.column("content_type")))
-        self.parts = _integers(flat(rows.column("parts")), "i")
-        self.size = _integers(flat(rows.column("size_bytes")), "q")
-        self.mtime = _integers(flat(rows.column("mtime")), "q")
-        identity = flat(rows.column("identity"))
+        self.arrow = [flat(rows.column(name)) for name in _NAMES]
+        address, checksum, parts, size, mtime, content_type, identity = self.arrow
+        self.address = _Text(address)
+        self.checksum = _Text(checksum)
+        self.type = _Text(content_type)
+        self.parts = _integers(parts, "i")
+        self.size = _integers(size, "q")
+        self.mtime = _integers(mtime, "q")
         self.identity = memoryview(identity.buffers()[1])[32 * identity.offset :]
         metadata = flat(rows.column("metadata"))
         self.metadata = metadata if len(metadata.keys) else None
@@ -65,6 +71,19 @@ class _Columns:
             metadata,
             bytes(self.identity[32 * index : 32 * index + 32]),
         )
+
+    def entries(self, start: int, stop: int) -> Iterator[Entry]:
+        *columns, identities = (column[start:stop].to_pylist() for column in self.arrow)
+        metadata: Iterable[dict[str, str]] = (
+            ({} for _ in range(start, stop))
+            if self.metadata is None
+            else map(dict, self.metadata[start:stop].to_pylist())
+        )
+        return map(Entry, *columns, metadata, identities)
+
+
+_FEW = 16
+"""Rows up to which each is made by itself."""
 
 
 class Block:
@@ -96,6 +115,26 @@ class Block:
                 high = middle
         return low
 
+    def after(self, start: int, stop: int, path: str) -> int:
+        """The first row from `start` on whose path is not less than `path`, else `stop`: the nearer, the faster."""
+        wanted = path.encode()
+        offsets, data = self._path.offsets, self._path.data
+        step = 1
+        while start < stop:
+            middle = min(start + step, stop) - 1
+            if bytes(data[offsets[middle] : offsets[middle + 1]]) >= wanted:
+                stop = middle
+                break
+            start = middle + 1
+            step *= 2
+        while start < stop:
+            middle = (start + stop) >> 1
+            if bytes(data[offsets[middle] : offsets[middle + 1]]) < wanted:
+                start = middle + 1
+            else:
+                stop = middle
+        return start
+
     def find(self, path: str) -> tuple[bool, Entry | None]:
         """Whether there is a row at exactly this path, and its entry; None for a tombstone."""
         index = self.seek(path)
@@ -107,11 +146,23 @@ class Block:
         """The path of one row."""
         return self._path.text(index)
 
+    def is_live(self, index: int) -> bool:
+        """Whether a row is no tombstone."""
+        return self._deleted is None or not self._deleted[index]
+
+    def listed(self, start: int, stop: int) -> Iterable[Listed]:
+        """Rows but for tombstones: of many a fourth of the time of one after another."""
+        if stop - start < _FEW or self._deleted is not None:
+            found = ((self._path.text(index), self.entry(index)) for index in range(start, stop))
+            return [Listed(path, entry) for path, entry in found if entry is not None]
+        paths = flat(self.rows.column("path"))[start:stop].to_pylist()
+        return map(Listed, paths, self._made().entries(start, stop))
+
     def entry(self, index: int) -> Entry | None:
         """One row; None for a tombstone."""
-        if self._deleted is not None and self._deleted[index]:
-            return None
-        columns = self._columns
-        if columns is None:
-            columns = self._columns = _Columns(self.rows)
-        return columns.entry(index)
+        return self._made().entry(index) if self.is_live(index) else None
+
+    def _made(self) -> _Columns:
+        if self._columns is None:
+            self._columns = _Columns(self.rows)
+        return self._columns

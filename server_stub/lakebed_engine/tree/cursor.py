@@ -6,8 +6,8 @@ Above `trees`. For pages and single look-ups in order; bulk work folds and diffs
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -16,7 +16,7 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.outline import Tree, single
 from lakebed_engine.tree.trees import Trees
-from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.records import Entry, Listed
 
 TOMBSTONE = b""
 """The staged value of a deleted path."""
@@ -33,6 +33,34 @@ def encode_row(entry: Entry | None) -> bytes:
 def decode_row(value: bytes) -> Entry | None:
     """The entry of a staged row, None for a tombstone."""
     return None if value == TOMBSTONE else _decoder.decode(value)
+
+
+class Rows(Protocol):
+    """Rows in memory, in order of path, by index."""
+
+    def path(self, index: int) -> str:
+        """The path of one row."""
+        ...
+
+    def is_live(self, index: int) -> bool:
+        """Whether a row is no tombstone."""
+        ...
+
+    def after(self, start: int, stop: int, path: str) -> int:
+        """The first of the rows from `start` on whose path is not less than `path`, else `stop`."""
+        ...
+
+    def listed(self, start: int, stop: int) -> Iterable[Listed]:
+        """Rows but for tombstones."""
+        ...
+
+
+class Run(NamedTuple):
+    """The rows from `start` up to `stop`: those that come next, whatever else is read with them."""
+
+    rows: Rows
+    start: int
+    stop: int
 
 
 class Cursor(Protocol):
@@ -52,6 +80,14 @@ class Cursor(Protocol):
         """The row's entry; None for a tombstone."""
         ...
 
+    def run(self, end: str | None) -> Run:
+        """The rows in memory from this one on whose paths are less than `end`, as this one's must be."""
+        ...
+
+    async def skip(self, count: int) -> None:
+        """Go past so many rows of the run, at least one."""
+        ...
+
 
 class TreeCursor:
     """Over the rows of a tree without patches, of a patch or of a layer."""
@@ -65,22 +101,34 @@ class TreeCursor:
         self._block: Block | None = None
         self._at = 0
         self._after: str | None = None
+        self._last: str | None = None  # the block's last path
         self.path: str | None = None
 
     def ahead(self, path: str) -> None:
         """Begin to fetch what `seek` will need."""
+        if self._is_near(path):
+            return
         at = self._tree.seek(path)
         if at < len(self._tree.ranges):
             self._trees.ahead(self._store, self._tree.ranges[at])
 
     async def seek(self, path: str) -> None:
         """Go to the first row at or after `path`."""
+        if self._is_near(path):
+            assert self._block is not None
+            self._at = self._block.after(self._at, self._block.count, path)
+            self.path = self._block.path(self._at)
+            return
         self._range = self._tree.seek(path)
         await self._enter(path)
 
+    def _is_near(self, path: str) -> bool:
+        """Whether the first row at or after `path` is this one or comes later in the same block."""
+        return self.path is not None and self._last is not None and self.path <= path <= self._last
+
     async def _enter(self, path: str) -> None:
         if self._range == len(self._tree.ranges):
-            self.path, self._block = None, None
+            self.path, self._block, self._last = None, None, None
             return
         info = self._tree.ranges[self._range]
         path = max(path, info.min_path)
@@ -89,11 +137,16 @@ class TreeCursor:
             self._trees.ahead(self._store, self._tree.ranges[self._range + 1])
         self._at = self._block.seek(path)
         self.path = self._block.path(self._at)
+        self._last = self._block.path(self._block.count - 1)
 
     async def next(self) -> None:
         """Go to the next row."""
+        await self.skip(1)
+
+    async def skip(self, count: int) -> None:
+        """Go past so many rows of the run."""
         assert self._block is not None
-        self._at += 1
+        self._at += count
         if self._at < self._block.count:
             self.path = self._block.path(self._at)
         elif self._after is not None:
@@ -107,6 +160,36 @@ class TreeCursor:
         assert self._block is not None
         return self._block.entry(self._at)
 
+    def run(self, end: str | None) -> Run:
+        """The rows of this block from this one on."""
+        assert self._block is not None
+        assert self._last is not None
+        count = self._block.count
+        stop = count if end is None or self._last < end else self._block.after(self._at, count, end)
+        return Run(self._block, self._at, stop)
+
+
+class _Page:
+    """Rows of a staging token that were read at once."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    def path(self, index: int) -> str:
+        return self._rows[index].key.decode()
+
+    def is_live(self, index: int) -> bool:
+        return self._rows[index].value != TOMBSTONE
+
+    def after(self, start: int, stop: int, path: str) -> int:
+        return bisect_left(self._rows, path.encode(), start, stop, key=lambda row: row.key)
+
+    def listed(self, start: int, stop: int) -> Iterable[Listed]:
+        rows = self._rows[start:stop]
+        return [Listed(row.key.decode(), _decoder.decode(row.value)) for row in rows if row.value != TOMBSTONE]
+
 
 class StagedCursor:
     """Over the rows of one staging token."""
@@ -116,6 +199,7 @@ class StagedCursor:
         self._partition = partition
         self._page = page
         self._rows: list[Row] = []
+        self._first: bytes | None = None  # all rows from here to the last are read, and all behind it unless full
         self._at = 0
         self._full = False
         self.path: str | None = None
@@ -123,7 +207,7 @@ class StagedCursor:
     async def seek(self, path: str) -> None:
         """Go to the first row at or after `path`."""
         key = path.encode() or b"\0"  # the row with the empty key is the token's marker, no path
-        if self._rows and self._rows[0].key <= key and (key <= self._rows[-1].key or not self._full):
+        if self._first is not None and self._first <= key and (not self._full or key <= self._rows[-1].key):
             self._at = bisect_left(self._rows, key, key=lambda row: row.key)
         else:
             await self._read(key)
@@ -131,6 +215,7 @@ class StagedCursor:
 
     async def _read(self, key: bytes) -> None:
         self._rows = await self._kv.scan(self._partition, key, None, self._page)
+        self._first = key
         self._full = len(self._rows) == self._page
         self._at = 0
 
@@ -139,7 +224,11 @@ class StagedCursor:
 
     async def next(self) -> None:
         """Go to the next row."""
-        self._at += 1
+        await self.skip(1)
+
+    async def skip(self, count: int) -> None:
+        """Go past so many rows of the run."""
+        self._at += count
         if self._at == len(self._rows) and self._full:
             await self._read(self._rows[-1].key + b"\0")
         self._stand()
@@ -147,6 +236,16 @@ class StagedCursor:
     def entry(self) -> Entry | None:
         """The row's entry; None for a tombstone."""
         return decode_row(self._rows[self._at].value)
+
+    def run(self, end: str | None) -> Run:
+        """The rows from this one on that were read."""
+        page = _Page(self._rows)
+        stop = len(self._rows) if end is None else page.after(self._at, len(self._rows), end)
+        return Run(page, self._at, stop)
+
+
+def _only(run: Run) -> Run:
+    return Run(run.rows, run.start, run.start + 1)
 
 
 class MergedCursor:
@@ -181,6 +280,22 @@ class MergedCursor:
         assert self._top is not None
         return self._top.entry()
 
+    def run(self, end: str | None) -> Run:
+        """The rows of the newest source up to the next one of any other."""
+        assert self._top is not None
+        others = [one.path for one in self._cursors if one is not self._top and one.path is not None]
+        if self.path in others:  # this row hides others, and no further one may
+            return _only(self._top.run(end))
+        return self._top.run(min(others if end is None else [*others, end], default=None))
+
+    async def skip(self, count: int) -> None:
+        """Go past so many rows of the run."""
+        if count == 1 or self._top is None:
+            await self.next()
+        else:
+            await self._top.skip(count)
+            self._stand()
+
 
 class _PatchedCursor:
     """Over the entries of a tree with patches, newest first; between their rows as fast as over the ranges alone."""
@@ -203,15 +318,26 @@ class _PatchedCursor:
 
     async def next(self) -> None:
         """Go to the next entry."""
-        if self._top is self._ranges:
-            await self._ranges.next()
-        else:
-            await self._pass_edge()
-        await self._stand()
+        await self.skip(1)
 
     def entry(self) -> Entry | None:
         """The entry; never None."""
         return self._top.entry()
+
+    def run(self, end: str | None) -> Run:
+        """The rows of the ranges up to the next one of a patch; one row of a patch."""
+        if self._top is not self._ranges:
+            return _only(self._top.run(end))
+        edge = self._edge
+        return self._ranges.run(edge if end is None or (edge is not None and edge < end) else end)
+
+    async def skip(self, count: int) -> None:
+        """Go past so many rows of the run."""
+        if self._top is self._ranges:
+            await self._ranges.skip(count)
+        else:
+            await self._pass_edge()
+        await self._stand()
 
     async def _stand(self) -> None:
         below = self._ranges.path

@@ -69,6 +69,30 @@ class ChecksumMismatchError(InvalidRequestError):
     kind = "checksum_mismatch"
 
 
+class InvalidPartError(InvalidRequestError):
+    """A part that an upload is to be completed with was not sent, or is another one."""
+
+    kind = "invalid_part"
+
+
+class PartOrderError(InvalidRequestError):
+    """The parts that an upload is to be completed with are not in ascending order."""
+
+    kind = "invalid_part_order"
+
+
+class PartTooSmallError(InvalidRequestError):
+    """A part that is not the last one has less than the least size."""
+
+    kind = "part_too_small"
+
+
+class PartTooLargeError(InvalidRequestError):
+    """A part, or the whole object, is larger than one may be."""
+
+    kind = "part_too_large"
+
+
 class NotSupportedError(EngineError):
     """The store behind a repository cannot do what was asked for."""
 
@@ -175,6 +199,12 @@ class TaskNotFoundError(NotFoundError):
     """No such task, or it is forgotten: tasks that are over are kept for two days."""
 
     kind = "task_not_found"
+
+
+class UploadNotFoundError(NotFoundError):
+    """No upload in parts of this id to this path: it was completed, given up, has expired, or was never begun."""
+
+    kind = "upload_not_found"
 
 
 class TaskEndedError(EngineError):
@@ -395,3 +425,13 @@ class BlobExists(EngineError):
     """A put-if-absent found the key taken. Nothing was written."""
 
     kind = "precondition_failed"
+
+
+def error_of(kind: str, message: str, conflicts: Sequence[Conflict] = (), has_more: bool = False) -> EngineError:
+    """The error of this kind: for a failure that was written down. Of a kind that is not known it is the root."""
+    found = list(EngineError.__subclasses__())
+    for cls in found:  # grows while it is walked
+        if cls.kind == kind and cls is not PathsConflictError:
+            return cls(message, conflicts, has_more) if issubclass(cls, PathsConflictError) else cls(message)
+        found += cls.__subclasses__()
+    return EngineError(message)

@@ -84,6 +84,15 @@ class Authenticator:
 
     async def check_pair(self, access_key_id: str, secret_access_key: str) -> Credential:
         """The access key, when its secret is right. Compares in constant time, also for ids that do not exist."""
+        credential = await self.find(access_key_id)
+        expected = "x" * 40 if credential is None else credential.secret_access_key
+        same = hmac.compare_digest(expected.encode(), secret_access_key.encode())
+        if credential is None or not same:
+            raise _refused("the access key id or the secret access key is wrong")
+        return credential
+
+    async def find(self, access_key_id: str) -> Credential | None:
+        """The access key of this id, as it was within the last seconds. For signatures: it proves nothing yet."""
         credential = self._known.get(access_key_id)
         if credential is None and not self._unknown.get(access_key_id):
             credential = await self._store.find(access_key_id)
@@ -91,10 +100,6 @@ class Authenticator:
                 self._unknown.put(access_key_id, True)
             else:
                 self._known.put(access_key_id, credential)
-        expected = "x" * 40 if credential is None else credential.secret_access_key
-        same = hmac.compare_digest(expected.encode(), secret_access_key.encode())
-        if credential is None or not same:
-            raise _refused("the access key id or the secret access key is wrong")
         return credential
 
     async def user(self, name: str) -> User | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, LogRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -14,11 +15,14 @@ from lakebed_server.reply import Reply, empty, json, last_modified
 
 async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -> Reply:
     """commit."""
-    request = commit_request(call, body)
+    request, key = commit_request(call, body), views.text(p.idempotency_key)
     if p.source_metarange:
+        if key:
+            raise InvalidRequestError("a commit of source_metarange takes no Idempotency-Key: leave one of them out")
         made = await call.engine.commit_tree(p.repository, p.branch, p.source_metarange, request)
-        return json(201, views.commit(made))
-    return json(201, views.commit(await call.engine.commit(p.repository, p.branch, request)))
+    else:
+        made = await call.engine.commit(p.repository, p.branch, request, key)
+    return json(201, views.commit(made))
 
 
 def commit_request(call: Call, body: models.CommitCreation) -> CommitRequest:

@@ -20,7 +20,8 @@ async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: mode
         conflicts_after=views.text(p.conflicts_after),
         conflicts_amount=views.DEFAULT_AMOUNT if p.conflicts_amount is UNSET else p.conflicts_amount,
     )
-    merged = await call.engine.merge(p.repository, p.source_ref, p.destination_branch, request)
+    key = views.text(p.idempotency_key)
+    merged = await call.engine.merge(p.repository, p.source_ref, p.destination_branch, request, key)
     return json(200, models.MergeResult(reference=merged.id))
 
 

@@ -178,6 +178,9 @@ class CleanupSettings:
     interval: float = _setting(60.0, DURATION, "pause between two passes")
     sweep_interval: float = _setting(24 * 3600.0, DURATION, "pause between two sweeps of orphaned files; 0: never")
     orphan_age: float = _setting(24 * 3600.0, DURATION, "how old a file that nothing names must be to be swept")
+    upload_age: float = _setting(
+        7 * 24 * 3600.0, DURATION, "how old an upload in parts may get that nobody completes; then it is given up"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +194,32 @@ class RefSettings:
     )
     interval: float = _setting(60.0, DURATION, "pause between two looks whether refs have changed")
     keep: int = _setting(100, integer(1, 100_000), "how many snapshots of a repository stay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3GatewaySettings:
+    """The S3 gateway: what speaks S3 to this server."""
+
+    listen: str = _setting("", TEXT, "address and port of its own, where all is S3, as 0.0.0.0:9000; empty: none")
+    domain: str = _setting(
+        "",
+        TEXT,
+        "host names that are the gateway's, separated by commas; a name before one is a bucket (sales.s3.example.com)",
+    )
+    region: str = _setting("us-east-1", TEXT, "the region that buckets say they are in; signatures for any are taken")
+    aliases: str = _setting(
+        "", TEXT, "further buckets, each bound to a ref: bucket=repository/ref, separated by commas"
+    )
+    namespace: str = _setting(
+        "", TEXT, "storage namespace below which CreateBucket makes repositories; empty: it makes and deletes none"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySettings:
+    """Other ways in than the REST API."""
+
+    s3: S3GatewaySettings = field(default_factory=S3GatewaySettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +245,7 @@ class Settings:
     cache: CacheSettings = field(default_factory=CacheSettings)
     cleanup: CleanupSettings = field(default_factory=CleanupSettings)
     refs: RefSettings = field(default_factory=RefSettings)
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
     server: ServerSettings = field(default_factory=ServerSettings)
 
     def __repr__(self) -> str:

@@ -19,8 +19,11 @@ def _get_kwargs(
     *,
     body: CommitCreation,
     source_metarange: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
 
     params: dict[str, Any] = {}
 
@@ -128,6 +131,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: CommitCreation,
     source_metarange: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
     """Commit the uncommitted changes of a branch.
 
@@ -138,6 +142,7 @@ def sync_detailed(
         repository (str):
         branch (str):
         source_metarange (str | Unset):
+        idempotency_key (str | Unset):
         body (CommitCreation): A commit to make.
 
     Raises:
@@ -153,6 +158,7 @@ def sync_detailed(
         branch=branch,
         body=body,
         source_metarange=source_metarange,
+        idempotency_key=idempotency_key,
     )
 
     response = client.get_httpx_client().request(
@@ -169,6 +175,7 @@ def sync(
     client: AuthenticatedClient | Client,
     body: CommitCreation,
     source_metarange: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
     """Commit the uncommitted changes of a branch.
 
@@ -179,6 +186,7 @@ def sync(
         repository (str):
         branch (str):
         source_metarange (str | Unset):
+        idempotency_key (str | Unset):
         body (CommitCreation): A commit to make.
 
     Raises:
@@ -195,6 +203,7 @@ def sync(
         client=client,
         body=body,
         source_metarange=source_metarange,
+        idempotency_key=idempotency_key,
     ).parsed
 
 
@@ -205,6 +214,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: CommitCreation,
     source_metarange: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
     """Commit the uncommitted changes of a branch.
 
@@ -215,6 +225,7 @@ async def asyncio_detailed(
         repository (str):
         branch (str):
         source_metarange (str | Unset):
+        idempotency_key (str | Unset):
         body (CommitCreation): A commit to make.
 
     Raises:
@@ -230,6 +241,7 @@ async def asyncio_detailed(
         branch=branch,
         body=body,
         source_metarange=source_metarange,
+        idempotency_key=idempotency_key,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -244,6 +256,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: CommitCreation,
     source_metarange: str | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
     """Commit the uncommitted changes of a branch.
 
@@ -254,6 +267,7 @@ async def asyncio(
         repository (str):
         branch (str):
         source_metarange (str | Unset):
+        idempotency_key (str | Unset):
         body (CommitCreation): A commit to make.
 
     Raises:
@@ -271,5 +285,6 @@ async def asyncio(
             client=client,
             body=body,
             source_metarange=source_metarange,
+            idempotency_key=idempotency_key,
         )
     ).parsed

@@ -21,8 +21,11 @@ def _get_kwargs(
     body: Merge | Unset = UNSET,
     conflicts_after: str | Unset = UNSET,
     conflicts_amount: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
 
     params: dict[str, Any] = {}
 
@@ -131,6 +134,7 @@ def sync_detailed(
     body: Merge | Unset = UNSET,
     conflicts_after: str | Unset = UNSET,
     conflicts_amount: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Error | MergeResult]:
     """Merge a reference into a branch.
 
@@ -144,6 +148,7 @@ def sync_detailed(
         destination_branch (str):
         conflicts_after (str | Unset):
         conflicts_amount (int | Unset):
+        idempotency_key (str | Unset):
         body (Merge | Unset): How to merge.
 
     Raises:
@@ -161,6 +166,7 @@ def sync_detailed(
         body=body,
         conflicts_after=conflicts_after,
         conflicts_amount=conflicts_amount,
+        idempotency_key=idempotency_key,
     )
 
     response = client.get_httpx_client().request(
@@ -179,6 +185,7 @@ def sync(
     body: Merge | Unset = UNSET,
     conflicts_after: str | Unset = UNSET,
     conflicts_amount: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Error | MergeResult | None:
     """Merge a reference into a branch.
 
@@ -192,6 +199,7 @@ def sync(
         destination_branch (str):
         conflicts_after (str | Unset):
         conflicts_amount (int | Unset):
+        idempotency_key (str | Unset):
         body (Merge | Unset): How to merge.
 
     Raises:
@@ -210,6 +218,7 @@ def sync(
         body=body,
         conflicts_after=conflicts_after,
         conflicts_amount=conflicts_amount,
+        idempotency_key=idempotency_key,
     ).parsed
 
 
@@ -222,6 +231,7 @@ async def asyncio_detailed(
     body: Merge | Unset = UNSET,
     conflicts_after: str | Unset = UNSET,
     conflicts_amount: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Error | MergeResult]:
     """Merge a reference into a branch.
 
@@ -235,6 +245,7 @@ async def asyncio_detailed(
         destination_branch (str):
         conflicts_after (str | Unset):
         conflicts_amount (int | Unset):
+        idempotency_key (str | Unset):
         body (Merge | Unset): How to merge.
 
     Raises:
@@ -252,6 +263,7 @@ async def asyncio_detailed(
         body=body,
         conflicts_after=conflicts_after,
         conflicts_amount=conflicts_amount,
+        idempotency_key=idempotency_key,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -268,6 +280,7 @@ async def asyncio(
     body: Merge | Unset = UNSET,
     conflicts_after: str | Unset = UNSET,
     conflicts_amount: int | Unset = UNSET,
+    idempotency_key: str | Unset = UNSET,
 ) -> Error | MergeResult | None:
     """Merge a reference into a branch.
 
@@ -281,6 +294,7 @@ async def asyncio(
         destination_branch (str):
         conflicts_after (str | Unset):
         conflicts_amount (int | Unset):
+        idempotency_key (str | Unset):
         body (Merge | Unset): How to merge.
 
     Raises:
@@ -300,5 +314,6 @@ async def asyncio(
             body=body,
             conflicts_after=conflicts_after,
             conflicts_amount=conflicts_amount,
+            idempotency_key=idempotency_key,
         )
     ).parsed

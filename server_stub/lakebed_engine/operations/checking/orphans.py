@@ -14,6 +14,7 @@ from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.objects import check_size
 from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.object_parts import PARTS
 from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
 from lakebed_engine.vocabulary.reports import Orphan
 
@@ -25,7 +26,7 @@ async def check_files(job: Job) -> list[str]:
     """Orphans below `_lakebed/`. Answers with the folders of which they cannot be told."""
     unknown = [] if job.trees_known else [COMMITS, METARANGES, RANGES]
     if not job.rows_known:
-        unknown.append(LAYERS)
+        unknown += [LAYERS, PARTS]
     async for blob in job.repo.store.list(OURS):
         job.count("files")
         if not _is_named(job, blob.key) and not blob.key.startswith(tuple(unknown)):
@@ -46,6 +47,8 @@ def _is_named(job: Job, key: str) -> bool:
             return key.endswith(suffix) and has(key.removeprefix(folder).removesuffix(suffix))
     if key.startswith(FOLDER):
         return parse_key(key) is not None
+    if key.startswith(PARTS):
+        return ledger.has_file(key[: key.rfind("/") + 1])
     return key == MARKER or ledger.has_file(key)
 
 
@@ -57,9 +60,14 @@ async def check_data(job: Job) -> list[str]:
             job.ledger.see(blob.key)
             job.count("objects")
             check_size(job, said, blob.size)
-        elif job.rows_known and not job.ledger.said_of_object(f"{job.repo.store.uri}/{blob.key}"):
+        elif job.rows_known and not _is_told_of(job, blob.key):
             _orphan(job, blob)
     return [] if job.rows_known else [DATA]
+
+
+def _is_told_of(job: Job, key: str) -> bool:
+    """Whether an entry names it by its full URI, or it is what an upload was put together to."""
+    return bool(job.ledger.said_of_object(f"{job.repo.store.uri}/{key}")) or job.ledger.has_file(key)
 
 
 def _orphan(job: Job, blob: BlobStat) -> None:

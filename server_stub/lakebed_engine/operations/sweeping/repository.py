@@ -24,13 +24,20 @@ from lakebed_engine.operations.sweeping.lease import Lease
 from lakebed_engine.operations.sweeping.ledger import Found, Ledger
 from lakebed_engine.operations.sweeping.roots import read_roots
 from lakebed_engine.operations.sweeping.trees import read_trees
+from lakebed_engine.stores.objects.object_parts import PARTS
 from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
 from lakebed_engine.vocabulary.reports import Orphan, Progress, Sink, SweepOptions, SweepReport
 
 PROBE = "_lakebed/sweep-clock"
 """Written to read the store's clock from its mtime, and removed."""
 
-_FOLDERS = ((COMMITS, ".json"), (METARANGES, ".parquet"), (RANGES, ".parquet"), (LAYERS, ".parquet"))
+_FOLDERS = (
+    (COMMITS, ".json"),
+    (METARANGES, ".parquet"),
+    (RANGES, ".parquet"),
+    (LAYERS, ".parquet"),
+    (PARTS, ""),
+)
 """What is swept, and in this order: while a file is there, so is what it names, and a rebuild can read it."""
 
 _DATA = ("data/", "workspaces/")

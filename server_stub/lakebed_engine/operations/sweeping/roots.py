@@ -24,12 +24,15 @@ from lakebed_engine.operations.context import (
     staging,
 )
 from lakebed_engine.operations.footprints import TOUCHED
+from lakebed_engine.operations.multiparts.records import DUE as UPLOAD_DUE
+from lakebed_engine.operations.multiparts.records import ENDED, PARTS, UPLOADS, decode_ended, decode_upload
 from lakebed_engine.operations.refs import decode_tag
 from lakebed_engine.operations.repositories import COMMITS, MARKER, METADATA
 from lakebed_engine.operations.spans import SPAN
 from lakebed_engine.operations.swap import DROPS, OPERATIONS, Note
 from lakebed_engine.operations.sweeping.ledger import Ledger
 from lakebed_engine.stores.kv.base import KVStore, Row
+from lakebed_engine.stores.objects.object_parts import folder_of
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.tree.trees import METARANGES
@@ -42,7 +45,7 @@ LEASE = b"sweep"
 _KNOWN = (
     b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", b"due/", b"task/", b"task-key/",
     b"running/", OPERATIONS, METADATA, LEASE,
-    TOUCHED, SPAN,
+    TOUCHED, SPAN, UPLOADS, PARTS, ENDED, UPLOAD_DUE,
 )  # fmt: skip
 """Every kind of row. One that is not listed may name files in a way that is not known here."""
 
@@ -73,6 +76,7 @@ async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) ->
         await _check_marker(repo)
         await _check_kinds(ctx, repo)
         await _read_snapshots(repo, ledger)
+        await _read_uploads(ctx, repo, ledger)
         async for rows in of_kind(ctx.kv, repo, b"branch/"):
             for row in rows:
                 await _read_record(ctx, repo, ledger, decode_branch(row.value), data=data)
@@ -120,6 +124,18 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
             continue  # pruned meanwhile
         named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
         ledger.want(named, f"ref snapshot {blob.key}")
+
+
+async def _read_uploads(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+    """Before the branches: an upload that is completed ends in the very batch that stages its object."""
+    async for rows in of_kind(ctx.kv, repo, UPLOADS):
+        for row in rows:
+            upload = decode_upload(row.value)
+            ledger.name([upload.address])
+            ledger.open_prefixes.add(folder_of(upload.address))
+    async for rows in of_kind(ctx.kv, repo, ENDED):
+        for row in rows:  # what is left of their parts is the cleaner's
+            ledger.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
 
 
 async def _read_workspaces(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:

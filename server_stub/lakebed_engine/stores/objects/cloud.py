@@ -25,8 +25,10 @@ from lakebed_engine.stores.objects.cloud_signing import ObstoreSigner
 from lakebed_engine.stores.objects.cloud_stream import Uploader
 from lakebed_engine.stores.objects.local_read import check_range
 from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.multipart import Assembler
 from lakebed_engine.stores.objects.s3_client import S3Client, botocore_installed
 from lakebed_engine.stores.objects.s3_signing import S3Signer
+from lakebed_engine.stores.objects.signed_parts import SignedParts
 from lakebed_engine.stores.objects.signing import Signer
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
@@ -66,6 +68,7 @@ class CloudObjects:
         options = options or CloudOptions()
         self._client = Client(self._place, options)
         self._signer = self._made_signer(options, ids)
+        self._assembler = self._made_assembler(options, ids)
         creator = Creator(self._client, clock or SystemClock(), ids)
         self._uploader = Uploader(self._client, creator, self._threads, ids)
         self._lister = Lister(self._client, foreign=foreign)
@@ -76,6 +79,13 @@ class CloudObjects:
         if not botocore_installed():
             return None
         return S3Signer(S3Client(self._place, options), self._threads, ids, tags=options.tags)
+
+    def _made_assembler(self, options: CloudOptions, ids: Ids) -> Assembler | None:
+        signer = self._signer
+        if signer is None or signer.parts is None:
+            return None
+        copy = signer.parts.copy if isinstance(signer, S3Signer) else None
+        return SignedParts(self._place, signer.parts, self._threads, ids, options.silence_seconds, copy)
 
     @property
     def uri(self) -> str:
@@ -176,6 +186,11 @@ class CloudObjects:
     def signer(self) -> Signer | None:
         """What signs addresses of it; None on S3 where botocore is not installed."""
         return self._signer
+
+    @property
+    def assembler(self) -> Assembler | None:
+        """Its own uploads in parts; None on GCS, and on S3 where botocore is not installed."""
+        return self._assembler
 
     async def _delete(self, names: Sequence[str], key: str) -> None:
         from obstore import delete_async

@@ -21,6 +21,7 @@ from pathlib import Path
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
 from lakebed_engine.stores.objects.local_read import check_range
 from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.multipart import Assembler, own_assembler
 from lakebed_engine.stores.objects.signing import Signer, Signing
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
@@ -151,6 +152,11 @@ class DiskCached:
     def signer(self) -> Signer | None:
         """The store's."""
         return self._store.signer if isinstance(self._store, Signing) else None
+
+    @property
+    def assembler(self) -> Assembler | None:
+        """The store's."""
+        return own_assembler(self._store)
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
         """As the store does; what is read later is cached then."""

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error
+from lakebed_engine.stores.objects.local_concat import concat
 from lakebed_engine.stores.objects.local_list import walk
 from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
 from lakebed_engine.stores.objects.local_read import Reader
@@ -148,6 +149,11 @@ class LocalObjects:
         key_bytes(target)
         async with self.open(source) as chunks:
             await self.put_stream(target, chunks)
+
+    async def concat(self, keys: Sequence[str], target: str) -> None:
+        """The content of objects, one behind the other, as another: copied by the kernel, or shared where it can."""
+        raw = key_bytes(target)
+        await concat(keys, target, raw, reader=self._reader, writer=self._writer, threads=self._threads)
 
     async def _page(self, found: Iterator[BlobStat], prefix: str) -> Sequence[BlobStat]:
         try:

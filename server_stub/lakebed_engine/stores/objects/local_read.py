@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
-from lakebed_engine.stores.objects.base import CHUNK
+from lakebed_engine.stores.objects.base import CHUNK, FilePart
 from lakebed_engine.stores.objects.local_calls import refuse_without, store_error
 from lakebed_engine.stores.objects.local_names import Places, key_bytes
 from lakebed_engine.stores.objects.local_threads import Threads
@@ -108,7 +108,7 @@ class _Stream:
         self._fd, found = self._reader.open(self._key)
         end = self._start + part_length(found.st_size, self._start, self._length)
         self._chunks = self._read(self._start, end)
-        return self._chunks
+        return self._chunks if end - self._start <= SMALL else FilePart(self._fd, self._start, self._chunks)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

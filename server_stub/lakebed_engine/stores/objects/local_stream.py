@@ -8,7 +8,9 @@ the hash's. In memory are at most _WAITING + 2 batches of CHUNK bytes, and whate
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
+import os
 from collections.abc import AsyncIterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -23,6 +25,9 @@ _SYNC_EVERY = 32 << 20
 
 _WAITING = 4
 """Batches that may wait in each lane."""
+
+_NO_COPY = {errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF}
+"""What copy_file_range says where the file system or the kernel has none."""
 
 _PIECES = 256
 """Chunks kept apart in a batch before they are joined; one writev takes 1,024."""
@@ -80,6 +85,26 @@ class Spool:
         """Hash."""
         for chunk in batch:
             self._hash.update(chunk)
+
+    def copy(self, source: int, start: int, length: int) -> int:
+        """Append a part of an open file, and send it to the disk. How much that was: at least a byte.
+
+        The kernel copies, or shares the blocks; where it cannot, the bytes are read and written.
+        """
+        with self._errors():
+            try:
+                done = int(self._calls.copy_file_range(source, self._fd, length, start))
+            except OSError as error:
+                if error.errno not in _NO_COPY:
+                    raise
+                data = os.pread(source, min(length, CHUNK), start)
+                write_all(self._calls, self._fd, data)
+                done = len(data)
+            if not done:
+                raise OSError(errno.EIO, "a part has become shorter")
+            self._calls.fdatasync(self._fd)
+        self.size += done
+        return done
 
     def sync(self) -> None:
         """Send what is written so far to the disk."""

@@ -113,6 +113,11 @@ class MemoryObjects:
         key_bytes(target)
         self._put(target, self._get(source).data, False)
 
+    async def concat(self, keys: Sequence[str], target: str) -> None:
+        """The same bytes, joined."""
+        key_bytes(target)
+        self._put(target, b"".join([self._get(key).data for key in keys]), False)
+
     def _is_older(self, key: str, before: float) -> bool:
         blob = self._blobs.get(key)
         return blob is not None and blob.mtime < before

@@ -127,6 +127,20 @@ class S3Parts:
             writes=True,
         )
 
+    async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> str:
+        """Make a part of an object of this namespace, inside the store; gives its ETag. Raises BlobNotFound."""
+        place = self._client.place
+        told = {
+            "CopySource": {"Bucket": place.bucket, "Key": place.name(source)},
+            "CopySourceRange": f"bytes={start}-{start + length - 1}",
+        }
+        answer = await self.call(
+            "copy a part to",
+            key,
+            lambda calls, at: calls.upload_part_copy(**at, UploadId=upload, PartNumber=number, **told),
+        )
+        return str(answer["CopyPartResult"]["ETag"])
+
     async def abort(self, key: str, upload: str) -> None:
         """Give it up. Raises BlobNotFound."""
         await self.call(

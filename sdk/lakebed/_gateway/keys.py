@@ -1,0 +1,57 @@
+"""Calls about the access keys of the caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakebed._gateway import answers, convert
+from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._wire import Call, Subject
+from lakebed.model import AccessKey, Page
+
+if TYPE_CHECKING:
+    from lakebed_api.models import Credentials
+
+
+def list_page(user: str, *, after: str, amount: int) -> Call[Page[AccessKey]]:
+    """One page of keys, without their secrets."""
+    from lakebed_api.api.auth import list_user_credentials
+    from lakebed_api.models import CredentialsList
+
+    kwargs = list_user_credentials._get_kwargs(user, **clean(after=after, amount=amount))
+    return call("listUserCredentials", kwargs, reads_page(CredentialsList.from_dict, _key, after), Subject())
+
+
+def create(user: str) -> Call[AccessKey]:
+    """Make a key; its secret is in this answer and in no other."""
+    from lakebed_api.api.auth import create_credentials
+    from lakebed_api.models import CredentialsWithSecret
+
+    def read(made: CredentialsWithSecret) -> AccessKey:
+        created = convert.moment(made.creation_date)
+        return AccessKey(convert.text(made.access_key_id), created, convert.text(made.secret_access_key))
+
+    kwargs = create_credentials._get_kwargs(user)
+    return call("createCredentials", kwargs, reads(CredentialsWithSecret.from_dict, read), Subject(), success=201)
+
+
+def get(user: str, key_id: str) -> Call[AccessKey]:
+    """Describe a key."""
+    from lakebed_api.api.auth import get_credentials
+    from lakebed_api.models import Credentials
+
+    kwargs = get_credentials._get_kwargs(user, key_id)
+    return call("getCredentials", kwargs, reads(Credentials.from_dict, _key), Subject())
+
+
+def delete(user: str, key_id: str) -> Call[None]:
+    """Remove a key."""
+    from lakebed_api.api.auth import delete_credentials
+
+    return call(
+        "deleteCredentials", delete_credentials._get_kwargs(user, key_id), answers.nothing, Subject(), success=204
+    )
+
+
+def _key(row: Credentials) -> AccessKey:
+    return AccessKey(convert.text(row.access_key_id), convert.moment(row.creation_date))

@@ -1,0 +1,74 @@
+"""`lakebed key`: the caller's access keys. Over the SDK's `Lake`. A secret is shown once, when its key is made."""
+
+from __future__ import annotations
+
+import click
+
+from lakebed import AccessKey
+from lakebed.cli import output
+from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+
+
+@click.group(cls=Noun)
+def key() -> None:
+    """Make, list and remove your own access keys."""
+
+
+@key.command()
+@pass_app
+def create(app: App) -> None:
+    """Make another access key. Its secret is shown now, and never again.
+
+    \b
+    Example: lakebed key create
+    """
+    with app.lake() as lake:
+        made = lake.create_access_key()
+    text = output.table([("access key id", made.id), ("secret access key", made.secret)])
+    output.show(app, text, {**output.record(made), "secret": made.secret})
+
+
+@key.command("list")
+@pass_app
+def list_(app: App) -> None:
+    """List your access keys.
+
+    \b
+    Example: lakebed key list
+    """
+    with app.lake() as lake:
+        output.rows(app, lake.access_keys(), _line)
+
+
+@key.command()
+@click.argument("found_id", metavar="ID")
+@pass_app
+def show(app: App, found_id: str) -> None:
+    """Show when one of your access keys was made.
+
+    \b
+    Example: lakebed key show AKIA…
+    """
+    with app.lake() as lake:
+        found = lake.access_key(found_id)
+    output.show(app, _line(found), output.record(found))
+
+
+@key.command()
+@click.argument("found_id", metavar="ID")
+@yes_option
+@pass_app
+def delete(app: App, found_id: str, yes: bool) -> None:
+    """Remove one of your access keys; not the one that this command uses.
+
+    \b
+    Example: lakebed key delete AKIA… --yes
+    """
+    confirm(f"Remove access key {output.shown(found_id)}?", yes=yes)
+    with app.lake() as lake:
+        lake.drop_access_key(found_id)
+    output.say(app, f"Access key {output.shown(found_id)} does not work any more.", {"deleted": found_id})
+
+
+def _line(row: AccessKey) -> str:
+    return f"{row.id}  {output.when(row.created)}"

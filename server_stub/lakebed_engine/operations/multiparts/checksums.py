@@ -1,0 +1,106 @@
+"""The checksum of an object out of those of its parts. Pure.
+
+Two kinds, as clients of S3 send them. The sum of the *parts* is that of the parts' raw sums behind one another, with
+their count: `base64-N`. That of the *whole* content can be told from the parts' sums for CRCs only: a CRC is linear, so
+that of `a` and `b` together is that of `a`, carried over as many zero bytes as `b` has, xor that of `b`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final
+
+LENGTHS: Final = {"crc32": 4, "crc32c": 4, "crc64nvme": 8, "sha1": 20, "sha256": 32}
+"""Bytes of a sum of each algorithm."""
+
+WHOLE: Final = {"crc32": 0xEDB88320, "crc32c": 0x82F63B78, "crc64nvme": 0x9A6C9329AC4BC9B5}
+"""The polynomials, reflected, of the CRCs that can tell the whole from the parts."""
+
+_HASHES: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "sha1": lambda data: hashlib.sha1(data, usedforsecurity=False).digest(),
+    "sha256": lambda data: hashlib.sha256(data).digest(),
+}
+
+
+def raw_sum(algorithm: str, text: str) -> bytes | None:
+    """The bytes of a sum in base64; None for what is none."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if len(raw) == LENGTHS[algorithm] else None
+
+
+def of_parts(algorithm: str, sums: Sequence[str]) -> str:
+    """The sum over the parts' sums, as `base64-N`."""
+    data = b"".join(base64.b64decode(one) for one in sums)
+    return f"{base64.b64encode(_sum(algorithm, data)).decode()}-{len(sums)}"
+
+
+def of_whole(algorithm: str, sums: Sequence[str], sizes: Sequence[int]) -> str:
+    """The CRC of the content, out of the CRCs of its parts and their sizes in bytes."""
+    bits = LENGTHS[algorithm] * 8
+    total = 0
+    for one, size in zip(sums, sizes, strict=True):
+        total = _carried(total, size, WHOLE[algorithm], bits) ^ int.from_bytes(base64.b64decode(one), "big")
+    return base64.b64encode(total.to_bytes(bits // 8, "big")).decode()
+
+
+def _sum(algorithm: str, data: bytes) -> bytes:
+    if algorithm in _HASHES:
+        return _HASHES[algorithm](data)
+    if algorithm == "crc32":
+        return zlib.crc32(data).to_bytes(4, "big")
+    length = LENGTHS[algorithm]
+    return _crc(data, WHOLE[algorithm], length * 8).to_bytes(length, "big")
+
+
+def _crc(data: bytes, polynomial: int, bits: int) -> int:
+    """Bit by bit: for the few bytes of parts' sums."""
+    ones = (1 << bits) - 1
+    value = ones
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value >> 1) ^ (polynomial if value & 1 else 0)
+    return value ^ ones
+
+
+def _carried(value: int, zeros: int, polynomial: int, bits: int) -> int:
+    """A CRC, carried over so many zero bytes."""
+    return _times(value, _factor(zeros, polynomial, bits), polynomial, bits) if value else 0
+
+
+@lru_cache(1000)
+def _factor(zeros: int, polynomial: int, bits: int) -> int:
+    """x^(8 zeros) modulo the polynomial. Most parts of an object have one size, so it is made once."""
+    factor, step = 1 << (bits - 1), 0  # reflected: x^0
+    while zeros:
+        if zeros & 1:
+            factor = _times(factor, _square(step, polynomial, bits), polynomial, bits)
+        zeros, step = zeros >> 1, step + 1
+    return factor
+
+
+@lru_cache(1000)
+def _square(step: int, polynomial: int, bits: int) -> int:
+    """x^(8 * 2^step) modulo the polynomial."""
+    if not step:
+        return 1 << (bits - 9)
+    root = _square(step - 1, polynomial, bits)
+    return _times(root, root, polynomial, bits)
+
+
+def _times(one: int, other: int, polynomial: int, bits: int) -> int:
+    """The product of two polynomials modulo a third, all reflected."""
+    product = 0
+    for bit in range(bits - 1, -1, -1):
+        if other >> bit & 1:
+            product ^= one
+        one = (one >> 1) ^ (polynomial if one & 1 else 0)
+    return product

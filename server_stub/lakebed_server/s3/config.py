@@ -1,0 +1,78 @@
+"""What the gateway is told of its surroundings, and how it is read from settings.
+
+Above `vocabulary`. Plain values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lakebed_server.vocabulary import StartError
+
+_LAST_PORT = 65535
+
+
+class Alias(NamedTuple):
+    """What a bucket stands for that is bound to one ref: its keys are paths."""
+
+    repo: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class S3Config:
+    """`listen`: host and port where all is S3; `port`: the port that it became. `domains`: the gateway's hosts.
+
+    `aliases`: buckets bound to refs. `namespace`: the storage namespace below which CreateBucket makes repositories;
+    empty: it may not.
+    """
+
+    listen: tuple[str, int] | None = None
+    port: int | None = None
+    domains: tuple[str, ...] = ()
+    region: str = "us-east-1"
+    aliases: Mapping[str, Alias] = field(default_factory=dict)
+    namespace: str = ""
+
+
+def read_config(
+    listen: str, domain: str, region: str, aliases: str, namespace: str, *, port: int | None = None
+) -> S3Config:
+    """The gateway's settings, and the port of its own. Raises StartError."""
+    return S3Config(
+        domains=read_domains(domain),
+        region=region,
+        aliases=read_aliases(aliases),
+        namespace=namespace,
+        listen=read_listen(listen),
+        port=port,
+    )
+
+
+def read_listen(text: str) -> tuple[str, int] | None:
+    """`0.0.0.0:9000` or `[::1]:9000` as host and port; None when it is empty. Raises StartError."""
+    if not text:
+        return None
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _LAST_PORT):
+        raise StartError(f"gateway.s3.listen: expected address:port, as 0.0.0.0:9000, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def read_aliases(text: str) -> dict[str, Alias]:
+    """`sales-main=sales/main, old=sales/v1` as a map. Raises StartError."""
+    aliases = {}
+    for one in filter(None, (part.strip() for part in text.split(","))):
+        bucket, _, target = one.partition("=")
+        repo, _, ref = target.strip().partition("/")
+        if not (bucket.strip() and repo and ref):
+            raise StartError(f"gateway.s3.aliases: expected bucket=repository/ref, got {one!r}")
+        aliases[bucket.strip()] = Alias(repo, ref)
+    return aliases
+
+
+def read_domains(text: str) -> tuple[str, ...]:
+    """`s3.example.com, localhost` as host names."""
+    return tuple(part.strip().lower() for part in text.split(",") if part.strip())

@@ -1,0 +1,81 @@
+"""Which operation a request is: method, level (service, bucket, object) and subresource.
+
+Above the operations, under `gateway`. A table and nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple
+
+from lakebed_server.reply import Reply
+from lakebed_server.s3 import buckets, copying, fixed, listing, multipart, multipart_listing, reading, writing
+from lakebed_server.s3.address import Level
+from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.copying import SOURCE
+from lakebed_server.s3.vocabulary import S3Error
+
+Operation = Callable[[S3Call], Awaitable[Reply]]
+
+
+class Route(NamedTuple):
+    """An operation under Amazon's name."""
+
+    name: str
+    run: Operation
+
+
+ROUTES: Final[dict[tuple[str, Level, str], Route]] = {
+    ("GET", "service", ""): Route("ListBuckets", buckets.list_buckets),
+    ("HEAD", "bucket", ""): Route("HeadBucket", buckets.head_bucket),
+    ("PUT", "bucket", ""): Route("CreateBucket", buckets.create_bucket),
+    ("DELETE", "bucket", ""): Route("DeleteBucket", buckets.delete_bucket),
+    ("GET", "bucket", ""): Route("ListObjects", listing.list_objects),
+    ("GET", "bucket", "list-type"): Route("ListObjectsV2", listing.list_objects_v2),
+    ("GET", "bucket", "versions"): Route("ListObjectVersions", listing.list_object_versions),
+    ("GET", "bucket", "location"): Route("GetBucketLocation", buckets.get_location),
+    ("POST", "bucket", "delete"): Route("DeleteObjects", writing.delete_objects),
+    ("GET", "object", ""): Route("GetObject", reading.get_object),
+    ("HEAD", "object", ""): Route("HeadObject", reading.head_object),
+    ("GET", "object", "attributes"): Route("GetObjectAttributes", reading.get_object_attributes),
+    ("PUT", "object", ""): Route("PutObject", writing.put_object),
+    ("DELETE", "object", ""): Route("DeleteObject", writing.delete_object),
+    ("GET", "bucket", "uploads"): Route("ListMultipartUploads", multipart_listing.list_multipart_uploads),
+    ("POST", "object", "uploads"): Route("CreateMultipartUpload", multipart.create_multipart_upload),
+    ("PUT", "object", "uploadId"): Route("UploadPart", multipart.upload_part),
+    ("GET", "object", "uploadId"): Route("ListParts", multipart_listing.list_parts),
+    ("POST", "object", "uploadId"): Route("CompleteMultipartUpload", multipart.complete_multipart_upload),
+    ("DELETE", "object", "uploadId"): Route("AbortMultipartUpload", multipart.abort_multipart_upload),
+}
+"""By method, level and subresource."""
+
+_COPY: Final = Route("CopyObject", copying.copy_object)
+
+
+def _add_fixed() -> None:
+    """What is kept nowhere: fixed answers to reads, and none to writes."""
+    for name, (root, inner) in fixed.DOCUMENTS.items():
+        ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", fixed.document(root, inner))
+    for name, (code, message) in fixed.ABSENT.items():
+        ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", fixed.absent(code, message))
+    for name, (root, inner) in fixed.OF_OBJECTS.items():
+        ROUTES["GET", "object", name] = Route(f"GetObject:{name}", fixed.of_object(root, inner))
+    levels: tuple[Level, ...] = ("bucket", "object")
+    for name in (*fixed.DOCUMENTS, *fixed.ABSENT, *fixed.OF_OBJECTS, *fixed.NEVER):
+        for level in levels:
+            for method in ("GET", "PUT", "POST", "DELETE"):
+                ROUTES.setdefault((method, level, name), Route(f"{method}:{name}", fixed.never))
+
+
+_add_fixed()
+
+SUBRESOURCES: Final = frozenset(subresource for _, _, subresource in ROUTES if subresource)
+
+
+def find(call: S3Call) -> Route:
+    """The operation of a request. Raises S3Error: MethodNotAllowed, NotImplemented."""
+    subresource = next((name for name in call.query if name in SUBRESOURCES), "") if call.query else ""
+    route = ROUTES.get((call.method, call.address.level, subresource))
+    if route is None:
+        raise S3Error("MethodNotAllowed", "The specified method is not allowed against this resource.")
+    return _COPY if route.run is writing.put_object and SOURCE in call.headers else route

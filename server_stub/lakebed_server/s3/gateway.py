@@ -1,0 +1,95 @@
+"""The gateway as an ASGI application: one S3 request from its first byte to the last of the answer.
+
+Above `dispatch` and `signatures`, under `app`. As `api` does for REST: who, then what, then the operation; whatever is
+raised becomes an answer in `errors`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from lakebed_server.call import Call, Services
+from lakebed_server.exchange import Exchange
+from lakebed_server.logs import RequestLog
+from lakebed_server.reply import Reply
+from lakebed_server.s3 import dispatch
+from lakebed_server.s3.address import is_domain
+from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.config import S3Config
+from lakebed_server.s3.errors import respond
+from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks_signed
+from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.vocabulary import ClientGoneError, Receive, Scope, Send
+
+log = logging.getLogger("lakebed.s3")
+
+CLIENT_GONE = 499  # never sent: what the log says when nobody was there to answer
+
+
+class Gateway:
+    """The ASGI application for requests that `is_for` takes."""
+
+    def __init__(
+        self,
+        services: Services,
+        config: S3Config,
+        *,
+        request_log: RequestLog | None = None,
+        clock: Clock = time.time,
+    ) -> None:
+        self._services = services
+        self._config = config
+        self._log = request_log or RequestLog()
+        self._clock = clock
+        self._keys = Keys(services.authenticator)
+        self._headers = [(b"server", b"lakebed/" + services.installation.version.encode())]
+
+    def is_for(self, scope: Scope, *, is_api: bool) -> bool:
+        """Whether a request is S3's: by the port it came to, its signature, or its Host. `is_api`: by its path it is
+        one of the REST API, which may have the same host.
+        """
+        config = self._config
+        if config.port is not None and (scope.get("server") or ("", None))[1] == config.port:
+            return True
+        if looks_signed(scope["headers"], scope["query_string"]):
+            return True
+        if is_api or not config.domains:
+            return False
+        return any(name == b"host" and is_domain(value, config) for name, value in scope["headers"])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Raises nothing but cancellation."""
+        base = Call(scope, receive, self._services)
+        exchange = Exchange(base, send, [*self._headers, (b"x-amz-request-id", base.request_id.encode())])
+        resource = base.path.decode("ascii", "replace")
+        try:
+            try:
+                await exchange.send(await self._answer(base, scope), receive)
+            except (ClientGoneError, asyncio.CancelledError):
+                raise
+            except Exception as error:
+                if exchange.status:
+                    raise
+                await exchange.send(respond(error, base, resource), receive)
+        except ClientGoneError:
+            exchange.status = exchange.status or CLIENT_GONE
+        except Exception:
+            # the status is out: all that is left is to break off, so that nobody takes the part for the whole
+            log.exception("a response broke off", extra={"request_id": base.request_id})
+        finally:
+            self._log_request(base, exchange)
+
+    async def _answer(self, base: Call, scope: Scope) -> Reply:
+        call = S3Call(base, scope, self._config)
+        call.read()
+        base.user = await authenticate(call, self._keys, self._clock)
+        route = dispatch.find(call)
+        base.operation = f"s3:{route.name}"
+        return await route.run(call)
+
+    def _log_request(self, call: Call, exchange: Exchange) -> None:
+        seconds = time.perf_counter() - call.started
+        if self._log.wants(call.method, exchange.status, seconds):
+            self._log.write(call.log_fields(exchange.status, exchange.sent, seconds), exchange.status)

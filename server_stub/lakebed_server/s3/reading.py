@@ -1,0 +1,149 @@
+"""GetObject, HeadObject, GetObjectAttributes.
+
+Above `headers` and `conditions`; called by `dispatch`. Uncommitted changes are read, as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lakebed_engine.vocabulary.errors import InvalidRangeError
+from lakebed_engine.vocabulary.records import Entry
+
+from lakebed_server.reply import Reply, StreamReply, last_modified
+from lakebed_server.s3 import conditions, headers, replies
+from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.marker import is_root, root
+from lakebed_server.s3.replies import tag
+from lakebed_server.s3.vocabulary import S3Error, invalid_argument
+from lakebed_server.streaming.ranges import Slice, parse_range
+from lakebed_server.vocabulary import Header
+
+_RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
+_RUN = re.compile(r"(\d+)x(\d+)", re.ASCII)
+
+
+class Part(NamedTuple):
+    """What is asked for: the status, the bytes, and the headers that say so."""
+
+    status: int
+    slice: Slice
+    headers: tuple[Header, ...] = ()
+
+
+async def get_object(call: S3Call) -> Reply:
+    """GetObject."""
+    reply, entry, part = await _answer(call)
+    if entry is None or part is None or part.slice.length == 0:
+        return reply
+    source = call.engine.open_entry(call.repo, entry, part.slice.start, part.slice.length)
+    return StreamReply(reply.status, source, part.slice.length, reply.headers)
+
+
+async def head_object(call: S3Call) -> Reply:
+    """HeadObject."""
+    reply, _, part = await _answer(call)
+    if part is not None:
+        reply.length = part.slice.length
+    return reply
+
+
+async def get_object_attributes(call: S3Call) -> Reply:
+    """GetObjectAttributes. Without checksums: they are verified, and not kept."""
+    entry = await stat(call)
+    asked = {one.strip() for one in call.header(b"x-amz-object-attributes").split(",")}
+    inner = tag("ETag", entry.etag) if "ETag" in asked else ""
+    if "ObjectParts" in asked and entry.parts:
+        inner += f"<ObjectParts><PartsCount>{entry.parts}</PartsCount></ObjectParts>"
+    if "StorageClass" in asked:
+        inner += "<StorageClass>STANDARD</StorageClass>"
+    if "ObjectSize" in asked:
+        inner += f"<ObjectSize>{entry.size}</ObjectSize>"
+    return replies.xml("GetObjectAttributesResponse", inner, headers=(last_modified(entry.mtime),))
+
+
+async def stat(call: S3Call) -> Entry:
+    """The entry that a key names. Raises S3Error: NoSuchKey; NoSuchVersion for a version."""
+    refuse_versions(call)
+    if is_root(call):
+        return await root(call)
+    if not call.path:
+        raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", call.key),))
+    return await call.engine.stat(call.repo, call.ref, call.path)
+
+
+def refuse_versions(call: S3Call) -> None:
+    """Raises S3Error when a version is asked for: what was is read by a commit's id, in the place of the branch."""
+    if call.query.get("versionId", "null") not in ("null", ""):
+        raise S3Error("NoSuchVersion", "Versions of objects are commits here: read <commit id>/<path> instead.")
+
+
+async def _answer(call: S3Call) -> tuple[Reply, Entry | None, Part | None]:
+    entry = await stat(call)
+    validators = (_etag(entry), last_modified(entry.mtime))
+    if conditions.check(call.headers, entry) == "unchanged":
+        return Reply(304, headers=validators), None, None
+    part = _part(call, entry)
+    found = headers.told(entry)
+    replaced = headers.overrides(call) if call.query else None
+    if replaced:
+        found = [(name, value) for name, value in found if name not in replaced] + list(replaced.items())
+    reply = Reply(part.status, headers=(*validators, *found, (b"accept-ranges", b"bytes"), *part.headers))
+    return reply, entry, part
+
+
+def _part(call: S3Call, entry: Entry) -> Part:
+    number = call.query.get("partNumber")
+    asked = call.headers.get(b"range")
+    if number is not None:
+        if asked is not None:
+            raise S3Error("InvalidRequest", "Cannot specify both Range header and partNumber query parameter")
+        return _numbered(call.number("partNumber", 0), entry)
+    if asked is None or not conditions.range_is_for(call.headers, entry):
+        return Part(200, Slice(0, entry.size))
+    text = asked.decode("latin-1")
+    found = _RANGE.fullmatch(text)
+    if found is None or (found[2] and int(found[2][:20]) < int(found[1][:20])):
+        return Part(200, Slice(0, entry.size))  # what is no single range is not there, as S3 has it
+    try:
+        part = parse_range(text, entry.size)
+    except InvalidRangeError:
+        raise S3Error(
+            "InvalidRange",
+            "The requested range is not satisfiable",
+            headers=((b"content-range", b"bytes */%d" % entry.size),),
+            details=(("RangeRequested", text), ("ActualObjectSize", str(entry.size))),
+        ) from None
+    return Part(206, part, (_content_range(part, entry.size),))
+
+
+def _numbered(number: int, entry: Entry) -> Part:
+    if number < 1:
+        raise invalid_argument("Part number must be an integer between 1 and 10000, inclusive")
+    sizes = _sizes(entry)
+    if number > len(sizes):
+        raise S3Error("InvalidPartNumber", "The requested partnumber is not satisfiable")
+    part = Slice(sum(sizes[: number - 1]), sizes[number - 1])
+    count: tuple[Header, ...] = ((b"x-amz-mp-parts-count", b"%d" % len(sizes)),) if entry.parts else ()
+    if not part.length:
+        return Part(200, part, count)
+    return Part(206, part, (_content_range(part, entry.size), *count))
+
+
+def _sizes(entry: Entry) -> list[int]:
+    """The sizes of its parts; of what was not written in parts, or not here, one."""
+    sizes = [
+        int(size)
+        for count, size in _RUN.findall(entry.metadata.get(headers.PARTS, ""))
+        for _ in range(min(int(count), 10_000))
+    ]
+    return sizes if sizes and sum(sizes) == entry.size else [entry.size]
+
+
+def _content_range(part: Slice, size: int) -> Header:
+    return (b"content-range", b"bytes %d-%d/%d" % (part.start, part.start + part.length - 1, size))
+
+
+def _etag(entry: Entry) -> Header:
+    return (b"etag", f'"{entry.etag}"'.encode("ascii", "replace"))

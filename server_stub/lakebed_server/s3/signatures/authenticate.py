@@ -1,0 +1,45 @@
+"""Who sent an S3 request: the one place where a signature is asked for.
+
+Above `v4` and `v2`, under `gateway`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.signatures import v2, v4
+from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.s3.vocabulary import S3Error
+
+Clock = Callable[[], float]
+
+
+async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> str:
+    """The name of the user who signed the request; the body's promises are noted in the call. Raises S3Error."""
+    authorization = call.headers.get(b"authorization")
+    by_query = "X-Amz-Algorithm" in call.query or "AWSAccessKeyId" in call.query
+    if b"x-amz-security-token" in call.headers or "X-Amz-Security-Token" in call.query:
+        raise S3Error("InvalidToken", "This server has no temporary credentials: use an access key without a token.")
+    if authorization is None:
+        if "X-Amz-Algorithm" in call.query:
+            return await v4.by_query(call, keys, clock())
+        if "AWSAccessKeyId" in call.query:
+            return await v2.by_query(call, keys, clock())
+        raise S3Error("AccessDenied", "Access Denied: sign the request with an access key of this server.")
+    if by_query:
+        raise S3Error("InvalidArgument", "Only one auth mechanism allowed.")
+    if authorization.startswith(v4.ALGORITHM + b" "):
+        return await v4.by_header(call, keys, authorization, clock())
+    if authorization.startswith(b"AWS "):
+        return await v2.by_header(call, keys, authorization, clock())
+    raise S3Error("InvalidArgument", "Unsupported Authorization Type")
+
+
+def looks_signed(headers: list[tuple[bytes, bytes]], query: bytes) -> bool:
+    """Whether a request is signed as Amazon's are, and so meant for the gateway."""
+    for name, value in headers:
+        if name == b"authorization":
+            return value.startswith(b"AWS")
+    return bool(query) and (b"X-Amz-Algorithm=" in query or b"AWSAccessKeyId=" in query)

@@ -1,0 +1,47 @@
+"""The times that signatures carry, and how far they may be from ours. Pure."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from email.utils import parsedate_tz
+from functools import lru_cache
+from typing import Final
+
+from lakebed_server.s3.vocabulary import S3Error
+
+SKEW: Final = 15 * 60
+"""Seconds between a client's clock and ours, at most."""
+
+_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z", re.ASCII)
+
+
+@lru_cache(256)
+def seconds_of(text: str) -> int | None:
+    """Unix seconds of `20130524T000000Z`, or None."""
+    found = _BASIC.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) for part in found.groups())
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        return None
+    return calendar.timegm((year, month, day, hour, minute, second))
+
+
+def seconds_of_http(text: str) -> int | None:
+    """Unix seconds of a Date header, or None."""
+    found = parsedate_tz(text)
+    if found is None:
+        return seconds_of(text)
+    try:
+        return calendar.timegm(found[:6]) - (found[9] or 0)
+    except (ValueError, OverflowError):
+        return None
+
+
+def require_near(seconds: int, now: float) -> None:
+    """Raises S3Error: RequestTimeTooSkewed."""
+    if abs(seconds - now) > SKEW:
+        raise S3Error(
+            "RequestTimeTooSkewed", "The difference between the request time and the current time is too large."
+        )

@@ -1,0 +1,51 @@
+"""Access keys, and the keys of a day that are made from their secrets.
+
+Under `v4` and `v2`, over `auth.authenticate`. A secret costs a read of the KV store once in a while, and a day's key
+four HMACs once a day.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import OrderedDict
+from typing import Final
+
+from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.credentials import Credential
+from lakebed_server.s3.vocabulary import S3Error
+
+_MOST: Final = 1024
+_LONGEST: Final = 128
+"""Characters of an access key id that is looked for."""
+
+
+class Keys:
+    """Finds access keys, and remembers the newest `_MOST` keys of a day."""
+
+    def __init__(self, authenticator: Authenticator) -> None:
+        self._authenticator = authenticator
+        self._days: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+
+    async def find(self, access_key_id: str) -> Credential:
+        """The access key. Raises S3Error: InvalidAccessKeyId."""
+        found = await self._authenticator.find(access_key_id) if len(access_key_id) <= _LONGEST else None
+        if found is None:
+            raise S3Error(
+                "InvalidAccessKeyId",
+                "The AWS Access Key Id you provided does not exist in our records.",
+                details=(("AWSAccessKeyId", access_key_id),),
+            )
+        return found
+
+    def of_day(self, secret: str, day: str, region: str) -> bytes:
+        """The signing key that Version 4 derives from a secret for a day and a region."""
+        which = (secret, day, region)
+        key = self._days.get(which)
+        if key is None:
+            key = f"AWS4{secret}".encode()
+            for part in (day, region, "s3", "aws4_request"):
+                key = hmac.digest(key, part.encode(), "sha256")
+            self._days[which] = key
+            if len(self._days) > _MOST:
+                self._days.popitem(last=False)
+        return key

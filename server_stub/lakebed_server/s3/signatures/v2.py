@@ -1,0 +1,85 @@
+"""Signature Version 2: older, and still what some tools send. In the Authorization header and in the query.
+
+Above `keys`, under `authenticate`. HMAC-SHA1 over a few lines of the request, in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+from typing import Final
+
+from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.signatures.dates import require_near, seconds_of_http
+from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.s3.signatures.v4 import mismatch
+from lakebed_server.s3.vocabulary import S3Error
+
+_RESOURCES: Final = frozenset(
+    b"accelerate acl cors defaultObjectAcl delete inventory lifecycle location logging metrics notification partNumber "
+    b"policy replication requestPayment response-cache-control response-content-disposition "
+    b"response-content-encoding response-content-language response-content-type response-expires restore select "
+    b"select-type tagging torrent uploadId uploads versionId versioning versions website".split()
+)
+"""The parts of a query that are signed."""
+
+
+async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
+    """Check `AWS id:signature`; who signed. Raises S3Error."""
+    access_key_id, colon, signature = authorization[4:].strip().decode("latin-1").rpartition(":")
+    if not colon:
+        raise S3Error("InvalidArgument", "AWS authorization header is invalid. Expected AwsAccessKeyId:signature")
+    sent = call.header(b"x-amz-date") or call.header(b"date")
+    seconds = seconds_of_http(sent) if sent else None
+    if seconds is None:
+        raise S3Error("AccessDenied", "AWS authentication requires a valid Date or x-amz-date header")
+    require_near(seconds, now)
+    date = b"" if b"x-amz-date" in call.headers else call.headers.get(b"date", b"")
+    return await _check(call, keys, access_key_id, signature, date)
+
+
+async def by_query(call: S3Call, keys: Keys, now: float) -> str:
+    """Check a signed URL; who signed. Raises S3Error."""
+    query = call.query
+    expires, signature = query.get("Expires", ""), query.get("Signature", "")
+    if not (expires and signature):
+        raise S3Error("AccessDenied", "Query-string authentication requires the Signature, Expires and AWSAccessKeyId")
+    if not (expires.isascii() and expires.isdigit() and len(expires) < 16):
+        raise S3Error("AccessDenied", "Invalid date (should be seconds since epoch): Expires")
+    if now > int(expires):
+        raise S3Error("AccessDenied", "Request has expired")
+    return await _check(call, keys, query["AWSAccessKeyId"], signature, expires.encode())
+
+
+async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> str:
+    credential = await keys.find(access_key_id)
+    to_sign = string_to_sign(call, date)
+    digest = hmac.digest(credential.secret_access_key.encode(), to_sign, "sha1")
+    sent = signature.encode("utf-8", "replace")
+    if not hmac.compare_digest(base64.b64encode(digest), sent):
+        raise mismatch(access_key_id, to_sign, sent)
+    call.read_payload(chunked=False)
+    return credential.user
+
+
+def string_to_sign(call: S3Call, date: bytes) -> bytes:
+    """The lines that are signed."""
+    found = call.headers
+    lines = [call.method.encode(), found.get(b"content-md5", b""), found.get(b"content-type", b""), date]
+    amazon = sorted((name, value) for name, value in found.items() if name.startswith(b"x-amz-"))
+    lines += [name + b":" + value.strip() for name, value in amazon]
+    return b"\n".join((*lines, _resource(call)))
+
+
+def _resource(call: S3Call) -> bytes:
+    bucket = b"/" + call.bucket.encode() if call.in_host else b""
+    signed = sorted((name, value) for name, value in call.pairs if name in _RESOURCES)
+    if not signed:
+        return bucket + call.base.path
+    bare = {part for part in call.raw_query.split(b"&") if b"=" not in part}
+    return (
+        bucket
+        + call.base.path
+        + b"?"
+        + b"&".join(name if name in bare else name + b"=" + value for name, value in signed)
+    )

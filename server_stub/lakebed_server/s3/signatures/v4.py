@@ -1,0 +1,198 @@
+"""Signature Version 4: in the Authorization header, and in the query of a presigned URL.
+
+Above `canonical` and `keys`, under `authenticate`. Written from Amazon's public description of it. Any region is taken:
+the signature proves the secret, and nothing here is in one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import time
+from typing import Final, NamedTuple
+
+from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.chunked import ChunkSigner
+from lakebed_server.s3.signatures import canonical
+from lakebed_server.s3.signatures.dates import SKEW, require_near, seconds_of, seconds_of_http
+from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.s3.vocabulary import S3Error
+
+ALGORITHM: Final = b"AWS4-HMAC-SHA256"
+LONGEST: Final = 7 * 24 * 3600
+"""Seconds that a presigned URL may be good for."""
+
+UNSIGNED: Final = b"UNSIGNED-PAYLOAD"
+_SHA256 = re.compile(rb"[0-9a-fA-F]{64}")
+_SIGNED_CHUNKS = frozenset({b"STREAMING-AWS4-HMAC-SHA256-PAYLOAD", b"STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"})
+_UNSIGNED_CHUNKS = b"STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+_MAY_BE_UNSIGNED = frozenset({b"x-amz-user-agent", b"x-amz-cf-id"})
+"""Said by browsers and added on the way, and never read here."""
+
+
+class Claim(NamedTuple):
+    """What a request says about its signature. `scope` is `20130524/us-east-1/s3/aws4_request`."""
+
+    access_key_id: str
+    day: str
+    region: str
+    scope: bytes
+    signed_headers: bytes
+    signature: bytes
+
+
+async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
+    """Check the Authorization header; who signed. Raises S3Error."""
+    fields = _fields(authorization)
+    claim = _claim(fields, "AuthorizationHeaderMalformed", "Credential", "SignedHeaders", "Signature")
+    date = _date_of_headers(call)
+    require_near(_require_day(claim, date, "AuthorizationHeaderMalformed"), now)
+    payload = call.headers.get(b"x-amz-content-sha256")
+    if payload is None:
+        raise S3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256")
+    return await _check(call, keys, claim, date, canonical.query(call.pairs), payload)
+
+
+async def by_query(call: S3Call, keys: Keys, now: float) -> str:
+    """Check a presigned URL; who signed. Raises S3Error."""
+    query = call.query
+    bad = "AuthorizationQueryParametersError"
+    if query["X-Amz-Algorithm"] != ALGORITHM.decode():
+        raise S3Error(bad, 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"')
+    fields = {name: query.get(f"X-Amz-{name}", "") for name in ("Credential", "SignedHeaders", "Signature")}
+    claim = _claim(fields, bad, *fields)
+    date = query.get("X-Amz-Date", "")
+    _require_unexpired(_require_day(claim, date, bad), query.get("X-Amz-Expires", ""), now)
+    signed = claim.signed_headers.split(b";")
+    sent = call.headers.get(b"x-amz-content-sha256")
+    hashed = query.get("X-Amz-Content-Sha256", "").encode() or UNSIGNED
+    if sent is not None and b"x-amz-content-sha256" in signed:
+        hashed = sent
+    pairs = canonical.query(call.pairs, without=b"X-Amz-Signature")
+    return await _check(call, keys, claim, date, pairs, hashed, sent)
+
+
+async def _check(
+    call: S3Call, keys: Keys, claim: Claim, date: str, query: bytes, payload: bytes, said: bytes | None = None
+) -> str:
+    """`payload` is what is signed of the body; `said` what else is promised of it, where the URL leaves it open."""
+    signed = claim.signed_headers.split(b";")
+    _require_signed(call, signed)
+    credential = await keys.find(claim.access_key_id)
+    lines = canonical.headers(signed, call.headers)
+    request = canonical.request(call.method, call.base.path, query, lines, claim.signed_headers, payload)
+    to_sign = b"\n".join((ALGORITHM, date.encode(), claim.scope, hashlib.sha256(request).hexdigest().encode()))
+    key = keys.of_day(credential.secret_access_key, claim.day, claim.region)
+    expected = hmac.digest(key, to_sign, "sha256").hex().encode()
+    if not hmac.compare_digest(expected, claim.signature):
+        raise mismatch(claim.access_key_id, to_sign, claim.signature, request)
+    _read_payload(call, said or payload, ChunkSigner(key, date.encode(), claim.scope, expected))
+    return credential.user
+
+
+def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
+    chunked = True
+    if payload in _SIGNED_CHUNKS:
+        call.payload.signer = signer
+    elif payload != _UNSIGNED_CHUNKS:
+        chunked = False
+        if _SHA256.fullmatch(payload) is not None:
+            call.payload.sha256 = payload
+        elif payload.startswith(b"STREAMING-"):
+            raise S3Error("NotImplemented", "This way to sign a body in chunks is not implemented.")
+        elif payload != UNSIGNED:
+            raise S3Error(
+                "InvalidArgument",
+                "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, one of STREAMING-*, or a valid sha256 value.",
+            )
+    call.read_payload(chunked=chunked)
+
+
+def _fields(authorization: bytes) -> dict[str, str]:
+    text = authorization[len(ALGORITHM) :].decode("latin-1")
+    pairs = (part.strip().partition("=") for part in text.split(","))
+    return {name: value for name, _, value in pairs}
+
+
+def _claim(fields: dict[str, str], code: str, credential: str, signed_headers: str, signature: str) -> Claim:
+    if not (fields.get(credential) and fields.get(signed_headers) and fields.get(signature)):
+        raise S3Error(code, f"The authorization needs {credential}, {signed_headers} and {signature}.")
+    parts = fields[credential].rsplit("/", 4)
+    if len(parts) != 5 or parts[3] != "s3" or parts[4] != "aws4_request":
+        raise S3Error(code, "The Credential is mal-formed; expecting <access-key-id>/YYYYMMDD/REGION/s3/aws4_request.")
+    access_key_id, day, region, *_ = parts
+    scope = "/".join(parts[1:]).encode("utf-8", "replace")
+    return Claim(
+        access_key_id,
+        day,
+        region,
+        scope,
+        fields[signed_headers].encode("utf-8", "replace"),
+        fields[signature].encode("utf-8", "replace"),
+    )
+
+
+def _date_of_headers(call: S3Call) -> str:
+    date = call.header(b"x-amz-date")
+    if date:
+        return date
+    seconds = seconds_of_http(call.header(b"date")) if b"date" in call.headers else None
+    if seconds is None or not 0 <= seconds < 1 << 36:
+        raise S3Error("AccessDenied", "AWS authentication requires a valid Date or x-amz-date header")
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
+
+
+def _require_day(claim: Claim, date: str, code: str) -> int:
+    seconds = seconds_of(date)
+    if seconds is None:
+        raise S3Error("AccessDenied", "AWS authentication requires a valid Date or x-amz-date, like 20130524T000000Z")
+    if not date.startswith(claim.day) or len(claim.day) != 8:
+        raise S3Error(code, "The date of the credential is not the day of the request.")
+    return seconds
+
+
+def _require_unexpired(signed_at: int, expires: str, now: float) -> None:
+    if not (expires.isascii() and expires.isdigit() and len(expires) < 10 and 1 <= int(expires) <= LONGEST):
+        raise S3Error(
+            "AuthorizationQueryParametersError",
+            f"X-Amz-Expires must be a number of seconds between 1 and {LONGEST}.",
+        )
+    if signed_at - now > SKEW:
+        raise S3Error("AccessDenied", "Request is not valid yet")
+    if now > signed_at + int(expires):
+        raise S3Error("AccessDenied", "Request has expired")
+
+
+def _require_signed(call: S3Call, signed: list[bytes]) -> None:
+    """Nobody on the way may add what changes the meaning of a request."""
+    missing = [b"host"] if b"host" not in signed else []
+    presigned = b"authorization" not in call.headers
+    for name in call.headers:
+        if name.startswith(b"x-amz-") and name not in signed and name not in _MAY_BE_UNSIGNED:
+            if presigned and name == b"x-amz-content-sha256":
+                continue  # says nothing that the URL's holder could not choose anyway
+            missing.append(name)
+    if missing:
+        raise S3Error(
+            "AccessDenied",
+            "There were headers present in the request which were not signed",
+            details=(("HeadersNotSigned", ", ".join(name.decode("latin-1") for name in missing)),),
+        )
+
+
+def mismatch(access_key_id: str, to_sign: bytes, signature: bytes, request: bytes = b"") -> S3Error:
+    """What tells the client what was signed here, so that it can be compared with its own."""
+    details = [
+        ("AWSAccessKeyId", access_key_id),
+        ("StringToSign", to_sign.decode("utf-8", "replace")),
+        ("SignatureProvided", signature.decode("latin-1")),
+    ]
+    if request:
+        details.append(("CanonicalRequest", request.decode("utf-8", "replace")))
+    return S3Error(
+        "SignatureDoesNotMatch",
+        "The request signature we calculated does not match the signature you provided. Check your key and signing "
+        "method.",
+        details=tuple(details),
+    )

@@ -1,0 +1,48 @@
+"""One `lakebed serve` with the gateway on, and a fresh repository for each test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import lakebed
+import pytest
+
+from tests.s3.target import Target
+from tests.support.server import RunningServer, running_server
+
+DOMAIN = "s3.lakebed.test"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """Told of a domain, so that buckets may stand in the host as well."""
+    with running_server(tmp_path_factory, environment={"LAKEBED_GATEWAY_S3_DOMAIN": DOMAIN}) as started:
+        yield started
+
+
+@pytest.fixture(params=["repository", "bound"])
+def target(request: pytest.FixtureRequest, server: RunningServer, repo: lakebed.Repository) -> Target:
+    """The branch main as a folder of a bucket, and as a bucket."""
+    bucket, prefix = (repo.id, "main/") if request.param == "repository" else (f"{repo.id}.main", "")
+    return Target(server.endpoint, server.access_key_id, server.secret_access_key, bucket, prefix)
+
+
+@pytest.fixture
+def branch(server: RunningServer, repo: lakebed.Repository) -> Target:
+    """The branch main as a folder of a bucket, where the test needs it so."""
+    return Target(server.endpoint, server.access_key_id, server.secret_access_key, repo.id, "main/")
+
+
+@pytest.fixture(scope="session")
+def tool() -> Callable[[str], Path]:
+    """The program of a client's package, which lies beside Python."""
+
+    def find(name: str) -> Path:
+        program = Path(sys.executable).parent / name
+        assert program.is_file(), f"{program} is not there: `make s3` installs it"
+        return program
+
+    return find

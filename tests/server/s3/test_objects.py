@@ -1,0 +1,390 @@
+"""Objects over the gateway: what is written is read, with its headers; conditions, ranges, copies, deletes."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest, WorkspaceRequest
+
+from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml
+
+X = "/lake/main/x"
+
+
+def delete_xml(*keys: str, quiet: bool = False, rest: str = "") -> bytes:
+    rows = "".join(f"<Object><Key>{key}</Key>{rest}</Object>" for key in keys)
+    quietly = "<Quiet>true</Quiet>" if quiet else ""
+    return f'<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{quietly}{rows}</Delete>'.encode()
+
+
+def test_what_is_written_is_read_with_its_headers(bucket: Bucket) -> None:
+    headers = {
+        "content_type": "text/csv; charset=utf-8",
+        "cache_control": "no-store",
+        "content_disposition": 'attachment; filename="a.csv"',
+        "content_encoding": "gzip, aws-chunked",
+        "content_language": "de",
+        "expires": "Thu, 01 Dec 2033 16:00:00 GMT",
+        "x_amz_meta_owner": "me",
+        "x_amz_meta_UPPER": "Mixed Case",
+        "x_amz_meta_word": "=?UTF-8?B?w7xiZXI=?=",
+        "x_amz_storage_class": "STANDARD",
+        "x_amz_acl": "bucket-owner-full-control",
+        "x_amz_decoded_content_length": "4",
+    }
+    assert bucket("PUT", X, b"4\r\ndata\r\n0\r\n\r\n", payload=UNSIGNED, **headers).status == 200
+    etag = f'"{hashlib.md5(b"data").hexdigest()}"'
+    for method in ("GET", "HEAD"):
+        answer = bucket(method, X)
+        assert answer.status == 200
+        assert answer.body == (b"data" if method == "GET" else b"")
+        told = answer.headers
+        assert told["content-length"] == "4"
+        assert told["etag"] == etag
+        assert told["content-encoding"] == "gzip"
+        for name in ("content_type", "cache_control", "content_disposition", "content_language", "expires"):
+            assert told[name.replace("_", "-")] == headers[name]
+        assert (told["x-amz-meta-owner"], told["x-amz-meta-upper"]) == ("me", "Mixed Case")
+        assert told["x-amz-meta-word"] == "=?utf-8?b?w7xiZXI=?="
+        assert told["accept-ranges"] == "bytes"
+        assert "last-modified" in told
+        assert "x-amz-request-id" in told
+    entry = bucket.run(bucket.engine.stat("lake", "main", "x"))
+    assert entry.content_type == headers["content_type"]
+    assert {key: value for key, value in entry.metadata.items() if not key.startswith("::s3::")} == {
+        "owner": "me",
+        "upper": "Mixed Case",
+        "word": "über",
+    }
+
+
+def test_a_read_may_ask_for_other_headers(bucket: Bucket) -> None:
+    bucket.put("main/x", b"1", content_type="a/b", cache_control="no-store")
+    query = "response-content-type=text%2Fplain&response-cache-control=max-age%3D1&response-content-disposition=inline"
+    told = bucket("GET", f"{X}?{query}").headers
+    assert (told["content-type"], told["cache-control"]) == ("text/plain", "max-age=1")
+    assert told["content-disposition"] == "inline"
+    assert code(bucket("GET", f"{X}?response-content-type=a%0D%0Ab%3A%20c")) == "InvalidArgument"
+
+
+def test_metadata_of_rest_is_metadata_here_and_the_other_way_round(bucket: Bucket) -> None:
+    async def chunks() -> Any:
+        yield b"1"
+
+    metadata = {"Color": "blue", "bad name": "x", "new\nline": "x", "text": "a\r\nb", "::lakefs::x": "hidden"}
+    request = UploadRequest(path="x", content_type="a\nb", metadata=metadata)
+    bucket.run(bucket.engine.upload("lake", "main", request, chunks()))
+    told = bucket("GET", X).headers
+    assert told["x-amz-meta-color"] == "blue"
+    assert told["x-amz-missing-meta"] == "2"
+    assert "\n" not in told["x-amz-meta-text"]
+    assert told["content-type"] == "application/octet-stream"
+    assert not [name for name in told if "lakefs" in name]
+
+
+def test_metadata_has_a_limit(bucket: Bucket) -> None:
+    assert bucket("PUT", X, b"1", x_amz_meta_a="x" * 2047).status == 200
+    assert code(bucket("PUT", X, b"2", x_amz_meta_a="x" * 2048)) == "MetadataTooLarge"
+    assert bucket("GET", X).body == b"1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "body", "content_range"),
+    [
+        ("bytes=0-3", 206, b"0123", "bytes 0-3/10"),
+        ("bytes=8-100", 206, b"89", "bytes 8-9/10"),
+        ("bytes=5-", 206, b"56789", "bytes 5-9/10"),
+        ("bytes=-3", 206, b"789", "bytes 7-9/10"),
+        ("bytes=-100", 206, b"0123456789", "bytes 0-9/10"),
+        ("bytes=0-1,4-5", 200, b"0123456789", None),
+        ("bytes=5-2", 200, b"0123456789", None),
+        ("bytes=a-b", 200, b"0123456789", None),
+        ("rows=0-1", 200, b"0123456789", None),
+        ("bytes=10-", 416, None, "bytes */10"),
+        ("bytes=-0", 416, None, "bytes */10"),
+        ("bytes=99999999999999999999999-", 416, None, "bytes */10"),
+    ],
+)
+def test_ranges(bucket: Bucket, asked: str, status: int, body: bytes | None, content_range: str | None) -> None:
+    bucket.put("main/x", b"0123456789")
+    answer = bucket("GET", X, range=asked)
+    assert (answer.status, answer.headers.get("content-range")) == (status, content_range)
+    if body is None:
+        assert code(answer) == "InvalidRange"
+    else:
+        assert answer.body == body
+        assert bucket("HEAD", X, range=asked).headers["content-length"] == str(len(body))
+
+
+def test_conditions_of_reads(bucket: Bucket) -> None:
+    etag = bucket.put("main/x", b"0123456789").headers["etag"]
+    then, later = "Tue, 14 Nov 2000 00:00:00 GMT", "Tue, 14 Nov 2090 00:00:00 GMT"
+    for headers, status in (
+        ({"if_match": etag}, 200),
+        ({"if_match": "*"}, 200),
+        ({"if_match": f'"no", {etag}'}, 200),
+        ({"if_match": '"no"'}, 412),
+        ({"if_none_match": etag}, 304),
+        ({"if_none_match": f"W/{etag}"}, 304),
+        ({"if_none_match": '"no"'}, 200),
+        ({"if_modified_since": then}, 200),
+        ({"if_modified_since": later}, 304),
+        ({"if_modified_since": "no date"}, 200),
+        ({"if_unmodified_since": then}, 412),
+        ({"if_unmodified_since": later}, 200),
+        ({"if_match": etag, "if_unmodified_since": then}, 200),
+        ({"if_none_match": '"no"', "if_modified_since": later}, 200),
+        ({"range": "bytes=0-1", "if_range": etag}, 206),
+        ({"range": "bytes=0-1", "if_range": '"no"'}, 200),
+        ({"range": "bytes=0-1", "if_range": later}, 206),
+        ({"range": "bytes=0-1", "if_range": then}, 200),
+    ):
+        for method in ("GET", "HEAD"):
+            answer = bucket(method, X, **headers)
+            assert answer.status == status, (method, headers)
+            if method == "HEAD" or status == 304:
+                assert answer.body == b""
+            if status == 304:
+                assert answer.headers["etag"] == etag
+    assert code(bucket("GET", X, if_match='"no"')) == "PreconditionFailed"
+
+
+def test_conditions_of_writes(bucket: Bucket) -> None:
+    first = bucket("PUT", X, b"1", if_none_match="*")
+    assert first.status == 200
+    again = bucket("PUT", X, b"2", if_none_match="*")
+    assert (again.status, code(again)) == (412, "PreconditionFailed")
+    assert bucket("PUT", X, b"3", if_match=first.headers["etag"]).status == 200
+    assert bucket("PUT", X, b"4", if_match=first.headers["etag"]).status == 412
+    assert bucket("GET", X).body == b"3"
+    assert bucket("DELETE", X, if_match='"no"').status == 412
+    for headers in ({"if_none_match": '"x"'}, {"if_match": "*"}):
+        assert code(bucket("PUT", X, b"5", **headers)) == "NotImplemented"
+
+
+def test_numbers_of_parts(bucket: Bucket) -> None:
+    bucket.put("main/x", b"0123456789")
+    bucket.put("main/empty", b"")
+    answer = bucket("GET", f"{X}?partNumber=1")
+    assert (answer.status, answer.body, answer.headers["content-range"]) == (206, b"0123456789", "bytes 0-9/10")
+    assert bucket("GET", "/lake/main/empty?partNumber=1").status == 200
+    beyond = bucket("GET", f"{X}?partNumber=2")
+    assert (beyond.status, code(beyond)) == (416, "InvalidPartNumber")
+    assert code(bucket("GET", f"{X}?partNumber=0")) == "InvalidArgument"
+    assert code(bucket("GET", f"{X}?partNumber=one")) == "InvalidArgument"
+    assert code(bucket("GET", f"{X}?partNumber=1", range="bytes=0-1")) == "InvalidRequest"
+
+
+def test_copies(bucket: Bucket) -> None:
+    etag = bucket.put("main/a b+ü", b"data", content_type="a/b", x_amz_meta_k="v", cache_control="no-store").headers[
+        "etag"
+    ]
+    source = "/lake/" + quote("main/a b+ü")
+    answer = bucket("PUT", X, x_amz_copy_source=source)
+    assert (answer.status, text(xml(answer), "ETag")) == (200, etag)
+    told = bucket("GET", X).headers
+    assert (told["content-type"], told["x-amz-meta-k"], told["cache-control"]) == ("a/b", "v", "no-store")
+    replaced = {"x_amz_metadata_directive": "REPLACE", "content_type": "c/d", "x_amz_meta_n": "w"}
+    assert bucket("PUT", X, x_amz_copy_source=source.removeprefix("/"), **replaced).status == 200
+    told = bucket("HEAD", X).headers
+    assert (told["content-type"], told["x-amz-meta-n"]) == ("c/d", "w")
+    assert "x-amz-meta-k" not in told
+    assert "cache-control" not in told
+    entries = [bucket.run(bucket.engine.stat("lake", "main", path)) for path in ("x", "a b+ü")]
+    assert entries[0].physical_address == entries[1].physical_address
+    assert entries[0].identity != entries[1].identity
+    onto_itself = bucket("PUT", X, x_amz_copy_source=X)
+    assert (onto_itself.status, code(onto_itself)) == (400, "InvalidRequest")
+    assert bucket("PUT", X, x_amz_copy_source=X, x_amz_metadata_directive="REPLACE").status == 200
+
+
+def test_conditions_of_copies(bucket: Bucket) -> None:
+    etag = bucket.put("main/a", b"1").headers["etag"]
+    bucket.put("main/x", b"2")
+    for headers in (
+        {"x_amz_copy_source_if_match": '"no"'},
+        {"x_amz_copy_source_if_none_match": etag},
+        {"x_amz_copy_source_if_modified_since": "Tue, 14 Nov 2090 00:00:00 GMT"},
+        {"x_amz_copy_source_if_unmodified_since": "Tue, 14 Nov 2000 00:00:00 GMT"},
+        {"if_none_match": "*"},
+        {"if_match": '"no"'},
+    ):
+        answer = bucket("PUT", X, x_amz_copy_source="/lake/main/a", **headers)
+        assert (answer.status, code(answer)) == (412, "PreconditionFailed"), headers
+    assert bucket("GET", X).body == b"2"
+    assert bucket("PUT", X, x_amz_copy_source="/lake/main/a", x_amz_copy_source_if_match=etag).status == 200
+    assert bucket("GET", X).body == b"1"
+
+
+def test_copies_between_repositories_and_refs(bucket: Bucket) -> None:
+    bucket.run(bucket.engine.create_repository("other", "mem://other"))
+    bucket.put("main/x", b"data", x_amz_meta_k="v")
+    commit = bucket.run(bucket.engine.commit("lake", "main", CommitRequest(committer="me", message="one")))
+    bucket.put("main/x", b"changed")
+    assert bucket("PUT", "/other/main/y", x_amz_copy_source=f"/lake/{commit.id}/x").status == 200
+    answer = bucket("GET", "/other/main/y")
+    assert (answer.body, answer.headers["x-amz-meta-k"]) == (b"data", "v")
+    assert bucket("PUT", "/lake/main/back", x_amz_copy_source="/bound/x").status == 200
+    assert bucket("GET", "/lake/main/back").body == b"changed"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("", "InvalidArgument"),
+        ("lake", "InvalidArgument"),
+        ("/lake/", "InvalidArgument"),
+        ("/lake/main", "NoSuchKey"),
+        ("/lake/main/", "NoSuchKey"),
+        ("/lake/main/none", "NoSuchKey"),
+        ("/lake/none/x", "NoSuchKey"),
+        ("/none/main/x", "NoSuchBucket"),
+        ("/lake/main/%ff", "InvalidURI"),
+        ("/lake/main/x?versionId=abc", "NoSuchVersion"),
+    ],
+)
+def test_sources_that_are_none(bucket: Bucket, source: str, expected: str) -> None:
+    assert code(bucket("PUT", X, x_amz_copy_source=source)) == expected
+    assert bucket.paths() == []
+
+
+def test_deletes(bucket: Bucket) -> None:
+    for path in ("a", "b", "c/d", "e&amp;f"):
+        bucket.put(f"main/{path}", b"1")
+    assert bucket("DELETE", "/lake/main/a").status == 204
+    assert bucket("DELETE", "/lake/main/a").status == 204
+    bucket.run(bucket.engine.create_branch("lake", "dev", "main"))
+    bucket.put("dev/x", b"1")
+    body = delete_xml("main/b", "main/c/d", "dev/x", "main/none", "main/e&amp;amp;f", "main", "main/")
+    answer = bucket("POST", "/lake?delete", body)
+    assert answer.status == 200
+    assert texts(xml(answer), "Deleted/Key")[:2] == ["main/b", "main/c/d"]
+    assert len(texts(xml(answer), "Deleted/Key")) == 7
+    assert bucket.paths() == bucket.paths("dev") == []
+    assert bucket.run(bucket.engine.get_branch("lake", "main")).name == "main"
+
+
+def test_deletes_say_what_failed_and_quietly_nothing_else(bucket: Bucket) -> None:
+    etag = bucket.put("main/a", b"1").headers["etag"]
+    bucket.put("main/b", b"1")
+    answer = xml(bucket("POST", "/lake?delete", delete_xml("main/b", "none/x", quiet=True)))
+    assert texts(answer, "Deleted/Key") == []
+    assert texts(answer, "Error/Key") == ["none/x"]
+    assert texts(answer, "Error/Code") == ["NoSuchKey"]
+    tagged = xml(bucket("POST", "/lake?delete", delete_xml("main/a", rest="<ETag>no</ETag>")))
+    assert texts(tagged, "Error/Code") == ["PreconditionFailed"]
+    tagged = xml(bucket("POST", "/lake?delete", delete_xml("main/a", rest=f"<ETag>{etag}</ETag>")))
+    assert texts(tagged, "Deleted/Key") == ["main/a"]
+    versioned = xml(bucket("POST", "/lake?delete", delete_xml("main/a", rest="<VersionId>1</VersionId>")))
+    assert texts(versioned, "Error/Code") == ["NoSuchVersion"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b"<Delete/>",
+        b"<Other><Object><Key>a</Key></Object></Other>",
+        b"<Delete><Object></Object></Delete>",
+        b"<Delete><Object><Key/></Object></Delete>",
+        b"<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>",
+        b"<Delete><Object><Key><a/></Key></Object></Delete>",
+        b"<Delete><Object><Key>main/x</Key></Object>",
+        b"<Delete><Object><Key>main/\x01</Key></Object></Delete>",
+        b"<Delete><Object><Key>main/\xff</Key></Object></Delete>",
+        b'<!DOCTYPE d [<!ENTITY x "main/x">]><Delete><Object><Key>&x;</Key></Object></Delete>',
+        b'<!DOCTYPE d SYSTEM "file:///etc/passwd"><Delete><Object><Key>a</Key></Object></Delete>',
+        '<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE d><Delete/>'.encode("utf-16"),
+        b'<?xml version="1.0" encoding="none"?><Delete><Object><Key>a</Key></Object></Delete>',
+        delete_xml(*(f"main/{number}" for number in range(1001))),
+    ],
+)
+def test_documents_that_are_none(bucket: Bucket, body: bytes) -> None:
+    bucket.put("main/x", b"1")
+    answer = bucket("POST", "/lake?delete", body)
+    assert (answer.status, code(answer)) == (400, "MalformedXML")
+    assert bucket.paths() == ["x"]
+
+
+def test_a_document_has_a_limit(bucket: Bucket) -> None:
+    assert code(bucket("POST", "/lake?delete", b"<Delete>" + b" " * (3 << 20))) == "EntityTooLarge"
+
+
+def test_directories(bucket: Bucket) -> None:
+    assert bucket("PUT", "/lake/main/").status == 200
+    assert bucket("PUT", "/lake/main/dir/").status == 200
+    assert bucket.paths() == ["dir/"]
+    for target in ("/lake/main/", "/lake/main/dir/"):
+        assert bucket("HEAD", target).status == 200
+        assert bucket("GET", target).body == b""
+    assert bucket("DELETE", "/lake/main/").status == 204
+    assert bucket("HEAD", "/lake/main").status == 404
+    assert bucket("HEAD", "/lake/none/").status == 404
+    assert code(bucket("PUT", "/lake/main/", b"bytes")) == "InvalidArgument"
+    assert code(bucket("PUT", "/lake/main", b"")) == "InvalidArgument"
+    assert code(bucket("PUT", "/lake/none/")) == "NoSuchKey"
+
+
+def test_refs_of_all_kinds_are_read_and_branches_and_workspaces_written(bucket: Bucket) -> None:
+    bucket.put("main/x", b"old")
+    commit = bucket.run(bucket.engine.commit("lake", "main", CommitRequest(committer="me", message="one")))
+    bucket.run(bucket.engine.create_tag("lake", "v1.0", "main"))
+    work = bucket.run(bucket.engine.create_workspace("lake", WorkspaceRequest(ref="main", creator="me")))
+    bucket.put("main/x", b"new")
+    for ref, body in (("main", b"new"), ("v1.0", b"old"), (commit.id, b"old"), ("main@", b"old"), (work.name, b"old")):
+        assert bucket("GET", f"/lake/{quote(ref)}/x").body == body, ref
+    assert bucket("PUT", f"/lake/{quote(work.name)}/y", b"of the workspace").status == 200
+    assert bucket("GET", f"/lake/{quote(work.name)}/y").body == b"of the workspace"
+    assert bucket.paths() == ["x"]
+    for ref in ("v1.0", commit.id, "main@", "main~1", "none"):
+        answer = bucket("PUT", f"/lake/{ref}/x", b"never")
+        assert answer.status in (400, 404), ref
+        assert bucket("DELETE", f"/lake/{ref}/x").status in (400, 404)
+    assert bucket("GET", "/lake/v1.0/x").body == b"old"
+
+
+def test_buckets_that_are_bound_to_a_ref(bucket: Bucket) -> None:
+    bucket.put("main/dir/x", b"1")
+    for name in ("lake.main", "bound"):
+        assert bucket("GET", f"/{name}/dir/x").body == b"1"
+        assert texts(xml(bucket("GET", f"/{name}?list-type=2")), "Contents/Key") == ["dir/x"]
+        assert bucket("HEAD", f"/{name}").status == 200
+    assert bucket("GET", "/dir/x", host=f"lake.main.{HOST}").body == b"1"
+    assert code(bucket("GET", "/lake.none?list-type=2")) == "NoSuchKey"
+    assert bucket("HEAD", "/lake.none").status == 404
+    assert bucket("PUT", "/lake.main/y", b"2").status == 200
+    assert bucket("GET", "/lake/main/y").body == b"2"
+
+
+def test_protected_and_read_only(bucket: Bucket) -> None:
+    bucket.run(bucket.engine.set_protection_rules("lake", ["main"]))
+    for answer in (bucket("PUT", X, b"1"), bucket("DELETE", X), bucket("PUT", X, x_amz_copy_source="/lake/main/y")):
+        assert answer.status in (403, 404)
+    assert code(bucket("PUT", X, b"1")) == "AccessDenied"
+    assert texts(xml(bucket("POST", "/lake?delete", delete_xml("main/x"))), "Error/Code") == ["AccessDenied"]
+
+
+def test_what_is_not_kept_is_not_passed_over(bucket: Bucket) -> None:
+    for headers, expected in (
+        ({"x_amz_server_side_encryption": "AES256"}, "NotImplemented"),
+        ({"x_amz_server_side_encryption_customer_algorithm": "AES256"}, "NotImplemented"),
+        ({"x_amz_tagging": "a=b"}, "NotImplemented"),
+        ({"x_amz_object_lock_mode": "COMPLIANCE"}, "NotImplemented"),
+        ({"x_amz_website_redirect_location": "/"}, "NotImplemented"),
+        ({"x_amz_acl": "public-read"}, "AccessControlListNotSupported"),
+        ({"x_amz_grant_read": "id=1"}, "AccessControlListNotSupported"),
+    ):
+        assert code(bucket("PUT", X, b"1", **headers)) == expected
+    assert bucket.paths() == []
+
+
+def test_keys_that_cannot_be(bucket: Bucket) -> None:
+    assert code(bucket("PUT", "/lake/main/%ff", b"1")) == "InvalidURI"
+    assert code(bucket("GET", "/lake/main/x?prefix=%ff")) == "InvalidURI"
+    assert code(bucket("PUT", "/lake/main/" + "k" * 1025, b"1")) == "KeyTooLongError"
+    assert bucket("PUT", "/lake/main/" + "k" * 1024, b"1").status == 200
+    assert bucket("GET", "/lake/main/" + "k" * 1024).body == b"1"

@@ -1,0 +1,147 @@
+"""Plain commits and merges with a key: they happen once, whether they are sent again plainly or as a task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from lakebed_engine.operations import commits, task_rows, tasks
+from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError
+from lakebed_engine.vocabulary.records import CommitRequest
+
+from tests.server.test_api import MAIN, REPO
+from tests.server.test_tasks import Working
+
+COMMIT, TASK = MAIN + "/commits", MAIN + "/commits/async?wait=10"
+MERGE = REPO + "/refs/dev/merge/main"
+ONE = {"message": "one"}
+
+
+@pytest.fixture
+def lake() -> Iterator[Working]:
+    lake = Working()
+    lake.put("a", b"1")
+    yield lake
+    lake.close()
+
+
+def test_the_same_commit_again(lake: Working) -> None:
+    made = lake("POST", COMMIT, ONE, 201, idempotency_key="k")
+    lake.put("b", b"2")
+    assert lake("POST", COMMIT, ONE, 201, idempotency_key="k") == made
+    lake.restart()
+    task = lake("POST", TASK, ONE, 202, idempotency_key="k")
+    assert (task["completed"], task["commit"]) == (True, made)
+    assert lake.log() == ["one", "Repository created"]
+    assert lake("POST", COMMIT, {"message": "two"}, 409, idempotency_key="k")["kind"] == "idempotency_mismatch"
+    assert lake("POST", COMMIT, ONE, 400, idempotency_key="x" * 257)["kind"] == "invalid_request"
+    url = COMMIT + "?source_metarange=x"
+    assert "Idempotency-Key" in lake("POST", url, ONE, 400, idempotency_key="k")["message"]
+
+
+def test_the_same_merge_again(lake: Working) -> None:
+    lake.commit("base")
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    lake.put("b", b"2", "dev")
+    lake.commit("on dev", "dev")
+    made = lake("POST", MERGE + "?conflicts_amount=7", None, 200, idempotency_key="m")["reference"]
+    assert lake("POST", MERGE, None, 200, idempotency_key="m")["reference"] == made
+    assert lake("POST", MERGE + "/async", None, 202, idempotency_key="m")["commit"]["id"] == made
+    assert lake.log()[0] == "Merge 'dev' into 'main'"
+    assert lake.log().count("Merge 'dev' into 'main'") == 1
+
+
+def test_a_task_that_came_first_answers(lake: Working) -> None:
+    task = lake("POST", TASK, ONE, 202, idempotency_key="k")
+    lake.put("b", b"2")
+    assert lake("POST", COMMIT, ONE, 201, idempotency_key="k") == task["commit"]
+    failed = lake("POST", TASK, {"message": "x", "metadata": {"k": "v"}}, 202, idempotency_key="other")
+    assert failed["completed"] is True
+    assert lake.log()[:2] == ["x", "one"]
+
+
+def test_a_failure_of_a_task_is_the_answer_too(lake: Working) -> None:
+    lake.commit("all")
+    assert lake("POST", TASK, ONE, 202, idempotency_key="k")["error"]["kind"] == "no_changes"
+    assert lake("POST", COMMIT, ONE, 400, idempotency_key="k")["kind"] == "no_changes"
+
+
+def test_a_commit_that_failed_uses_up_no_key(lake: Working) -> None:
+    lake.commit("all")
+    assert lake("POST", COMMIT, ONE, 400, idempotency_key="k")["kind"] == "no_changes"
+    lake.put("b", b"2")
+    assert lake("POST", COMMIT, ONE, 201, idempotency_key="k")["message"] == "one"
+
+
+@pytest.mark.parametrize("first", ["plain", "task"])
+def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
+    lake: Working, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a proxy gave up: the first request is at work, everything folded, when the second comes."""
+    inner, go = commits._swing, asyncio.Event()
+    held: list[int] = []
+
+    async def swing(*args: object) -> bool:
+        held.append(1)
+        if len(held) == 1:
+            await go.wait()
+        return await inner(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(commits, "_swing", swing)
+    request = CommitRequest(message="one", committer="admin", allow_empty=True)
+
+    async def plain() -> str:
+        return (await lake.engine.commit("lake", "main", request, "k")).id
+
+    async def task() -> str:
+        return (await lake.engine.long_work.commit("lake", "main", request, key="k", wait=10))[0].result["commit"]
+
+    async def race() -> tuple[str, str]:
+        ways = (plain, task) if first == "plain" else (task, plain)
+        begun = asyncio.ensure_future(ways[0]())
+        while not held:
+            await asyncio.sleep(0.001)
+        other = asyncio.ensure_future(ways[1]())
+        await asyncio.sleep(0.02)
+        go.set()
+        return await begun, await other
+
+    mine, others = lake.runner.run(race())
+    assert mine == others
+    assert lake.log() == ["one", "Repository created"]
+
+
+def test_a_lost_answer_of_the_database_is_settled_by_the_key(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batch lands, and the store does not say so, however often it is asked."""
+    inner = lake.kv.apply
+
+    async def apply(batch: Batch) -> None:
+        await inner(batch)
+        if any(put.key.startswith(task_rows.TASK_KEYS) for put in batch.puts):
+            raise OutcomeUnknownError("the answer was lost")
+
+    monkeypatch.setattr(lake.kv, "apply", apply)
+    made = lake("POST", COMMIT, ONE, 201, idempotency_key="k")
+    assert lake.log() == ["one", "Repository created"]
+    assert lake("POST", COMMIT, ONE, 201, idempotency_key="k") == made
+
+
+def test_keys_are_forgotten_by_the_cleaner(lake: Working) -> None:
+    for n in range(150):
+        lake("POST", COMMIT, {"message": "x", "allow_empty": True}, 201, idempotency_key=str(n))
+    partition = next(name for name in lake.kv._partitions if name.startswith("repo/"))
+
+    def left() -> int:
+        return sum(
+            len(lake.runner.run(lake.kv.scan(partition, start, start + b"\xff", 1000)))
+            for start in (task_rows.TASKS, task_rows.TASK_KEYS)
+        )
+
+    assert left() == 300
+    lake.runner.run(lake.engine.run_cleaner())
+    assert left() == 300
+    lake.clock.time += tasks.REMEMBERED + 1
+    lake.runner.run(lake.engine.run_cleaner())
+    assert left() == 0

@@ -1,0 +1,155 @@
+"""A task outlives the process that was at it: two real servers over one store, one of which is killed or stands still.
+
+Half a minute of silence is not waited for: the sign of life in the store is made older, as time would make it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import msgspec
+import pytest
+from lakebed_engine.operations.task_rows import RUNNING, decode_beat
+from lakebed_engine.operations.tasks import SILENCE
+from lakebed_engine.stores.kv.base import Batch, KVStore, Put
+from lakebed_engine.stores.kv.postgres import PostgresKV
+from lakebed_engine.stores.kv.sqlite import SqliteKV
+
+from tests.support.postgres import running_postgres
+from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+
+FILES = 12_000
+"""So many objects that an import of them is still under way when its server is stopped."""
+
+MAIN = "/repositories/lake/branches/main"
+
+
+class Stores(NamedTuple):
+    """What the servers share, and where their objects lie."""
+
+    environment: Mapping[str, str]
+    open_kv: Callable[[], KVStore]
+    feed: Path
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
+    place = tmp_path_factory.mktemp("tasks")
+    environment = {
+        "LAKEBED_OBJECTS_LOCAL_ROOT": str(place / "objects"),
+        "LAKEBED_AUTH_SECRET_KEY": "the secret that both servers share",
+        "LAKEBED_INGEST_ALLOW": "local://feed/",
+    }
+    feed = place / "objects" / "feed"
+    feed.mkdir(parents=True)
+    for number in range(FILES):
+        os.close(os.open(feed / f"{number:06d}", os.O_CREAT | os.O_WRONLY))
+    with ExitStack() as parts:
+        if request.param == "postgres":
+            dsn = parts.enter_context(running_postgres()).dsn
+            environment |= {"LAKEBED_KV_TYPE": "postgres", "LAKEBED_KV_POSTGRES_DSN": dsn}
+            yield Stores(environment, lambda: PostgresKV(dsn), feed)
+        else:
+            environment["LAKEBED_KV_SQLITE_PATH"] = str(place / "shared.db")
+            yield Stores(environment, lambda: SqliteKV(place / "shared.db"), feed)
+
+
+@pytest.fixture
+def first(stores: Stores, tmp_path: Path) -> Iterator[RunningServer]:
+    with running_server(tmp_path / "first", environment=stores.environment) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def second(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with running_server(tmp_path_factory, environment=stores.environment) as server:
+        yield server
+
+
+def client(server: RunningServer) -> httpx.Client:
+    return httpx.Client(base_url=f"{server.endpoint}/api/v1", auth=(ADMIN_ID, ADMIN_SECRET), timeout=60.0)
+
+
+def ask(http: httpx.Client, method: str, url: str, **options: Any) -> Any:
+    answer = http.request(method, url, **options)
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+def older(stores: Stores, task_id: str, seconds: float) -> None:
+    """Let the last sign of life of a task be so much longer ago."""
+
+    async def job() -> None:
+        kv = stores.open_kv()
+        for partition in await kv.partitions("repo/"):
+            found = await kv.get(partition, RUNNING + task_id.encode())
+            if found is not None:
+                beat = decode_beat(found.value)
+                aged = msgspec.structs.replace(beat, at=beat.at - int(seconds))
+                put = Put(partition, RUNNING + task_id.encode(), msgspec.json.encode(aged))
+                await kv.apply(Batch(puts=[put]))
+                break
+        else:
+            raise AssertionError("nobody is at the task")
+        await kv.close()
+
+    asyncio.run(_bounded(job))
+
+
+async def _bounded(job: Callable[[], Awaitable[None]]) -> None:
+    async with asyncio.timeout(60):
+        await job()
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGCONT], ids=["killed", "only slow"])
+def test_an_import_goes_on_when_its_server_does_not(
+    stores: Stores, first: RunningServer, second: RunningServer, end: signal.Signals
+) -> None:
+    name = end.name.lower()
+    url = MAIN.replace("lake", name)
+    with client(first) as here, client(second) as there:
+        ask(there, "POST", "/repositories", json={"name": name, "storage_namespace": f"local://{name}"})
+        body = {"paths": [{"type": "common_prefix", "path": "local://feed/", "destination": "in/"}],
+                "commit": {"message": "the import"}}  # fmt: skip
+        task = ask(here, "POST", f"{url}/import", json=body)["id"]
+        first.process.send_signal(signal.SIGSTOP)
+        status = ask(there, "GET", f"{url}/import", params={"id": task})
+        assert not status["completed"], "the import was over before its server was stopped: use more files"
+        if end == signal.SIGKILL:
+            first.process.kill()
+            first.process.wait(20)
+        older(stores, task, SILENCE + 1)
+        done = ended(there, f"{url}/import", task)
+        assert done["ingested_objects"] == FILES
+        if end == signal.SIGCONT:  # the first one wakes up, and finds that its task is over
+            first.process.send_signal(signal.SIGCONT)
+            # as much work again: when that is done, the first task has long come to its end there
+            again = ask(here, "POST", f"{url}/import", json=body)["id"]
+            assert ended(here, f"{url}/import", again)["commit"] == done["commit"]
+            assert ask(here, "GET", f"{url}/import", params={"id": task}) == done
+        log = ask(there, "GET", f"/repositories/{name}/refs/main/commits")["results"]
+        assert [one["message"] for one in log] == ["the import", "Repository created"]
+        assert done["commit"]["id"] == log[0]["id"]
+        page = ask(there, "GET", f"/repositories/{name}/refs/main/objects/ls", params={"amount": 1000, "prefix": "in/"})
+        assert [one["path"] for one in page["results"]] == [f"in/{number:06d}" for number in range(1000)]
+        assert ask(there, "GET", f"{url}/diff")["results"] == []
+
+
+def ended(http: httpx.Client, url: str, task: str) -> Any:
+    """What an import came to."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        status = ask(http, "GET", url, params={"id": task})
+        if status["completed"]:
+            assert "error" not in status, status
+            return status
+        time.sleep(0.02)
+    raise AssertionError(f"still at it: {status}")
