@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "a4ce9ab16fa05c929e0b0f2b21a37edebf86a55757d3c26308050326f4acdd50"
+SPEC_DIGEST: Final = "b5d16ab58dfa0fd24786031726cdec68c1a4f632dbdeb4b760de91288a474afa"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -55,11 +55,11 @@ class Call:
     """One request: where it came from, who sent it, its headers and body."""
 
     __slots__ = (
+        "_scope",
         "body",
         "head",
         "headers",
         "https",
-        "is_local",
         "method",
         "operation",
         "path",
@@ -78,7 +78,7 @@ class Call:
         self.body = RequestBody(receive, self.headers)
         self.head = self.method == "HEAD"
         self.https = scope.get("scheme") == "https" or self.headers.get(b"x-forwarded-proto") == b"https"
-        self.is_local = _is_local(scope)
+        self._scope = scope
         self.sends_files = ZERO_COPY in scope.get("extensions", ())
         self.user = ""
         self.operation = ""
@@ -95,6 +95,11 @@ class Call:
     def engine(self) -> Engine:
         """The engine."""
         return self.services.engine
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the client is on this machine, as far as the connection tells."""
+        return _is_local(self._scope)
 
     @property
     def shares_directories(self) -> bool:

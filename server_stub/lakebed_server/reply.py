@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from email.utils import formatdate
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -57,6 +58,7 @@ def json(status: int, value: object, headers: tuple[Header, ...] = ()) -> Reply:
     return Reply(status, _encode(value), (JSON, *headers))
 
 
+@lru_cache(4096)
 def last_modified(seconds: int) -> Header:
     """When something was changed, in Unix seconds, as HTTP writes it. What no calendar has is written as 1970."""
     return (b"last-modified", formatdate(seconds if 0 <= seconds <= 253402300799 else 0, usegmt=True).encode())

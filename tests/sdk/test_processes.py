@@ -119,7 +119,7 @@ def test_a_fork_while_another_thread_connects(main: lakebed.Branch) -> None:
     held, enough = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with transport._lock, transport.addresses._lock:
+        with transport._clients._lock, transport.addresses._lock:
             held.set()
             enough.wait(PATIENCE)
 

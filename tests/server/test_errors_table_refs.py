@@ -1,4 +1,7 @@
-"""Every documented error of the operations on repositories, refs, history, merges and diffs, over the true engine."""
+"""The kinds of refusals of operations on repositories, refs, history, merges and diffs; nothing is changed by any.
+
+`test_errors_table.py` has every documented status of every operation.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from lakebed_wire.operations import ERROR_KINDS, OPERATIONS
+from lakebed_wire.operations import ERROR_KINDS
 
-from tests.server.support import ask
 from tests.server.test_api import MAIN, REPO, Lake
+from tests.server.test_errors_table import DOCUMENTED
 
 GONE = "/repositories/nothing"
 DEV = REPO + "/branches/dev"
@@ -224,20 +227,6 @@ TABLE = [
 
 COVERED = {case.operation for case in TABLE}
 
-ELSEWHERE = {
-    400: "broken percent-encoding and the like: tests/server/test_binder.py",
-    401: "the same for all: test_without_credentials",
-    403: "permissions come with users; the kinds there are now stand in the table",
-    409: "a closed workspace as a ref: tests/server/test_workspaces_api.py",
-    412: "hooks come later",
-    429: "lost races: tests/engine/test_races.py, tests/server/test_faults_kv.py",
-    500: "tests/server/test_faults.py",
-    501: "nothing of these is left to be done",
-    503: "tests/server/test_faults.py",
-    507: "tests/server/test_faults.py",
-}
-"""Documented statuses that the table need not have for every operation, and where they are tested."""
-
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Lake]:
@@ -280,28 +269,8 @@ def test_a_refusal_has_its_status_and_kind_and_changes_nothing(scene: Lake, case
     assert state(scene) == before
 
 
-@pytest.mark.parametrize("operation", sorted(COVERED))
-def test_every_documented_error_is_in_the_table_or_said_to_be_elsewhere(operation: str) -> None:
-    declared = _declared(operation)
-    here = {case.status for case in TABLE if case.operation == operation}
-    assert here <= declared, "an error that is not documented"
-    missing = declared - here - set(ELSEWHERE)
-    assert not missing, missing
-
-
-def _declared(operation: str) -> set[int]:
-    import yaml
-
-    from tests.docs.snippets import ROOT
-
-    spec = yaml.safe_load((ROOT / "openapi.yaml").read_text("utf-8"))
-    found = [
-        one
-        for path in spec["paths"].values()
-        for one in path.values()
-        if isinstance(one, dict) and one.get("operationId") == operation
-    ]
-    return {int(status) for status in found[0]["responses"] if int(status) >= 400}
+def test_each_is_documented() -> None:
+    assert {(case.operation, case.status) for case in TABLE} <= DOCUMENTED
 
 
 def test_the_table_has_every_operation_of_its_groups() -> None:
@@ -314,12 +283,3 @@ def test_the_table_has_every_operation_of_its_groups() -> None:
         if handler.__module__.rsplit(".", 1)[1] in (*groups, "protection")
     }
     assert wanted <= COVERED | {"uploadObjects"}, wanted - COVERED
-
-
-def test_without_credentials(scene: Lake) -> None:
-    for operation in OPERATIONS:
-        if operation.operation_id not in COVERED:
-            continue
-        target = "/api/v1" + operation.path.replace("{", "").replace("}", "")
-        answer = ask(scene.app, target, operation.method, auth=False, runner=scene.runner)
-        assert (answer.status, answer.kind) == (401, "unauthenticated"), operation.operation_id

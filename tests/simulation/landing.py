@@ -13,6 +13,8 @@ from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Violation, identities, identity_of
 
 _RESETS = {"reset", "reset_object", "reset_prefix"}
+_OF_STAGED = {"commit", "task"}
+"""Kinds of calls that commit what is staged."""
 
 
 def land(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -35,7 +37,7 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
         authors.append(author)
         if author.kind == "publish":
             _published(contents, author, name, old, before, commit_id)
-        elif author.kind == "commit":
+        elif author.kind in _OF_STAGED:
             _committed(contents, history, author, name, before, commit_id)
         else:
             workspaces.committed(contents, history, author, name, old, before, commit_id)
@@ -52,8 +54,8 @@ def _check_view(authors: Iterable[Op], op: Op, name: str, old: State, new: State
         }:
             raise Violation(f"{op} changes what is uncommitted on {name!r}")
         return
-    may = {path for path in new.tree if kinds != {"commit"} and new.tree.get(path) != old.tree.get(path)}
-    may |= {path for path in old.tree if kinds != {"commit"} and path not in new.tree}
+    may = {path for path in new.tree if not kinds <= _OF_STAGED and new.tree.get(path) != old.tree.get(path)}
+    may |= {path for path in old.tree if not kinds <= _OF_STAGED and path not in new.tree}
     changed = {path for path in {*old.view, *new.view} if at(old, path) != at(new, path)} - may
     if changed:
         raise Violation(f"{op} changes the view of {name!r} at {sorted(changed)}, which it must not")
@@ -84,7 +86,9 @@ def _author(contents: Contents, history: History, op: Op, name: str, commit_id: 
     """
     message = contents.commit(commit_id).message
     for one in reversed(history.ops):
-        asked = one.kind in {"commit", "ws_commit", "publish"} and one.branch == name and one.args["message"] == message
+        asked = (
+            one.kind in {*_OF_STAGED, "ws_commit", "publish"} and one.branch == name and one.args["message"] == message
+        )
         if asked and (one.returned is None or one.outcome == "unknown"):
             return one
     raise Violation(f"{op} makes commit {message!r}, which nobody waits for")

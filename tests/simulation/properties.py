@@ -14,8 +14,9 @@ from lakebed_engine.vocabulary import errors
 from tests.simulation import outside
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Violation, identities
-from tests.simulation.rules import condition_holds, three_way
-from tests.simulation.truths import Truths
+from tests.simulation.joins import JOINS, joined, pairs
+from tests.simulation.rules import condition_holds
+from tests.simulation.truths import Truths, told
 
 UNKNOWN = (errors.OutcomeUnknownError,)
 FAULTS = {"unavailable", "lost_before", "lost_after", "late"}
@@ -57,7 +58,8 @@ class Checker:
 
     def _acknowledged(self, op: Op) -> None:
         check = {
-            "read": self._read, "list": self._list, "commit": self._committed, "merge": self._landed,
+            "read": self._read, "list": self._list, "commit": self._committed, "task": self._committed,
+            "merge": self._landed, "revert": self._landed, "pick": self._landed, "hard_reset": self._pointed,
             "ws_commit": self._ws_landed, "publish": self._ws_landed, "pop": self._existence, "stash": self._existence,
             "ws_create": self._existence, "ws_revert": self._reverted, "ws_scan": self._scanned,
             "ingest": self._ingested, "ws_drop": self._dropped, "open": self._open,
@@ -108,6 +110,11 @@ class Checker:
         if op.answer.id not in heads:
             raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it never made the head")
 
+    def _pointed(self, op: Op) -> None:
+        heads = [new.record.commit_id for _, (_, _, new) in op.did("swap") if new is not None]
+        if {op.answer.commit_id, op.args["commit"]} != {*heads[-1:]}:
+            raise Violation(f"{op} was acknowledged, and the branch was not pointed there")
+
     def _ws_landed(self, op: Op) -> None:
         if self._truths.landed(op) != [op.answer.id]:
             raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which never came into the history")
@@ -144,7 +151,7 @@ class Checker:
         for step, (name, old, new) in op.did("swap"):
             if step in others:
                 continue  # for those that it took along
-            if op.kind == "commit" and old is not None and new is not None:
+            if op.kind in {"commit", "task"} and old is not None and new is not None:
                 continue  # what equals the head is trimmed
             if old is None or new is None or old.record.commit_id != new.record.commit_id:
                 raise Violation(f"{op} was refused ({op.error!r}), and changed branch {name!r}")
@@ -153,9 +160,10 @@ class Checker:
 
     def _faults(self, op: Op) -> set[str]:
         """What the stores did to it, or to another that may have taken this commit along."""
+        together = {"commit", "ws_commit", "publish"} if op.kind != "task" else {"commit", "task", "resume", "clean"}
         others = [
             one for one in self._history.ops
-            if {one.kind, op.kind} <= {"commit", "ws_commit", "publish"} and one.branch == op.branch
+            if one.kind in together and (op.kind in together) and (one.branch == op.branch or op.kind == "task")
             and (one.returned or 1 << 60) >= op.invoked
         ]  # fmt: skip
         return {fault for one in [op, *others] for fault in one.faults}
@@ -176,8 +184,8 @@ class Checker:
         return self._absent(op)
 
     def _no_changes(self, op: Op) -> bool:
-        if op.kind == "merge":
-            return self._nothing_to_merge(op)
+        if op.kind in JOINS:
+            return self._nothing_to_join(op)
         if op.kind in {"ws_commit", "publish", "pop", "stash"}:
             return self._truths.nothing(op)
         # what the branch showed at one moment of the call was committed at one: perhaps by somebody else's commit
@@ -185,20 +193,20 @@ class Checker:
         committed = [identities(state.tree) for state in states]
         return any(identities(state.view) in committed for state in states)
 
-    def _nothing_to_merge(self, op: Op) -> bool:
-        for theirs, ours in self._heads(op):
-            merged, conflicts = three_way(self._contents, op.args["strategy"], theirs, ours)
+    def _nothing_to_join(self, op: Op) -> bool:
+        for theirs, ours in self._pairs(op):
+            merged, conflicts = joined(self._contents, op, theirs, ours)
             if not conflicts and merged == identities(self._contents.tree(ours)):
                 return True
         return False
 
     def _conflict(self, op: Op) -> bool:
-        pairs = self._heads(op)
-        return any(three_way(self._contents, op.args["strategy"], theirs, ours)[1] for theirs, ours in pairs)
+        """It tells just the paths that are in conflict."""
+        return any(told(op) == joined(self._contents, op, *pair)[1] for pair in self._pairs(op)) and bool(told(op))
 
-    def _heads(self, op: Op) -> list[tuple[str, str]]:
-        sources = {state.record.commit_id for state in self._states(op, op.args["source"]) if state is not None}
-        return [(one, s.record.commit_id) for one in sorted(sources) for s in self._states(op) if s is not None]
+    def _pairs(self, op: Op) -> list[tuple[str, str]]:
+        ours = [state for state in self._states(op) if state is not None]
+        return pairs(op, ours, lambda: [one for one in self._states(op, op.args["source"]) if one is not None])
 
     def _dirty(self, op: Op) -> bool:
         return self._some(op, lambda s: not s.clean)
@@ -217,6 +225,9 @@ class Checker:
 
     def _precondition(self, op: Op) -> bool:
         return op.kind == "put_if" and self._some(op, lambda s: not condition_holds(op, s.view))
+
+    def _nothing_there(self, op: Op) -> bool:
+        return op.kind == "put_if" and op.args["expected"] is not None and self._absent(op)
 
     def _exists(self, op: Op) -> bool:
         return op.kind == "create_branch" and self._some(op, lambda s: True)
@@ -249,6 +260,7 @@ _TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
     errors.DirtyBranchError: Checker._dirty,
     errors.InvalidRequestError: Checker._idle,
     errors.PreconditionFailedError: Checker._precondition,
+    errors.NothingThereError: Checker._nothing_there,
     errors.BranchExistsError: Checker._exists,
 }
 if hasattr(errors, "BackpressureError"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.simulation import landing, outside, workspaces
+from tests.simulation import joins, landing, outside, workspaces
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Value, View, Violation, identities, identity_of
 
@@ -27,15 +27,14 @@ def check_swap(contents: Contents, history: History, op: Op, name: str, old: Sta
         if "+" in name:
             workspaces.goes_on(contents, history, op, name, old, new)
             return
-        if op.kind not in {"commit", "merge", "ws_commit", "publish"}:
+        if op.kind == "hard_reset":
+            joins.hard_reset(contents, op, old, new)
+            return
+        if op.kind not in joins.JOINS | _COMMITTERS:
             raise Violation(f"{op} moves the head of {name!r}")
-        if op.kind != "merge":
+        if op.kind not in joins.JOINS:
             landing.land(contents, history, op, name, old, new)
             return
-        if len(landing.chain(contents, op, old, new)) != 1:
-            raise Violation(f"{op} makes several commits")
-        if len([one for _, one in op.did("swap") if one[1] and one[2] and _moved(one[1], one[2])]) > 1:
-            raise Violation(f"{op} is in the history twice")
     _SWAPS.get(op.kind, _keeps)(contents, history, op, name, old, new)
 
 
@@ -103,53 +102,11 @@ def _keeps(contents: Contents, history: History, op: Op, name: str, old: State, 
         raise Violation(f"{op} changes the view of {name!r} at {sorted(changed)}, which it must not")
 
 
-def _merge(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
-    if not _moved(old, new):
+def _join(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
+    if _moved(old, new):
+        joins.land(contents, history, op, name, old, new)
+    else:
         _keeps(contents, history, op, name, old, new)
-        return
-    if not old.clean:
-        raise Violation(f"{op} merges into a branch with uncommitted changes")
-    _, theirs = contents.commit(new.record.commit_id).parents
-    heads = {state.record.commit_id for state in history.during(op.args["source"], op.invoked, 1 << 60) if state}
-    if theirs not in heads:
-        raise Violation(f"{op} merges a commit that was no head of its source while it ran")
-    merged, _ = three_way(contents, op.args["strategy"], theirs, old.record.commit_id)
-    if merged != identities(new.tree) or merged != identities(new.view):
-        wrong = {path for path in {*merged, *new.view} if merged.get(path) != identities(new.view).get(path)}
-        raise Violation(f"{op} merges wrongly at {sorted(wrong)}")
-
-
-def three_way(contents: Contents, strategy: str, theirs: str, ours: str) -> tuple[dict[str, bytes], set[str]]:
-    """The merged content by the rule of PROTOCOL.md 3, and the paths in conflict."""
-    base = identities(contents.tree(_base(contents, theirs, ours)))
-    source, destination = identities(contents.tree(theirs)), identities(contents.tree(ours))
-    merged: dict[str, bytes] = {}
-    conflicts: set[str] = set()
-    for path in {*base, *source, *destination}:
-        b, s, d = base.get(path), source.get(path), destination.get(path)
-        if s not in (d, b) and d != b and not strategy:
-            conflicts.add(path)
-        chosen = d if s in (d, b) or (d != b and strategy == "dest-wins") else s
-        if chosen is not None:
-            merged[path] = chosen
-    return merged, conflicts
-
-
-def _base(contents: Contents, one: str, other: str) -> str:
-    common = _ancestors(contents, one) & _ancestors(contents, other)
-    # merges across each other have several of one generation: then the engine takes the least id, always the same
-    return min(common, key=lambda found: (-contents.commit(found).generation, found))
-
-
-def _ancestors(contents: Contents, commit_id: str) -> set[str]:
-    found: set[str] = set()
-    todo = [commit_id]
-    while todo:
-        one = todo.pop()
-        if one not in found:
-            found.add(one)
-            todo += contents.commit(one).parents
-    return found
 
 
 def _reset(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -209,8 +166,11 @@ def _push(contents: Contents, history: History, op: Op, name: str, old: State, n
         raise Violation(f"{op} is not all there after its swap, or hides more: {sorted(wrong)}")
 
 
+_COMMITTERS = {"commit", "ws_commit", "publish", "task", "resume", "clean"}
+"""Kinds of calls in which commits land: those of other callers too. A cleaner takes over tasks."""
+
 _SWAPS: dict[str, Rule] = {
-    "merge": _merge,
+    **dict.fromkeys(joins.JOINS, _join),
     "reset": _reset,
     "reset_object": _reset_object,
     "reset_prefix": _reset_prefix,

@@ -14,9 +14,10 @@ from lakebed_engine.vocabulary.records import Branch, Workspace
 from tests.simulation.actors import PATHS, Actor
 from tests.simulation.audit import tokens_of
 from tests.simulation.history import Violation, identities
+from tests.simulation.joins import was_moved
 from tests.simulation.scheduler import Endless, Policy, Process
 from tests.simulation.verbs import act
-from tests.simulation.world import ALL_ROWS, GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes
+from tests.simulation.world import ALL_ROWS, GRACE, ONE_ROW, REPO, TWO_ROWS, World, impatient, prepared, range_bytes
 
 MOST_STEPS = 200_000
 
@@ -83,14 +84,31 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
         ["put", "delete", "commit", "reset"],
         ["at_once", "at_once", "clean", "read", "list"],
     ),
+    "joins": (
+        ["revert", "pick"],
+        ["merge_by_rules", "publish"],
+        ["hard_reset", "pick", "merge"],
+        ["put", "delete", "put_many", "commit"],
+        ["revert", "merge_by_rules", "commit", "reset"],
+    ),
+    "tasks": (
+        ["task"],
+        ["task", "put"],
+        ["resume", "resume", "clean"],
+        ["put", "commit", "hard_reset", "reset"],
+        ["task", "at_once", "merge"],
+    ),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 
-TWICE = ("merges", "conditions", "compaction", "crowds", "rivals", "scans", "at_once")
+TWICE = ("merges", "conditions", "compaction", "crowds", "rivals", "scans", "at_once", "joins", "tasks")
 """Mixes that are drawn twice as often: what they are to find takes rare moments."""
 
-TWO_BRANCHES = {"merges", "branches", "claims", "ingests"}
+TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins"}
 """Mixes whose actors work on either branch; those of the others on `main`."""
+
+_COMMITS = {"commit", "task", "merge", "revert", "pick", "ws_commit", "publish"}
+"""Kinds of calls that answer with a commit of their own."""
 
 FAULTS: Sequence[Mapping[str, float]] = (
     {},
@@ -120,12 +138,14 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
     mix = rng.choice([*MIXES, *TWICE])
     policy: Policy = rng.choice(["random", "sticky", "pct"])
     rates = rng.choice(FAULTS)
-    bounds = rng.choice([ONE_ROW, TWO_ROWS, ALL_ROWS] if mix == "merges" else [ONE_ROW, ONE_ROW, ONE_ROW, TWO_ROWS])
+    bounds = rng.choice(
+        [ONE_ROW, TWO_ROWS, ALL_ROWS] if mix in {"merges", "joins"} else [ONE_ROW, ONE_ROW, ONE_ROW, TWO_ROWS]
+    )
     world = World(prepared(rng.randrange(4), bounds), rng, policy, rates, trace)
     if trace is not None:
         trace(f"seed {seed}: mix {mix}, policy {policy}, faults {dict(rates)}")
     try:
-        with range_bytes(*bounds):
+        with range_bytes(*bounds), impatient():
             _cast(world, rng, mix)
             world.scheduler.run(MOST_STEPS)
             _quiet(world, rng)
@@ -163,6 +183,8 @@ def _quiet(world: World, rng: random.Random) -> None:
     names = [name for name in world.history.names() if world.history.now(name) is not None]
 
     async def last_look(actor: Actor) -> None:
+        world.scheduler.time += 1
+        await actor.call("resume", engine.tasks.resume())  # what it commits leaves something to clean
         for _ in range(2):
             await actor.call("clean", engine.run_cleaner())
             world.scheduler.time += 2 * GRACE
@@ -201,7 +223,7 @@ def _all_there(world: World) -> None:
     lines: dict[str, list[str]] = {}
     for op in history.ops:
         now = history.now(op.branch)
-        if op.outcome != "ok" or op.kind not in {"commit", "merge", "ws_commit", "publish"} or now is None:
+        if op.outcome != "ok" or op.kind not in _COMMITS or now is None or was_moved(history, op.branch, op.invoked):
             continue
         assert op.returned is not None
         then = next(history.during(op.branch, op.returned, op.returned))

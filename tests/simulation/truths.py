@@ -55,24 +55,24 @@ class Truths:
         """The head had moved; by more than disjoint paths, for `rebase`. It tells just the paths that are met."""
         if op.kind != "ws_commit" or op.args["policy"] == "overwrite":
             return False
-        told = _told(op)
+        paths = told(op)
         for one, head in self._pairs(op):
-            if one.record.commit_id != head and (found := met(self._contents, op, one, head)) == told:
+            if one.record.commit_id != head and (found := met(self._contents, op, one, head)) == paths:
                 return op.args["policy"] == "abort" or bool(found)
         return False
 
     def dirty(self, op: Op) -> bool:
         """Something was staged on the branch at each path that is told, and the workspace has or claims it."""
         if op.kind == "publish":
-            told = _told(op)
+            paths = told(op)
             states = self._states(op, op.branch)
-            return bool(told) and any(told == op.rows.keys() & state.delta.keys() for state in states)
+            return bool(paths) and any(paths == op.rows.keys() & state.delta.keys() for state in states)
         if op.kind != "ws_commit":
             return False
         staged = {path for state in self._states(op, op.branch) for path in state.delta}
         for one in self._states(op, op.args["workspace"]):
             rows, claims = rows_of(op, one), claims_of(op, one)
-            if _told(op) and all(path in staged and (path in rows or path.startswith(claims)) for path in _told(op)):
+            if told(op) and all(path in staged and (path in rows or path.startswith(claims)) for path in told(op)):
                 return True
         return False
 
@@ -122,6 +122,7 @@ class Truths:
         return [one for other in {op, *self._landed(op)} for _, one in other.did("landed")]
 
 
-def _told(op: Op) -> set[str]:
+def told(op: Op) -> set[str]:
+    """The paths that a conflict names."""
     assert isinstance(op.error, PathsConflictError)
     return {one.path for one in op.error.conflicts}

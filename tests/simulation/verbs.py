@@ -1,10 +1,10 @@
-"""All that an actor can do, by name. Above `actors` and `workspace_verbs`."""
+"""All that an actor can do, by name. Above `actors`, `workspace_verbs` and `joining_verbs`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tests.simulation import actors, workspace_verbs
+from tests.simulation import actors, joining_verbs, workspace_verbs
 from tests.simulation.actors import Actor, Script
 
 VERBS: Mapping[str, Script] = {
@@ -20,6 +20,8 @@ VERBS: Mapping[str, Script] = {
     "ws_rivals": workspace_verbs.ws_rivals,
     "ws_claim": workspace_verbs.ws_claim, "ws_revert": workspace_verbs.ws_revert, "ws_drop": workspace_verbs.ws_drop,
     "ws_scan": workspace_verbs.ws_scan, "stash": workspace_verbs.stash, "pop": workspace_verbs.pop,
+    "revert": joining_verbs.revert, "pick": joining_verbs.pick, "hard_reset": joining_verbs.hard_reset,
+    "merge_by_rules": joining_verbs.merge_by_rules, "task": joining_verbs.commit_task, "resume": joining_verbs.resume,
     "feed": workspace_verbs.feed, "ingest": workspace_verbs.ingest,
 }  # fmt: skip
 

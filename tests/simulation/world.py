@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations import tasks
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.foreign import Foreign
@@ -177,6 +178,16 @@ def range_bytes(least: int, most: int) -> Iterator[None]:
         yield
     finally:
         defaults.update(kept)
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Tasks are taken over soon, from servers that are at work: here they give no signs of life."""
+    kept, tasks.SILENCE = tasks.SILENCE, 0.05
+    try:
+        yield
+    finally:
+        tasks.SILENCE = kept
 
 
 _BASE = {"a": "a0", "c/_SUCCESS": "", "c/x": "x0", "z": "z0"}

@@ -10,7 +10,18 @@ import os
 
 import lakebed
 import lakebed_spark
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+
+
+def copy(spark: SparkSession, name: str) -> None:
+    """A stream out of one table and into another, as far as the branch goes: the second time there is nothing new."""
+    orders = spark.readStream.format("lakebed").schema("id long, day long").load(f"lakebed://{name}/main/orders")
+    sink = lakebed_spark.foreach_batch(f"lakebed://{name}/main/copy", partition_by="day", query_id="copying")
+    writer = orders.writeStream.foreachBatch(sink).option("checkpointLocation", os.environ["CHECKPOINT"])
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination(120)
+    if query.exception() is not None:
+        raise RuntimeError(query.exception())
 
 
 def main() -> None:
@@ -24,6 +35,13 @@ def main() -> None:
         tx.write(frame.where("id >= 90"), "orders", partition_by=["day"])
     read = lakebed_spark.read(spark, f"lakebed://{name}/main/orders")
     lakebed_spark.register(spark)
+    lakebed_spark.views(spark, main_branch, prefix="lake_")
+    for _ in range(2):
+        copy(spark, name)
+
+    def history(table: str, ref: str, **options: str) -> DataFrame:
+        return spark.read.format(f"lakebed.{table}").options(**options).load(f"lakebed://{name}/{ref}".rstrip("/"))
+
     seen = {
         "kind": type(spark).__module__,
         "first": first.message,
@@ -32,6 +50,16 @@ def main() -> None:
         "one_day": read.where("day = 1").count(),
         "before": lakebed_spark.read(spark, f"lakebed://{name}/main~1/orders").count(),
         "few": spark.read.format("lakebed").load(f"lakebed://{name}/main/few").count(),
+        "entries": spark.read.format("lakebed.entries").load(f"lakebed://{name}/main~1/few").count(),
+        "messages": [row.message for row in history("commits", "main").orderBy("generation").collect()],
+        "changes": sorted({row.path.split("/")[0] for row in history("changes", "main").collect()}),
+        "branches": [row.id for row in history("branches", "").collect()],
+        "diff": history("diff", "main~1", other="main").where("path LIKE 'copy/%'").count() > 0,
+        "blame": [
+            row.message
+            for row in spark.sql("SELECT DISTINCT message FROM lake_blame WHERE path LIKE 'few/%'").collect()
+        ],
+        "copied": lakebed_spark.read(spark, main_branch, "copy").count(),
     }
     print("SEEN " + json.dumps(seen), flush=True)
     spark.stop()

@@ -6,14 +6,20 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import lakebed
 
 from tests.support.server import RunningServer, clean_environment
 
 
-def test_read_write_and_transactions_over_connect(server: RunningServer, repo: lakebed.Repository) -> None:
-    settings = {"REPOSITORY": repo.id, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+def test_everything_over_connect(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+    settings = {
+        "REPOSITORY": repo.id,
+        "CHECKPOINT": str(tmp_path / "checkpoint"),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     done = subprocess.run(
         [sys.executable, "-m", "tests.spark.connecting"],
         env=clean_environment(**server.environment, **settings),
@@ -32,4 +38,11 @@ def test_read_write_and_transactions_over_connect(server: RunningServer, repo: l
         "one_day": 55,
         "before": 100,
         "few": 10,
+        "entries": len(list(repo.ref("main~1").list("few"))),
+        "messages": ["Repository created", "over connect", "both", "Batch 0 of copy"],
+        "changes": ["_streams", "copy", "few", "orders"],
+        "branches": ["main"],
+        "diff": True,
+        "blame": ["both"],
+        "copied": 110,
     }

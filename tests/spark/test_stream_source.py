@@ -9,6 +9,7 @@ import lakebed
 import lakebed_spark
 import pandas as pd
 import pytest
+from lakebed_spark import pipelines
 from lakebed_spark.streaming.added import AddedFile
 from lakebed_spark.streaming.line import Line
 from lakebed_spark.streaming.source import Following, TableStreamReader
@@ -59,9 +60,9 @@ class Catcher:
         assert writer.trigger(availableNow=True).start().awaitTermination(60)
 
 
-def reader(repo: lakebed.Repository, lake: lakebed.Lake, **options: str) -> TableStreamReader:
+def reader(repo: lakebed.Repository, lake: lakebed.Lake, branch: str = "main", **options: str) -> TableStreamReader:
     """The reader itself, in this process."""
-    place = lakebed_spark.locate(f"lakebed://{repo.id}/main/t")
+    place = lakebed_spark.locate(f"lakebed://{repo.id}/{branch}/t")
     following = Following.of(lakebed_spark.Access.of(lake), place, options, 4)
     schema = StructType().add("x", "long").add("day", "string")
     return TableStreamReader(following, schema)
@@ -126,6 +127,27 @@ def test_a_file_that_is_replaced_or_deleted(spark: SparkSession, repo: lakebed.R
     add(repo, 3)
     caught.run(onChange="ignore")
     assert caught.rows == expected(0, 1, 3)
+
+
+def test_a_compaction_is_passed_over(
+    spark: SparkSession, lake: lakebed.Lake, repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    bare = repo.branch("bare").create("main")
+    add(repo, 0, 1, 2, 3)
+    caught = Catcher(spark, repo, tmp_path / "ck")
+    caught.run()
+    report = pipelines.compact(f"lakebed://{repo.id}/main/t", lake=lake)
+    assert (report.files, report.files_after) == (4, 2)
+    add(repo, 4)
+    caught.run()  # not even with onChange=error is it a change
+    assert caught.batches == [expected(0, 1, 2, 3), expected(4)]
+
+    before = bare.commit_info().id
+    bare.cherry_pick("main~1")  # where the small files never were, it brings rows
+    stream = reader(repo, lake, branch="bare", startingCommit=before)
+    found = files(stream, stream.initialOffset(), {"commit": bare.commit_info().id})
+    assert sorted(file.info.path for file in found) == sorted(str(group.target) for group in report.groups)
+    assert repo.commit("main~1").metadata == {"lakebed.rewrite": "compact"}
 
 
 def test_offsets_are_repeatable(repo: lakebed.Repository, lake: lakebed.Lake) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks, _files
-from lakebed._async import tables
+from lakebed._async import table_writing
 from lakebed._async.ref import Ref
 from lakebed._compat.aio import Data, blocking
 from lakebed._compat.aio_files import OpenFile, open_file
@@ -179,7 +179,7 @@ class Writable(Ref):
         Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError; with a `message` also
         ConcurrentCommitError and DirtyBranchError. Then nothing was written.
         """
-        return await tables.write_parquet(
+        return await table_writing.write_parquet(
             self,
             path,
             data,
@@ -195,20 +195,20 @@ class Writable(Ref):
 
     async def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`."""
-        return await tables.write_csv(self, path, data, options)
+        return await table_writing.write_csv(self, path, data, options)
 
     async def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
 
         `options` go to `DataFrame.to_json`.
         """
-        return await tables.write_json(self, path, data, options)
+        return await table_writing.write_json(self, path, data, options)
 
     async def write_feather(
         self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
     ) -> ObjectInfo:
         """Write a table as one Feather file (Arrow IPC), batch by batch."""
-        return await tables.write_feather(self, path, data, compression)
+        return await table_writing.write_feather(self, path, data, compression)
 
     def _shipment(self, message: str | None, tally: Tally) -> Shipment:
         """How a table's files get here."""

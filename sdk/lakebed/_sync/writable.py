@@ -12,7 +12,7 @@ from lakebed import _checks, _files
 from lakebed._compat.sync import Data, blocking
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway import objects, placing
-from lakebed._sync import tables
+from lakebed._sync import table_writing
 from lakebed._sync.ref import Ref
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
@@ -181,7 +181,7 @@ class Writable(Ref):
         Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError; with a `message` also
         ConcurrentCommitError and DirtyBranchError. Then nothing was written.
         """
-        return tables.write_parquet(
+        return table_writing.write_parquet(
             self,
             path,
             data,
@@ -197,20 +197,20 @@ class Writable(Ref):
 
     def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`."""
-        return tables.write_csv(self, path, data, options)
+        return table_writing.write_csv(self, path, data, options)
 
     def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
 
         `options` go to `DataFrame.to_json`.
         """
-        return tables.write_json(self, path, data, options)
+        return table_writing.write_json(self, path, data, options)
 
     def write_feather(
         self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
     ) -> ObjectInfo:
         """Write a table as one Feather file (Arrow IPC), batch by batch."""
-        return tables.write_feather(self, path, data, compression)
+        return table_writing.write_feather(self, path, data, compression)
 
     def _shipment(self, message: str | None, tally: Tally) -> Shipment:
         """How a table's files get here."""

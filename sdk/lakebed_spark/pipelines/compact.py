@@ -17,6 +17,7 @@ from lakebed._workspaces import WorkspaceOptions, new_id
 from lakebed.errors import CommitStateUnknownError, InvalidRequestError, LakebedError
 
 from lakebed_spark._access import Access, Place, Target, access_to, locate
+from lakebed_spark._marks import REWRITE_KEY
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Piece
 from lakebed_spark.pipelines._entries import Snapshot, entries_of
@@ -106,7 +107,7 @@ def compact(
     try:
         tasks = [Joining(access, place, workspace.workspace_id, options, snapshot.commit_id, group) for group in groups]
         done = [one for part in run.run(join_group, tasks, progress or meter) for one in part]
-        commit = workspace.commit() if done else None
+        commit = workspace.commit(metadata={REWRITE_KEY: "compact"}) if done else None
         if commit is None:
             _drop(workspace)
         return _done(place, done, commit)

@@ -13,6 +13,7 @@ from lakebed.model import ObjectInfo
 
 from lakebed_spark._access import Place
 from lakebed_spark._formats import is_hidden
+from lakebed_spark._marks import rewrites_only
 from lakebed_spark.history.comparing import Pair, differences, spans_of
 from lakebed_spark.history.spans import of_prefix
 from lakebed_spark.history.storage import Store
@@ -49,8 +50,13 @@ class Arrivals:
         return self._files(commit_id, "", after)
 
     def of(self, commit_id: str) -> Iterator[AddedFile]:
-        """The files that a commit added, against its first parent. Raises PreconditionFailedError."""
+        """The files that a commit added, against its first parent; none of a compaction: its rows were read before.
+
+        Raises PreconditionFailedError.
+        """
         commit = self._repository.commit(commit_id)
+        if rewrites_only(commit):
+            return iter(())
         before = self._repository.commit(commit.parents[0]).metarange_id if commit.parents else ""
         return self._files(commit_id, before, commit.metarange_id)
 

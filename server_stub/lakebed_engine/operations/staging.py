@@ -23,6 +23,7 @@ from lakebed_engine.tree.cursor import decode_row, encode_row
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
+    NothingThereError,
     OutcomeUnknownError,
     PreconditionFailedError,
     PredicateFailed,
@@ -194,10 +195,13 @@ def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
 
 def require_etag(path: str, now: Entry | None, wanted: str) -> None:
     """Raises PreconditionFailedError when a path does not hold the content of this ETag."""
-    if now is None or now.etag != wanted:
-        found = "holds nothing" if now is None else f"has ETag {now.etag!r}"
+    if now is None:
+        raise NothingThereError(
+            f"{path!r} holds nothing, not {wanted!r} (If-Match): nothing was changed, read it again"
+        )
+    if now.etag != wanted:
         raise PreconditionFailedError(
-            f"{path!r} {found}, not {wanted!r} (If-Match): nothing was changed, read it again"
+            f"{path!r} has ETag {now.etag!r}, not {wanted!r} (If-Match): nothing was changed, read it again"
         )
 
 

@@ -306,6 +306,10 @@ class PreconditionFailedError(EngineError):
     kind = "precondition_failed"
 
 
+class NothingThereError(PreconditionFailedError):
+    """If-Match did not hold, since the path holds nothing. Nothing was changed."""
+
+
 class TooManyAttemptsError(EngineError):
     """An optimistic operation lost every race in its bounded tries. Nothing was changed; try again later."""
 

@@ -43,6 +43,8 @@ class S3Call:
 
     def read_payload(self, *, chunked: bool) -> None:
         """Note what is promised of the body. Raises S3Error."""
+        if self.method in ("GET", "HEAD"):
+            return  # nobody reads their body
         # the checksum of a CompleteMultipartUpload is the object's, not that of its XML
         ours = not (self.method == "POST" and "uploadId" in self.query)
         self.payload.read_headers(self.headers, chunked=chunked, checksums=ours)

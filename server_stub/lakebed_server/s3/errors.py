@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, StoreError
+from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, NothingThereError, StoreError
 
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply
@@ -81,7 +81,7 @@ CODES: Final[dict[str, str]] = {
 """The S3 code of each kind of error."""
 
 
-BY_CLASS: Final[dict[type[EngineError], str]] = {}
+BY_CLASS: Final[dict[type[EngineError], str]] = {NothingThereError: "NoSuchKey"}
 """The S3 code of errors whose kind says less than S3 does."""
 
 

@@ -161,6 +161,8 @@ def test_conditions_of_writes(bucket: Bucket) -> None:
     assert bucket("PUT", X, b"4", if_match=first.headers["etag"]).status == 412
     assert bucket("GET", X).body == b"3"
     assert bucket("DELETE", X, if_match='"no"').status == 412
+    absent = bucket("PUT", "/lake/main/none", b"5", if_match='"no"')
+    assert (absent.status, code(absent)) == (404, "NoSuchKey")
     for headers in ({"if_none_match": '"x"'}, {"if_match": "*"}):
         assert code(bucket("PUT", X, b"5", **headers)) == "NotImplemented"
 
@@ -341,6 +343,7 @@ def test_refs_of_all_kinds_are_read_and_branches_and_workspaces_written(bucket: 
     assert bucket("GET", f"/lake/{quote(work.name)}/y").body == b"of the workspace"
     assert bucket.paths() == ["x"]
     for ref in ("v1.0", commit.id, "main@", "main~1", "none"):
+        ref = quote(ref)  # noqa: PLW2901
         answer = bucket("PUT", f"/lake/{ref}/x", b"never")
         assert answer.status in (400, 404), ref
         assert bucket("DELETE", f"/lake/{ref}/x").status in (400, 404)

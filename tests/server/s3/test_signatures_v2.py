@@ -90,6 +90,11 @@ def test_the_parts_of_a_query_that_are_signed(bucket: Bucket) -> None:
     assert code(bucket.send("GET", "/lake/main/x?acl", headers)) == "SignatureDoesNotMatch"
 
 
+def test_a_bucket_may_be_signed_with_a_slash_that_is_not_sent(bucket: Bucket) -> None:
+    assert bucket.send("GET", "/lake?acl", sign("GET", "/lake/?acl", {})).status == 200
+    assert code(bucket.send("GET", "/lake/main?acl", sign("GET", "/lake/main/?acl", {}))) == "SignatureDoesNotMatch"
+
+
 def test_what_is_signed_cannot_be_changed(bucket: Bucket) -> None:
     headers = sign("PUT", "/lake/main/x", {"content-type": "a/b", "x-amz-meta-a": "1"})
     for name, value in (("content-type", "a/c"), ("x-amz-meta-a", "2"), ("x-amz-meta-b", "2"), ("content-md5", "x")):

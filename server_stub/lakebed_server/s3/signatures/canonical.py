@@ -35,7 +35,7 @@ def query(pairs: Iterable[Pair], without: bytes = b"") -> bytes:
     return "&".join(f"{name}={value}" for name, value in encoded).encode("ascii")
 
 
-def headers(signed: list[bytes], found: Mapping[bytes, bytes]) -> bytes:
+def headers(signed: Iterable[bytes], found: Mapping[bytes, bytes]) -> bytes:
     """The lines of the signed headers."""
     return b"".join(name + b":" + _trimmed(found.get(name, b"")) + b"\n" for name in signed)
 

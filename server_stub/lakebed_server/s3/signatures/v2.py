@@ -53,33 +53,39 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
 
 async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> str:
     credential = await keys.find(access_key_id)
-    to_sign = string_to_sign(call, date)
-    digest = hmac.digest(credential.secret_access_key.encode(), to_sign, "sha1")
     sent = signature.encode("utf-8", "replace")
-    if not hmac.compare_digest(base64.b64encode(digest), sent):
-        raise mismatch(access_key_id, to_sign, sent)
+    forms = [string_to_sign(call, date, path) for path in _paths(call)]
+    secret = credential.secret_access_key.encode()
+    if not any(hmac.compare_digest(_signature(secret, to_sign), sent) for to_sign in forms):
+        raise mismatch(access_key_id, forms[0], sent)
     call.read_payload(chunked=False)
     return credential.user
 
 
-def string_to_sign(call: S3Call, date: bytes) -> bytes:
+def _signature(secret: bytes, to_sign: bytes) -> bytes:
+    return base64.b64encode(hmac.digest(secret, to_sign, "sha1"))
+
+
+def _paths(call: S3Call) -> list[bytes]:
+    """The path as it is sent; of a bucket also with the slash that some clients sign and do not send."""
+    path = call.base.path
+    return [path] if call.key or path.endswith(b"/") else [path, path + b"/"]
+
+
+def string_to_sign(call: S3Call, date: bytes, path: bytes) -> bytes:
     """The lines that are signed."""
     found = call.headers
     lines = [call.method.encode(), found.get(b"content-md5", b""), found.get(b"content-type", b""), date]
     amazon = sorted((name, value) for name, value in found.items() if name.startswith(b"x-amz-"))
     lines += [name + b":" + value.strip() for name, value in amazon]
-    return b"\n".join((*lines, _resource(call)))
+    return b"\n".join((*lines, _resource(call, path)))
 
 
-def _resource(call: S3Call) -> bytes:
+def _resource(call: S3Call, path: bytes) -> bytes:
     bucket = b"/" + call.bucket.encode() if call.in_host else b""
     signed = sorted((name, value) for name, value in call.pairs if name in _RESOURCES)
     if not signed:
-        return bucket + call.base.path
+        return bucket + path
     bare = {part for part in call.raw_query.split(b"&") if b"=" not in part}
-    return (
-        bucket
-        + call.base.path
-        + b"?"
-        + b"&".join(name if name in bare else name + b"=" + value for name, value in signed)
-    )
+    parts = (name if name in bare else name + b"=" + value for name, value in signed)
+    return bucket + path + b"?" + b"&".join(parts)

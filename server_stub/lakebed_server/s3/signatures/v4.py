@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import re
 import time
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from lakebed_server.s3.call import S3Call
@@ -22,6 +23,10 @@ from lakebed_server.s3.vocabulary import S3Error
 ALGORITHM: Final = b"AWS4-HMAC-SHA256"
 LONGEST: Final = 7 * 24 * 3600
 """Seconds that a presigned URL may be good for."""
+
+_LONGEST_HEAD: Final = 1024
+"""Bytes of an Authorization header that are remembered: a client's own is about 200."""
+_MALFORMED: Final = "AuthorizationHeaderMalformed"
 
 UNSIGNED: Final = b"UNSIGNED-PAYLOAD"
 _SHA256 = re.compile(rb"[0-9a-fA-F]{64}")
@@ -39,19 +44,21 @@ class Claim(NamedTuple):
     region: str
     scope: bytes
     signed_headers: bytes
-    signature: bytes
+    signed: tuple[bytes, ...]
 
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
     """Check the Authorization header; who signed. Raises S3Error."""
-    fields = _fields(authorization)
-    claim = _claim(fields, "AuthorizationHeaderMalformed", "Credential", "SignedHeaders", "Signature")
+    head, equals, signature = authorization.rpartition(b"Signature=")
+    if not equals or b"," in signature or len(head) > _LONGEST_HEAD:
+        raise S3Error(_MALFORMED, "The authorization header must end in Signature=, and be no longer than it needs to.")
+    claim = _claim_of(head)
     date = _date_of_headers(call)
-    require_near(_require_day(claim, date, "AuthorizationHeaderMalformed"), now)
+    require_near(_require_day(claim, date, _MALFORMED), now)
     payload = call.headers.get(b"x-amz-content-sha256")
     if payload is None:
         raise S3Error("InvalidRequest", "Missing required header for this request: x-amz-content-sha256")
-    return await _check(call, keys, claim, date, canonical.query(call.pairs), payload)
+    return await _check(call, keys, claim, signature.strip(), date, canonical.query(call.pairs), payload)
 
 
 async def by_query(call: S3Call, keys: Keys, now: float) -> str:
@@ -60,33 +67,38 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
     bad = "AuthorizationQueryParametersError"
     if query["X-Amz-Algorithm"] != ALGORITHM.decode():
         raise S3Error(bad, 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"')
-    fields = {name: query.get(f"X-Amz-{name}", "") for name in ("Credential", "SignedHeaders", "Signature")}
-    claim = _claim(fields, bad, *fields)
+    claim = _claim(query.get("X-Amz-Credential", ""), query.get("X-Amz-SignedHeaders", ""), bad)
+    signature = query.get("X-Amz-Signature", "").encode("utf-8", "replace")
     date = query.get("X-Amz-Date", "")
     _require_unexpired(_require_day(claim, date, bad), query.get("X-Amz-Expires", ""), now)
-    signed = claim.signed_headers.split(b";")
     sent = call.headers.get(b"x-amz-content-sha256")
     hashed = query.get("X-Amz-Content-Sha256", "").encode() or UNSIGNED
-    if sent is not None and b"x-amz-content-sha256" in signed:
+    if sent is not None and b"x-amz-content-sha256" in claim.signed:
         hashed = sent
     pairs = canonical.query(call.pairs, without=b"X-Amz-Signature")
-    return await _check(call, keys, claim, date, pairs, hashed, sent)
+    return await _check(call, keys, claim, signature, date, pairs, hashed, sent)
 
 
 async def _check(
-    call: S3Call, keys: Keys, claim: Claim, date: str, query: bytes, payload: bytes, said: bytes | None = None
+    call: S3Call,
+    keys: Keys,
+    claim: Claim,
+    signature: bytes,
+    date: str,
+    query: bytes,
+    payload: bytes,
+    said: bytes | None = None,
 ) -> str:
     """`payload` is what is signed of the body; `said` what else is promised of it, where the URL leaves it open."""
-    signed = claim.signed_headers.split(b";")
-    _require_signed(call, signed)
+    _require_signed(call, claim.signed)
     credential = await keys.find(claim.access_key_id)
-    lines = canonical.headers(signed, call.headers)
+    lines = canonical.headers(claim.signed, call.headers)
     request = canonical.request(call.method, call.base.path, query, lines, claim.signed_headers, payload)
     to_sign = b"\n".join((ALGORITHM, date.encode(), claim.scope, hashlib.sha256(request).hexdigest().encode()))
     key = keys.of_day(credential.secret_access_key, claim.day, claim.region)
     expected = hmac.digest(key, to_sign, "sha256").hex().encode()
-    if not hmac.compare_digest(expected, claim.signature):
-        raise mismatch(claim.access_key_id, to_sign, claim.signature, request)
+    if not hmac.compare_digest(expected, signature):
+        raise mismatch(claim.access_key_id, to_sign, signature, request)
     _read_payload(call, said or payload, ChunkSigner(key, date.encode(), claim.scope, expected))
     return credential.user
 
@@ -109,28 +121,24 @@ def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
     call.read_payload(chunked=chunked)
 
 
-def _fields(authorization: bytes) -> dict[str, str]:
-    text = authorization[len(ALGORITHM) :].decode("latin-1")
-    pairs = (part.strip().partition("=") for part in text.split(","))
-    return {name: value for name, _, value in pairs}
+@lru_cache(1024)
+def _claim_of(head: bytes) -> Claim:
+    """The claim of an Authorization header up to its signature: a client says the same all day."""
+    pairs = (part.strip().partition("=") for part in head[len(ALGORITHM) :].decode("latin-1").split(","))
+    fields = {name: value for name, _, value in pairs}
+    return _claim(fields.get("Credential", ""), fields.get("SignedHeaders", ""), _MALFORMED)
 
 
-def _claim(fields: dict[str, str], code: str, credential: str, signed_headers: str, signature: str) -> Claim:
-    if not (fields.get(credential) and fields.get(signed_headers) and fields.get(signature)):
-        raise S3Error(code, f"The authorization needs {credential}, {signed_headers} and {signature}.")
-    parts = fields[credential].rsplit("/", 4)
+def _claim(credential: str, signed_headers: str, code: str) -> Claim:
+    if not (credential and signed_headers):
+        raise S3Error(code, "The authorization needs Credential, SignedHeaders and Signature.")
+    parts = credential.rsplit("/", 4)
     if len(parts) != 5 or parts[3] != "s3" or parts[4] != "aws4_request":
         raise S3Error(code, "The Credential is mal-formed; expecting <access-key-id>/YYYYMMDD/REGION/s3/aws4_request.")
     access_key_id, day, region, *_ = parts
+    names = signed_headers.encode("utf-8", "replace")
     scope = "/".join(parts[1:]).encode("utf-8", "replace")
-    return Claim(
-        access_key_id,
-        day,
-        region,
-        scope,
-        fields[signed_headers].encode("utf-8", "replace"),
-        fields[signature].encode("utf-8", "replace"),
-    )
+    return Claim(access_key_id, day, region, scope, names, tuple(names.split(b";")))
 
 
 def _date_of_headers(call: S3Call) -> str:
@@ -164,7 +172,7 @@ def _require_unexpired(signed_at: int, expires: str, now: float) -> None:
         raise S3Error("AccessDenied", "Request has expired")
 
 
-def _require_signed(call: S3Call, signed: list[bytes]) -> None:
+def _require_signed(call: S3Call, signed: tuple[bytes, ...]) -> None:
     """Nobody on the way may add what changes the meaning of a request."""
     missing = [b"host"] if b"host" not in signed else []
     presigned = b"authorization" not in call.headers

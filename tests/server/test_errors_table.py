@@ -1,0 +1,229 @@
+"""Every documented error of every operation, provoked one by one; the list is made from openapi.yaml.
+
+What is wrong is either in the request (a body that is no JSON, a repository that is not there, a closed workspace), or
+in the store under the engine, which fails when it is told to. `test_errors_table_refs.py` has further kinds of errors,
+and that nothing is changed by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lakebed_engine.vocabulary import errors
+from lakebed_server.app import create_app
+from lakebed_server.call import Installation, Services
+from lakebed_wire.operations import ERROR_KINDS
+
+from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
+from tests.server.support import KEY_ID, Answer, ask, services
+from tools import spec
+
+DOCUMENT = spec.load(Path(__file__).parents[2] / "openapi.yaml")
+DOCUMENTED = {
+    (operation["operationId"], int(status))
+    for item in DOCUMENT["paths"].values()
+    for operation in item.values()
+    if isinstance(operation, dict) and "operationId" in operation
+    for status in operation["responses"]
+    if int(status) >= 400
+}
+Change = Callable[[Request], Request]
+
+CLOSED_NAME = f"main+{CLOSED}"
+NOT_THERE = {"objects": [{"path": "a", "physical_address": "x", "checksum": "x", "size_bytes": 1}]}
+
+SPECIAL: dict[tuple[str, int], Change] = {
+    ("commit", 409): lambda one: one.told(idempotency_key="used"),
+    ("commitAsync", 409): lambda one: one.told(idempotency_key="used"),
+    ("mergeIntoBranchAsync", 409): lambda one: one.told(idempotency_key="used"),
+    ("createCommitRecord", 409): lambda one: one,
+    ("cherryPick", 409): lambda one: one.says(ref=CLOSED_NAME),
+    ("copyObject", 501): lambda one: one.says(shallow=True),
+    ("createBranch", 409): lambda one: one.says(name="dev"),
+    ("createCredentials", 403): lambda one: one.at(userId="other"),
+    ("createRepository", 409): lambda one: one.says(name="lake"),
+    ("createTag", 409): lambda one: one.says(id="v1"),
+    ("createWorkspace", 409): lambda one: one.says(id=CLOSED, message="another"),
+    ("deleteCredentials", 400): lambda one: one.at(accessKeyId=KEY_ID),
+    ("deleteCredentials", 403): lambda one: one.at(userId="other"),
+    ("deleteCredentials", 404): lambda one: one,
+    ("deleteObject", 412): lambda one: one.told(if_match='"another"'),
+    ("deleteObject", 501): lambda one: one.told(if_match="*"),
+    ("getCredentials", 403): lambda one: one.at(userId="other"),
+    ("getCredentials", 404): lambda one: one,
+    ("getObject", 410): lambda one: one.path("gone"),
+    ("getObject", 416): lambda one: one.told(range="bytes=9-"),
+    ("getUnderlyingProperties", 410): lambda one: one.path("gone"),
+    ("headObject", 416): lambda one: one.told(range="bytes=9-"),
+    ("importCancel", 409): lambda one: one,
+    ("linkPhysicalAddress", 412): lambda one: one,
+    ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x"'),
+    ("listUserCredentials", 403): lambda one: one.at(userId="other"),
+    ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
+    ("setBranchProtectionRules", 412): lambda one: one.told(if_match='"another"'),
+    ("setup", 409): lambda one: one,
+    ("setupCommPrefs", 409): lambda one: one,
+    ("uploadObject", 412): lambda one: one.told(if_none_match="*"),
+    ("uploadObject", 501): lambda one: one.told(if_none_match='"x"'),
+}
+"""What is wrong where the rules of `wrong` have nothing, or something else comes first."""
+
+NO_STORE = {"healthCheck", "getSetupState", "getAuthCapabilities", "setup", "setupCommPrefs"}
+"""They ask no store and no credentials: what they fail with comes from what stands before the server."""
+
+NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "abortPresignMultipartUpload"}
+"""They are 501 on a server that signs, over a store that does not."""
+
+COLD = {"getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login"} | {
+    name for name in TABLE if name.endswith("Credentials")
+}
+"""The only store that they ask is that of access keys."""
+
+SIGNED = {
+    *("createPresignMultipartUpload", "completePresignMultipartUpload", "abortPresignMultipartUpload"),
+    *("uploadPart", "uploadPartCopy", "createUploadUrls", "createPartUpload", "signParts", "completePartUpload"),
+    "abortPartUpload",
+}
+"""They need a store that signs, which is no store in memory. So an engine fails in its place; over S3 they are in
+test_placing_s3.py and test_part_uploads.py."""
+
+
+def _all(status: int, *names: str) -> set[tuple[str, int]]:
+    return {(name, status) for name in names}
+
+
+REASONS = {
+    "permissions come with users: whoever has an access key may read": _all(
+        403,
+        *("getConfig", "getLakeFSVersion", "getStorageConfig", "listRepositories", "createRepository", "getRepository"),
+        *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
+        *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
+        *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
+        *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpRefs", "dumpSubmit", "dumpStatus"),
+        *("restoreStatus", "listWorkspaces", "getWorkspace"),
+    ),
+    "permissions come with users: what can be asked and set on a read-only repository too": _all(
+        403,
+        *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
+        *("createBranchProtectionRulePreflight", "uploadObjectPreflight"),
+    ),
+    "told for each path, with 200": _all(403, "deleteObjects"),
+    "hooks come later": _all(412, "commit", "mergeIntoBranch", "revertBranch", "cherryPick"),
+    "it takes no condition": _all(412, "stageObject"),
+    "another user's keys are 403, whether he is there or not": _all(404, "listUserCredentials", "createCredentials"),
+    "there is nothing in the request that could be wrong": _all(
+        400, "getConfig", "getLakeFSVersion", "getStorageConfig", "getCurrentUser"
+    ),
+    "it asks no store and no credentials: only what stands before the server fails": {
+        *((name, status) for name in NO_STORE for status in (429, 500, 503) if (name, status) in DOCUMENTED)
+    },
+    "the entry is enough: the data are not looked at": _all(
+        410, "statObject", "headObject", "copyObject", "getMetadataObject"
+    ),
+    "parts are not copied here: 501 comes first": {
+        *(("uploadPartCopy", status) for status in (403, 404, 409, 410, 429, 500, 503))
+    },
+    "a workspace is no branch: its name is 404": _all(
+        409,
+        *("getBranch", "deleteBranch", "hardResetBranch", "stashBranch", "createBranchProtectionRulePreflight"),
+        "importStart",
+    ),
+}
+UNPROVOKED = {one: reason for reason, found in REASONS.items() for one in found}
+"""What this server answers nowhere. The contract has it, for clients that must understand it from any server."""
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    scene = Scene()
+    yield scene
+    scene.close()
+
+
+def wrong(request: Request, status: int) -> Request | None:
+    """The request with what makes the server refuse it with a status of 4xx; None when no rule has it."""
+    name, names = request.operation, request.names
+    if (change := SPECIAL.get((name, status))) is not None:
+        return change(request)
+    if status == 501 and name in SIGNED:
+        return request
+    if status == 400:
+        if name in BODIES:
+            return replace(request, body=b"{")
+        return (
+            request.asks("amount=x")
+            if "amount" in _asked(name)
+            else request.at(**{min(names): "%zz"})
+            if names
+            else None
+        )
+    if status == 401:
+        return replace(request, auth=False)
+    if status == 403 and "repository" in names:
+        return request.at(repository="frozen")
+    if status == 404 and "repository" in names:
+        return request.at(repository="nothing")
+    if status == 409:
+        closed = f"main+{CLOSED}"
+        for part in ("workspace", "branch", "ref", "commitId", "sourceRef", "leftRef"):
+            if part in names:
+                return request.at(**{part: CLOSED if part == "workspace" else closed})
+    return None
+
+
+def _asked(name: str) -> set[str]:
+    return {one.name for one in TABLE[name].parameters if one.place == "query"}
+
+
+def provoke(scene: Scene, name: str, status: int) -> Answer:
+    request = scene.request(name, status)
+    if name in NOT_SIGNING and status == 501:
+        return failing(request.asks("presign=true"), status)
+    if name in SIGNED and status not in (400, 401, 501):
+        return failing(request, status)
+    if (fault := FAULTS.get(status)) is not None:
+        return scene.send(request, fault, scene.cold() if name in COLD else None)
+    made = wrong(request, status)
+    assert made is not None, f"no scenario for {status} of {name}"
+    return scene.send(made)
+
+
+RAISED: dict[int, errors.EngineError] = {
+    **FAULTS,
+    403: errors.ReadOnlyRepositoryError("it is read-only"),
+    404: errors.WorkspaceNotFoundError("there is none"),
+    409: errors.WorkspaceClosedError("it is closed"),
+    410: errors.ObjectGoneError("it is gone"),
+    501: errors.NotSupportedError("the store does not sign"),
+}
+
+
+def failing(request: Request, status: int) -> Answer:
+    """The answer of a server that signs, and whose engine fails with what has this status."""
+    plain = services(FailingEngine(RAISED[status]))
+    app = create_app(Services(plain.engine, plain.authenticator, Installation(version="1.2.3", presign=True)))
+    body, headers = request.raw()
+    more: dict[str, Any] = {**headers}
+    return ask(app, request.target(), TABLE[request.operation].method, body, **more)
+
+
+@pytest.mark.parametrize(("name", "status"), sorted(DOCUMENTED - UNPROVOKED.keys()))
+def test_a_documented_error(scene: Scene, name: str, status: int) -> None:
+    answer = provoke(scene, name, status)
+    assert answer.status == status, answer.body
+    if TABLE[name].method == "HEAD":
+        assert answer.body == b""
+        return
+    told = answer.json
+    assert ERROR_KINDS[told["kind"]] == status
+    assert told["message"]
+    assert told["request_id"] == answer.headers["x-request-id"]
+
+
+def test_what_is_said_not_to_be_provoked_is_documented() -> None:
+    assert UNPROVOKED.keys() <= DOCUMENTED
+    assert len(UNPROVOKED) == sum(map(len, REASONS.values()))

@@ -1,0 +1,80 @@
+"""Reverts, cherry-picks, hard resets, merges by rules, and commits as tasks. Above `actors`."""
+
+from __future__ import annotations
+
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest
+
+from tests.simulation.actors import Actor
+from tests.simulation.joins import RESOLUTIONS
+from tests.simulation.scheduler import park
+from tests.simulation.world import REPO
+
+
+def _commit(actor: Actor, *, plain: bool = True) -> str:
+    """Some commit of the repository; a plain one has one parent."""
+    found = [one for one in actor.world.contents.commits() if not plain or len(one.parents) == 1]
+    return actor.rng.choice(found).id
+
+
+async def revert(actor: Actor) -> None:
+    picked, empty = _commit(actor), actor.rng.random() < 0.3
+    request = PickRequest(ref=picked, committer=actor.name, allow_empty=empty)
+    await actor.call("revert", actor.engine.revert(REPO, actor.branch, request), commit=picked)
+
+
+async def pick(actor: Actor) -> None:
+    picked = _commit(actor)
+    request = PickRequest(ref=picked, committer=actor.name)
+    await actor.call("pick", actor.engine.cherry_pick(REPO, actor.branch, request), commit=picked)
+
+
+async def hard_reset(actor: Actor) -> None:
+    target = _commit(actor, plain=False)
+    await actor.call("hard_reset", actor.engine.hard_reset(REPO, actor.branch, target), commit=target)
+
+
+async def merge_by_rules(actor: Actor) -> None:
+    """Some conflicts are settled path by path, others by the strategy or not at all."""
+    source = "dev" if actor.branch == "main" else "main"
+    strategy, rules = actor.rng.choice(["", "", "source-wins"]), actor.rng.randrange(1, len(RESOLUTIONS))
+    request = MergeRequest(committer=actor.name, strategy=strategy, resolve=RESOLUTIONS[rules])
+    job = actor.engine.merge(REPO, source, actor.branch, request)
+    await actor.call("merge", job, source=source, strategy=strategy, rules=rules)
+
+
+async def commit_task(actor: Actor) -> None:
+    """A commit as a task. With a key one asks again when the answer is lost, and gets the same."""
+    message, empty = f"{actor.name}-{actor._calls}", actor.rng.random() < 0.5
+    key = message if actor.rng.random() < 0.6 else ""
+    request = CommitRequest(message=message, committer=actor.name, allow_empty=empty)
+
+    async def submitted() -> Commit:
+        for _ in range(3 if key else 1):
+            try:
+                return await _ended(actor, request, key)
+            except OutcomeUnknownError as error:
+                lost = error
+        raise lost
+
+    await actor.call("task", submitted(), message=message, empty=empty)
+
+
+async def _ended(actor: Actor, request: CommitRequest, key: str) -> Commit:
+    try:
+        task, made = await actor.engine.long_work.commit(REPO, actor.branch, request, key=key, wait=0.2)
+    except StoreUnavailableError:  # it may have begun, and here it is worked at before it is answered
+        raise OutcomeUnknownError("whether the task began is not known") from None
+    if task.state == "running":
+        raise OutcomeUnknownError("the task goes on")
+    if made is not None:
+        return made
+    error = task.error
+    # of a task that failed everything is known: it made no commit, and never will
+    raise StoreUnavailableError(error.message) if isinstance(error, StoreError) else error
+
+
+async def resume(actor: Actor) -> None:
+    """Take over tasks whose server was silent for long."""
+    await park(actor.world.scheduler.time + actor.rng.choice([0.0, 0.06, 0.3]))
+    await actor.call("resume", actor.engine.tasks.resume())
