@@ -2,12 +2,14 @@
 
     python -m benchmarks.run [--only http,rest,transfer,scale,start,bulk,signed,testing,spark] [--entries 1000000]
 
-Writes benchmarks/results.json, and the table into docs/benchmarks.md between its markers.
+Each group that is run whole goes into benchmarks/results.json, with the day and the commit, and from there into the
+table of docs/benchmarks.md; the rows of the others stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import platform
@@ -23,6 +25,9 @@ from benchmarks import on_spark, servers, transfer
 from benchmarks import rest as rest_calls
 
 ROOT = Path(__file__).resolve().parent.parent
+FULL = 1_000_000
+"""Entries of a run whose figures are kept."""
+
 OBJECTS = 10_000
 SECONDS = 5.0
 
@@ -355,36 +360,54 @@ def table(figures: list[Figure]) -> str:
     return "\n".join(lines)
 
 
-def write(figures: list[Figure], entries: int) -> None:
-    """benchmarks/results.json, and the table in docs/benchmarks.md."""
+def keep(group: str, figures: list[Figure]) -> None:
+    """Put a group's figures into benchmarks/results.json, and all that is there into docs/benchmarks.md."""
+    path = ROOT / "benchmarks" / "results.json"
+    groups = json.loads(path.read_text()).get("groups", {}) if path.exists() else {}
+    groups[group] = {
+        "when": f"{datetime.date.today()}",
+        "commit": commit(),
+        "figures": [asdict(one) for one in figures],
+    }
+    groups = {name: groups[name] for name in GROUPS if name in groups}
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    results = {"machine": machine, "entries": entries, "figures": [{**asdict(one), "met": one.met} for one in figures]}
-    (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    path.write_text(json.dumps({"machine": machine, "groups": groups}, indent=1) + "\n")
+    runs: dict[str, list[str]] = {}
+    for name, one in groups.items():
+        runs.setdefault(f"{one['when']}, {one['commit']}", []).append(name)
+    told = "; ".join(f"{', '.join(names)} ({run})" for run, names in runs.items())
+    everything = table([Figure(**one) for name in groups for one in groups[name]["figures"]])
     page = ROOT / "docs" / "benchmarks.md"
     begin, end = "<!-- table: made by make bench -->", "<!-- end of table -->"
-    text = page.read_text()
-    head, tail = text.split(begin)[0], text.split(end)[1]
+    head, _, rest = page.read_text().partition(begin)
+    tail = rest.partition(end)[2]
     page.write_text(
-        f"{head}{begin}\n\n{machine}; one server process, one client process.\n\n{table(figures)}\n\n{end}{tail}"
+        f"{head}{begin}\n\n{machine}; one server process, one client process. Groups, in the order of the table, with "
+        f"the day and commit of each one's last whole run: {told}.\n\n{everything}\n\n{end}{tail}"
     )
+
+
+def commit() -> str:
+    """What is measured."""
+    words = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what the project promises.")
-    parser.add_argument("--only", default=",".join(GROUPS), help="groups, comma-separated")
-    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--only", default=",".join(GROUPS), help="groups, comma-separated: the others keep their rows")
+    parser.add_argument("--entries", type=int, default=FULL, help="fewer for a quick look, which is not kept")
     options = parser.parse_args()
-    figures: list[Figure] = []
-    chosen = options.only.split(",")
-    for name in chosen:
+    missed: list[str] = []
+    for name in options.only.split(","):
+        figures: list[Figure] = []
         with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as folder:
             for one in GROUPS[name](Path(folder), options.entries):
                 figures.append(one)
                 print(table([one]).splitlines()[-1], flush=True)
-    if chosen == list(GROUPS):
-        write(figures, options.entries)
-    missed = [one.name for one in figures if not one.met]
-    print(f"\n{table(figures)}\n")
+        missed += [one.name for one in figures if not one.met]
+        if options.entries == FULL:
+            keep(name, figures)
     if missed:
         raise SystemExit(f"missed: {'; '.join(missed)}")
 
