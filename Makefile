@@ -7,9 +7,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 ST     := .venv-schemathesis
 SPARK  := .venv-spark
+S3     := .venv-s3
+DELTA  := .venv-delta
 # the tests of `make test` in two halves that take about the same time: each keeps about one core busy
 PROOFS := tests/simulation tests/engine tests/format tests/conformance
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
+ON_S3  := tests/s3
+ON_DELTA := tests/delta
 DATA_DIR ?=
 SEEDS  ?= 20000
 SETS   ?= 20
@@ -18,7 +22,7 @@ ONLY   ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-proofs pytest-rest pytest-fast schemathesis spark clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-proofs pytest-rest pytest-fast schemathesis spark s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,15 +50,27 @@ $(SPARK)/.ready: pyproject.toml tools/requirements-spark.txt
 	$(SPARK)/bin/python -m pip install -q -r tools/requirements-spark.txt
 	@touch $@
 
+# boto3 as it was before 1.36 lies in a folder, beside the current one
+$(S3)/.ready: pyproject.toml tools/requirements-s3.txt tools/requirements-s3-old.txt
+	$(PYTHON) -m venv $(S3)
+	$(S3)/bin/python -m pip install -q -r tools/requirements-s3.txt
+	$(S3)/bin/python -m pip install -q --upgrade --target $(S3)/boto3-before-1.36 -r tools/requirements-s3-old.txt
+	@touch $@
+
+$(DELTA)/.ready: pyproject.toml tools/requirements-delta.txt
+	$(PYTHON) -m venv $(DELTA)
+	$(DELTA)/bin/python -m pip install -q -r tools/requirements-delta.txt
+	@touch $@
+
 demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
 	@$(BIN)/python examples/demo.py $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-test: $(VENV)/.dev $(ST)/.ready $(SPARK)/.ready ## everything, with all the installing it needs
+test: $(VENV)/.dev $(ST)/.ready $(SPARK)/.ready $(S3)/.ready ## everything, with all the installing it needs
 	@echo "everything, two jobs at a time; what a job prints is shown when it ends"
-	@$(MAKE) --no-print-directory -j2 -Otarget pytest-rest lint types layers generated pytest-proofs schemathesis spark
+	@$(MAKE) --no-print-directory -j2 -Otarget pytest-rest lint types layers generated pytest-proofs schemathesis spark s3
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 
@@ -63,7 +79,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev
-	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%))' sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
+	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_S3:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
@@ -79,14 +95,22 @@ pytest-proofs: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PROOFS)
 
 pytest-rest: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PROOFS:%=--ignore %) --ignore tests/spark
+	$(BIN)/python -m pytest $(PROOFS:%=--ignore %) --ignore tests/spark $(ON_S3:%=--ignore %) $(ON_DELTA:%=--ignore %)
 
 pytest-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m "not slow" --ignore tests/spark
+	$(BIN)/python -m pytest -q -m "not slow" --ignore tests/spark $(ON_S3:%=--ignore %) $(ON_DELTA:%=--ignore %)
 
 spark: $(SPARK)/.ready ## the PySpark tests alone, in their own environment
 	$(SPARK)/bin/mypy $(ON_SPARK) tools/java_home.py
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest tests/spark
+
+s3: $(S3)/.ready ## the S3 gateway by the clients that people use, in their own environment
+	$(S3)/bin/mypy $(ON_S3)
+	$(S3)/bin/python -m pytest $(ON_S3)
+
+test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 gateway; in an environment of its own
+	$(DELTA)/bin/mypy $(ON_DELTA) tools/java_home.py
+	JAVA_HOME="$$($(DELTA)/bin/python tools/java_home.py)" $(DELTA)/bin/python -m pytest $(ON_DELTA)
 
 schemathesis: $(VENV)/.dev $(ST)/.ready
 	$(BIN)/python tools/run_schemathesis.py --python $(ST)/bin/python
@@ -112,4 +136,4 @@ docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(ST) $(SPARK) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(ST) $(SPARK) $(S3) $(DELTA) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,6 @@
 """`make bench`: every figure that the project promises, measured in one run; a table, JSON, and a failure on a miss.
 
-    python -m benchmarks.run [--only http,rest,transfer,scale,start,bulk,signed,testing,spark] [--entries 1000000]
+    python -m benchmarks.run [--only http,rest,transfer,scale,start,bulk,signed,s3,testing,spark] [--entries 1000000]
 
 Each group that is run whole goes into benchmarks/results.json, with the day and the commit, and from there into the
 table of docs/benchmarks.md; the rows of the others stay.
@@ -333,6 +333,29 @@ def spark(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure("the same, time for an object at 2 and 4 M / at 1 M", slope, "ratio", "at most", 1.2, "the worse")
 
 
+def s3(folder: Path, entries: int) -> Iterator[Figure]:
+    """The gateway beside SeaweedFS's S3 server (which syncs nothing) and moto's (in memory), medians of turns."""
+    found = measured("s3", folder / "s3", 3, 3)
+    small = "1 KiB, 8 connections"
+    for kind, what, unit in (
+        ("put", f"put {small}", "/s"),
+        ("get", f"get {small}", "/s"),
+        ("list", "list, keys in pages of 1,000", "/s"),
+        ("big_put", "put 64 MiB", " MiB/s"),
+        ("big_get", "get 64 MiB", " MiB/s"),
+    ):
+        for client, name in ((kind, "a light client"), (f"boto_{kind}", "boto3")):
+            mine, theirs, moto = (found[f"{server}_{client}"] for server in ("lakebed", "seaweedfs", "moto"))
+            note = f"{mine:,.0f}{unit} and {theirs:,.0f}{unit}; moto {moto:,.0f}{unit}"
+            if kind == "put":
+                note += "; SeaweedFS syncs nothing, Lakebed every object"
+            yield Figure(f"S3 {what}, by {name} / SeaweedFS", mine / theirs, "ratio", "at least", 1, note)
+        if f"workers_{kind}" in found:
+            mine, theirs = found[f"workers_{kind}"], found[f"seaweedfs_{kind}"]
+            note = f"{mine:,.0f}{unit}; `lakebed serve --workers 2`: SeaweedFS uses both cores as well"
+            yield Figure(f"the same {what} by a light client, two workers", mine / theirs, "ratio", note=note)
+
+
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "start": starting,
     "http": http,
@@ -344,6 +367,7 @@ GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
     "signed": signed,
     "dataframes": dataframes,
     "tables": tables,
+    "s3": s3,
     "testing": testing,
     "spark": spark,
 }

@@ -3,8 +3,8 @@
     python -m benchmarks.s3 FOLDER [SECONDS] [ROUNDS]
 
 Every round asks the servers in turn; figures are medians. Each server is a process of its own on this machine, over an
-empty directory on the same disk. Lakebed syncs every object and row before it answers, SeaweedFS syncs nothing, and moto
-keeps all in memory.
+empty directory on the same disk. Lakebed syncs every object and row before it answers, SeaweedFS syncs nothing, and
+moto keeps all in memory.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from typing import Any
 
 import boto3  # type: ignore[import-untyped]
 from botocore.config import Config  # type: ignore[import-untyped]
-from tests.support.s3 import running_seaweedfs
 
 from benchmarks import servers
 from benchmarks.s3_load import BIG, KEYS
+from tests.support.s3 import running_seaweedfs
 
 CONNECTIONS = 8
 LIGHT = ("put", "get", "list", "big_put", "big_get")
@@ -123,6 +123,8 @@ def peers(folder: Path, names: str) -> Iterator[list[Peer]]:
     with ExitStack() as stack:
         if "lakebed" in names:
             made.append(_lakebed(stack.enter_context(servers.lakebed(folder / "lakebed"))))
+        if "workers" in names:
+            made.append(_lakebed(stack.enter_context(servers.lakebed(folder / "workers", "--workers", "2")), "workers"))
         if "seaweedfs" in names:
             weed = stack.enter_context(running_seaweedfs())
             port = int(weed.endpoint.rpartition(":")[2])
@@ -139,13 +141,13 @@ def peers(folder: Path, names: str) -> Iterator[list[Peer]]:
         yield made
 
 
-def _lakebed(server: servers.Server) -> Peer:
+def _lakebed(server: servers.Server, name: str = "lakebed") -> Peer:
     import lakebed
 
     with lakebed.connect(*server.credentials) as lake:
         lake.repository("bench").create("local://bench").branch("main")
     _, key, secret = server.credentials
-    return Peer("lakebed", server.port, "bench", "main/", key, secret)
+    return Peer(name, server.port, "bench", "main/", key, secret)
 
 
 def measure(folder: Path, seconds: float, rounds: int, names: str, kinds: tuple[str, ...]) -> dict[str, float]:
@@ -162,7 +164,7 @@ def measure(folder: Path, seconds: float, rounds: int, names: str, kinds: tuple[
 def main() -> None:
     place, *rest = sys.argv[1:]
     seconds, rounds = float(rest[0]) if rest else 3.0, int(rest[1]) if len(rest) > 1 else 3
-    names = rest[2] if len(rest) > 2 else "lakebed,seaweedfs,moto"
+    names = rest[2] if len(rest) > 2 else "lakebed,workers,seaweedfs,moto"
     kinds = tuple(rest[3].split(",")) if len(rest) > 3 else LIGHT + BOTO
     Path(place).mkdir(parents=True, exist_ok=True)
     print(json.dumps(measure(Path(place), seconds, rounds, names, kinds), indent=1))

@@ -2,8 +2,8 @@
 
     python -m benchmarks.s3_load PORT BUCKET PREFIX KIND CONNECTIONS SECONDS
 
-Kinds: fill (what the others read), put and get of 1 KiB, list (pages of 1,000 keys), big_put and big_get of 64 MiB (MiB/s). All is signed before the
-clock starts. Credentials come in the environment, as AWS's tools read them.
+Kinds: fill (what the others read), put and get of 1 KiB, list (pages of 1,000 keys), big_put and big_get of 64 MiB
+(MiB/s). All is signed before the clock starts. Credentials come in the environment, as AWS's tools read them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def requests(place: Place, kind: str, seconds: float) -> Iterator[bytes]:
         made = []
         for page in range(KEYS // 1000 - 1):
             after = f"&start-after={prefix}{page * 1000:06d}"
-            made.append(place.request("GET", query=f"list-type=2&max-keys=1000&prefix={prefix}{after}", digest=UNSIGNED))
+            query = f"list-type=2&max-keys=1000&prefix={prefix}{after}"
+            made.append(place.request("GET", query=query, digest=UNSIGNED))
     return itertools.cycle(made)
 
 

@@ -95,7 +95,7 @@ def started(command: list[str], port: int, path: str, env: dict[str, str], log: 
 
 
 @contextmanager
-def lakebed(data: Path, **settings: str) -> Iterator[Server]:
+def lakebed(data: Path, *flags: str, **settings: str) -> Iterator[Server]:
     """`lakebed serve` on its embedded default (SQLite, a local object store, fsync on); more LAKEBED_* settings."""
     port = free_port()
     env = {
@@ -106,7 +106,7 @@ def lakebed(data: Path, **settings: str) -> Iterator[Server]:
     env["LAKEBED_SECRET_ACCESS_KEY"] = env["LAKEBED_ADMIN_SECRET_ACCESS_KEY"]
     env["LAKEBED_ENDPOINT"] = f"http://127.0.0.1:{port}"
     env |= settings
-    command = [sys.executable, "-m", "lakebed.cli", "serve", "--port", str(port), "--data-dir", str(data)]
+    command = [sys.executable, "-m", "lakebed.cli", "serve", "--port", str(port), "--data-dir", str(data), *flags]
     with started(command, port, "/_health", env, data.parent / "server.log") as server:
         yield server
 

@@ -1,6 +1,6 @@
 """Run schemathesis over the whole of openapi.yaml against a real `lakebed serve`; fail on what it finds.
 
-    python tools/run_schemathesis.py --python .venv-schemathesis/bin/python [--max-examples 20] [--seed 1] [-- ...]
+    python tools/run_schemathesis.py --python .venv-schemathesis/bin/python [--max-examples 20] [--stateful-seconds 35] [-- ...]
 
 Started with the project's Python; schemathesis itself runs in its own environment (`--python`), because its pins pull
 other packages back to old versions. What follows `--` goes to `schemathesis run` as it is. The checks
@@ -63,24 +63,26 @@ class Seeder:
             raise SystemExit(f"cannot prepare the run: {path}: {response.status} {text}")
 
 
-def command(python: str, server: RunningServer, authorization: str, options: argparse.Namespace) -> list[str]:
-    """The command line of schemathesis."""
-    return [
+def commands(python: str, server: RunningServer, authorization: str, options: argparse.Namespace) -> list[list[str]]:
+    """The command lines of schemathesis: each operation by itself, then scenarios of several, for so many seconds."""
+    shared = [
         *(python, "-m", "schemathesis.cli", "--config-file", str(ROOT / "tests/schemathesis/schemathesis.toml")),
         *("run", str(ROOT / "openapi.yaml"), "--url", f"{server.endpoint}/api/v1"),
         *("--header", f"Authorization: {authorization}"),
-        *("--phases", "examples,coverage,fuzzing,stateful"),
         *("--max-examples", str(options.max_examples), "--seed", str(options.seed)),
         *("--no-shrink", "--continue-on-failure", "--request-timeout", "30"),
         *options.more,
     ]
+    scenarios = ["--phases", "stateful", "--max-time", str(options.stateful_seconds)]
+    return [[*shared, "--phases", "examples,coverage,fuzzing"], [*shared, *scenarios]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Start a server, fill it, run, and give schemathesis's exit code."""
+    """Start a server, fill it, run, and give schemathesis's exit code; of two that differ, the greater one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=str(ROOT / ".venv-schemathesis/bin/python"))
     parser.add_argument("--max-examples", type=int, default=20)
+    parser.add_argument("--stateful-seconds", type=int, default=35)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("more", nargs="*", help="for `schemathesis run`, after --")
     options = parser.parse_args(arguments)
@@ -88,13 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seeder = Seeder(server)
         seeder.make()
         environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(ROOT / "tests/schemathesis")}
-        done = subprocess.run(
-            command(str(Path(options.python).absolute()), server, seeder.authorization, options),
-            env=environment,
-            cwd=directory,
-            check=False,
-        )
-    return done.returncode
+        python = str(Path(options.python).absolute())
+        lines = commands(python, server, seeder.authorization, options)
+        return max(subprocess.run(line, env=environment, cwd=directory, check=False).returncode for line in lines)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""How far something long is, on standard error: bytes, files, speed and time left. Nothing in the first second.
+"""How far something long is, on standard error: bytes, files, speed and time left, or a count. Nothing in the first
+second.
 
 Over `_bulk.tally`; used by the doors for what may take long, and by the command line. rich is imported only when a bar
 is really drawn, and a bar is only drawn by itself on a terminal.
@@ -25,6 +26,9 @@ PATIENCE = 1.0
 VARIABLE = "LAKEBED_PROGRESS"
 """`0` in the environment: no bars, unless asked for."""
 
+_SCREEN = threading.Lock()
+"""Held by who is drawn: one at a time."""
+
 Given = bool | Callable[[TransferProgress], None] | None
 """A bar, none, a callback; None: a bar when standard error is a terminal."""
 
@@ -50,6 +54,16 @@ def counting(title: str, given: Given) -> Iterator[Tally]:
         tally.end()
 
 
+@contextmanager
+def counted(title: str, unit: str) -> Iterator[Callable[[int], None]]:
+    """For what has no end that is known, a listing say: who is told how many there were, when somebody looks."""
+    if not _on_terminal():
+        yield lambda count: None
+        return
+    with Meter(title, enabled=True, unit=unit) as meter:
+        yield meter.reached
+
+
 def _on_terminal() -> bool:
     if os.environ.get(VARIABLE, "").strip().lower() in ("0", "no", "off", "false"):
         return False
@@ -60,14 +74,15 @@ def _on_terminal() -> bool:
 
 
 class Meter:
-    """Counts bytes and files from any thread, and draws them when there is someone to look."""
+    """Counts bytes and files from any thread, or as `unit` says, and draws them when there is someone to look."""
 
-    def __init__(self, title: str, *, enabled: bool) -> None:
+    def __init__(self, title: str, *, enabled: bool, unit: str = "") -> None:
         self.bytes = 0
         self.files = 0
         self.bytes_expected = 0
         self.files_expected = 0
         self._title = title
+        self._unit = unit
         self._all_known = False
         self._lock = threading.Lock()
         self._bar: Progress | None = None
@@ -87,6 +102,7 @@ class Meter:
             bar, self._bar, self._timer = self._bar, None, None
         if bar is not None:
             bar.stop()
+            _SCREEN.release()
 
     def expect(self, size: int) -> None:
         """One more file is to be moved."""
@@ -113,6 +129,12 @@ class Meter:
             self.files += 1
             self._update()
 
+    def reached(self, count: int) -> None:
+        """There were so many."""
+        with self._lock:
+            self.files = count
+            self._update()
+
     def follow(self, now: TransferProgress) -> None:
         """Everything at once, as the SDK's bulk transfers tell it."""
         with self._lock:
@@ -124,7 +146,8 @@ class Meter:
     def _update(self) -> None:
         if self._bar is not None:
             total = self.bytes_expected if self._all_known else None
-            counted = f"{self.files}/{self.files_expected}{'' if self._all_known else '+'} files"
+            of_all = f"/{self.files_expected}{'' if self._all_known else '+'} files"
+            counted = f"{self.files:,} {self._unit}" if self._unit else f"{self.files}{of_all}"
             self._bar.update(self._task, completed=self.bytes, total=total, files=counted)
 
     def _draw(self) -> None:
@@ -133,24 +156,21 @@ class Meter:
             BarColumn,
             DownloadColumn,
             Progress,
+            ProgressColumn,
             TextColumn,
+            TimeElapsedColumn,
             TimeRemainingColumn,
             TransferSpeedColumn,
         )
 
-        bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TextColumn("{task.fields[files]}"),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
+        what, count = TextColumn("{task.description}"), TextColumn("{task.fields[files]}")
+        columns: list[ProgressColumn] = [what, count, TimeElapsedColumn()]
+        if not self._unit:
+            columns = [what, BarColumn(), DownloadColumn(), count, TransferSpeedColumn(), TimeRemainingColumn()]
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
         with self._lock:
-            if self._timer is None:
-                return  # it ended meanwhile
+            if self._timer is None or not _SCREEN.acquire(blocking=False):
+                return  # it ended meanwhile, or is a part of something that is shown
             self._bar = bar
             self._task = bar.add_task(self._title, total=None, files="")
             self._update()

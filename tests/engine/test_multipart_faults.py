@@ -209,26 +209,45 @@ def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditional: 
     assert "apply" in fault.calls
 
 
+@pytest.mark.parametrize("then", ["abort", "complete"])
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-def test_a_fault_at_every_call_of_giving_up(late: bool) -> None:
+def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None:
+    """As long as nobody was told that it is given up, and it is not, it can be completed."""
+
     async def job(number: int) -> Fault:
         fault = Fault("lost", number, late=late)
         lake = Lake(fault, joins=True)
         target = await lake.prepared()
         fault.on = True
+        given_up = False
         with suppress(errors.EngineError):
             await lake.engine(faulty=True).multiparts.abort(REPO, target)
+            given_up = True
         fault.on = False
-        await lake.engine(faulty=False).multiparts.abort(REPO, target)
-        assert await content(lake.engine(faulty=False)) == {"big": "old"}
+        engine = lake.engine(faulty=False)
+        if then == "abort":
+            await engine.multiparts.abort(REPO, target)
+            assert len([blob async for blob in lake.objects.list("data/")]) == 1
+        else:
+            try:
+                await complete(engine, target)
+                assert not given_up
+            except errors.UploadNotFoundError:
+                then_shown.append("old")
+            else:
+                then_shown.append(WHOLE)
+        shown = then_shown[-1] if then_shown else "old"
+        assert await content(engine) == {"big": shown}
         await lake.is_clean()
-        assert len([blob async for blob in lake.objects.list("data/")]) == 1
         return fault
+
+    then_shown: list[str] = []
 
     for number in itertools.count(1):
         if len(run(job(number)).calls) < number:
             break
     assert number > 4
+    assert then == "abort" or set(then_shown) == {"old", WHOLE}
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])

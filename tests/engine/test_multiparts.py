@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -256,12 +256,7 @@ def test_a_condition_is_asked_again_after_the_parts_were_put_together() -> None:
         engine = await make_engine(kv)
         target, parts = await two(engine)
 
-        async def before(name: str, what: Any) -> None:
-            if name == "apply" and any(one.key.startswith(b"ended/") for one in what.puts):
-                kv.before = None
-                await put(engine, "big", "came between")
-
-        kv.before = before
+        at_landing(kv, lambda: put(engine, "big", "came between"))
         await fails(complete(engine, target, parts, if_none_match=True), errors.PreconditionFailedError)
         assert await content(engine) == {"big": "came between"}
         await engine.delete_object(REPO, "main", "big")
@@ -313,6 +308,77 @@ def test_two_lists_of_parts_racing_one_is_the_object() -> None:
         kinds = {type(error) for error in done if not isinstance(error, Entry)}
         assert kinds <= {errors.InvalidPartError, errors.UploadNotFoundError}
         assert len(await read(engine, "main", "big")) == landed[0].size
+
+    run(job())
+
+
+def at_landing(kv: HookedKV, job: Callable[[], Awaitable[Any]]) -> None:
+    """Do this once, right before the batch that stages the object of an upload and ends it."""
+
+    async def before(name: str, what: Any) -> None:
+        if name == "apply" and any(one.key.startswith(b"ended/") for one in what.puts):
+            kv.before = None
+            await job()
+
+    kv.before = before
+
+
+def test_an_upload_that_is_given_up_while_it_is_completed_is_not_an_object() -> None:
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        target, parts = await two(engine)
+        at_landing(kv, lambda: engine.multiparts.abort(REPO, target))
+        await fails(complete(engine, target, parts), errors.UploadNotFoundError)
+        assert await content(engine) == {}
+        assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
+
+    run(job())
+
+
+def test_other_parts_never_take_the_place_of_those_that_are_being_completed() -> None:
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        target, parts = await two(engine)
+
+        async def killed(*_: object) -> None:
+            raise asyncio.CancelledError
+
+        async def others() -> None:  # a process that puts other parts together, and is killed then
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("lakebed_engine.operations.multiparts.completing._land", killed)
+                await fails(complete(engine, target, parts[:1]), errors.InvalidPartError, asyncio.CancelledError)
+
+        at_landing(kv, others)
+        await complete(engine, target, parts)
+        assert await read(engine, "main", "big") == LARGE + b"tail"
+
+    run(job())
+
+
+@pytest.mark.parametrize("look", [1, 2])
+def test_the_object_of_the_same_completion_is_not_in_its_way(look: int) -> None:
+    """Another process lands it right before this one looks whether the path is free."""
+
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        await put(engine, "other", "so that the token has rows")
+        target, parts = await two(engine)
+        landed: list[Entry] = []
+        looks = 0
+
+        async def before(name: str, what: Any) -> None:
+            nonlocal looks
+            if name == "get" and what[0].startswith("stage/") and what[1] == b"big":
+                looks += 1
+                if looks == look:
+                    kv.before = None
+                    landed.append(await complete(engine, target, parts, if_none_match=True))
+
+        kv.before = before
+        assert await complete(engine, target, parts, if_none_match=True) == (*landed,)[0]
 
     run(job())
 

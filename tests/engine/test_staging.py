@@ -154,7 +154,7 @@ def test_conditions_of_uploads() -> None:
         await commit(engine)
         await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
         await fails(put(engine, "a", "2", if_match="nope"), errors.PreconditionFailedError)
-        await fails(put(engine, "b", "2", if_match=one.checksum), errors.PreconditionFailedError)
+        await fails(put(engine, "b", "2", if_match=one.checksum), errors.NothingThereError)
         two = await put(engine, "a", "2", if_match=one.checksum)
         await fails(put(engine, "a", "3", if_match=one.checksum), errors.PreconditionFailedError)
         await crash_after_seal(engine)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import sys
 
-import boto3
-from botocore.config import Config
+import boto3  # type: ignore[import-untyped]
+from botocore.config import Config  # type: ignore[import-untyped]
 
 
 def main(bucket: str, prefix: str) -> None:

@@ -12,8 +12,8 @@ import subprocess
 from dataclasses import dataclass, replace
 from typing import Any
 
-import boto3
-from botocore.config import Config
+import boto3  # type: ignore[import-untyped]
+from botocore.config import Config  # type: ignore[import-untyped]
 
 REGION = "us-east-1"
 PATIENCE = 120
@@ -75,10 +75,10 @@ class Target:
             "AWS_PAGER": "",
         }
 
-    def run(self, *command: object, code: int = 0, typed: str = "", **variables: str) -> str:
+    def run(self, *command: object, code: int = 0, typed: str = "", variables: dict[str, str] | None = None) -> str:
         """What a command prints; `typed` is its input. Fails with what it said when it ends with another code."""
         words = [str(word) for word in command]
-        environment = {**self.environment, **variables}
+        environment = {**self.environment, **(variables or {})}
         done = subprocess.run(
             words, env=environment, input=typed, capture_output=True, text=True, timeout=PATIENCE, check=False
         )

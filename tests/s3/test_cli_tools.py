@@ -38,7 +38,9 @@ def on_branch(repo: lakebed.Repository, below: str) -> dict[str, bytes]:
     return {one.path.removeprefix(below): main.get(one.path) for one in main.list(below)}
 
 
-def test_aws_cli(target: Target, repo: lakebed.Repository, files: Path, tmp_path: Path, tool: Callable[[str], Path]) -> None:
+def test_aws_cli(
+    target: Target, repo: lakebed.Repository, files: Path, tmp_path: Path, tool: Callable[[str], Path]
+) -> None:
     def aws(*words: object) -> str:
         return target.run(tool("aws"), "s3", *words)
 
@@ -90,7 +92,9 @@ def test_s3cmd(
     assert on_branch(repo, "t/") == {"moved.csv": b"1", "copy.csv": b"1", "empty": b""}
 
 
-def test_rclone(target: Target, repo: lakebed.Repository, files: Path, tmp_path: Path, tool: Callable[[str], Path]) -> None:
+def test_rclone(
+    target: Target, repo: lakebed.Repository, files: Path, tmp_path: Path, tool: Callable[[str], Path]
+) -> None:
     remote = {
         "TYPE": "s3",
         "PROVIDER": "Other",
@@ -106,7 +110,7 @@ def test_rclone(target: Target, repo: lakebed.Repository, files: Path, tmp_path:
     place = f"lake:{target.bucket}/{target.prefix}t"
 
     def rclone(*words: object) -> str:
-        return target.run(tool("rclone"), *words, **variables)
+        return target.run(tool("rclone"), *words, variables=variables)
 
     rclone("sync", files, place)
     assert on_branch(repo, "t/") == FILES
@@ -120,6 +124,6 @@ def test_rclone(target: Target, repo: lakebed.Repository, files: Path, tmp_path:
     rclone("purge", f"{place}/folder")
     assert on_branch(repo, "t/") == {"moved": b""}
     assert rclone("cat", f"{place}/moved") == ""
-    target.run(tool("rclone"), "rcat", f"{place}/streamed", typed="of no known length", **variables)
+    target.run(tool("rclone"), "rcat", f"{place}/streamed", typed="of no known length", variables=variables)
     assert rclone("cat", f"{place}/streamed") == "of no known length"
     assert urlsplit(rclone("link", f"{place}/streamed").strip()).netloc == target.address

@@ -1,11 +1,10 @@
-"""Other clients of Python: s3fs, pyarrow's S3FileSystem, obstore, minio's, PyIceberg's file IO, and boto3 before 1.36."""
+"""Other clients of Python: s3fs, pyarrow's S3FileSystem, obstore, minio's, PyIceberg's file IO, an old boto3."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -34,9 +33,9 @@ TABLE = pa.table({"day": [1, 1, 2, 3], "price": [1.0, 2.0, 3.0, 4.0]})
 
 
 @pytest.fixture
-def s3fs(target: Target) -> Iterator[Any]:
+def s3fs(target: Target) -> Any:
     """An fsspec file system, without its caches."""
-    yield fsspec.filesystem(
+    return fsspec.filesystem(
         "s3",
         endpoint_url=target.endpoint,
         key=target.access_key_id,
@@ -80,7 +79,7 @@ def test_pandas(target: Target, s3fs: Any) -> None:
         ("t.csv", lambda *a, **n: frame.to_csv(*a, index=False, **n), pd.read_csv),
     ):
         write(target.url(name), storage_options=options)
-        pd.testing.assert_frame_equal(read(target.url(name), storage_options=options), frame)  # type: ignore[operator]
+        pd.testing.assert_frame_equal(read(target.url(name), storage_options=options), frame)
 
 
 @pytest.fixture
@@ -239,7 +238,7 @@ def test_boto3_before_1_36(target: Target, repo: lakebed.Repository) -> None:
     folder = Path(sys.prefix) / "boto3-before-1.36"
     assert folder.is_dir(), f"{folder} is not there: `make s3` installs it"
     program = Path(__file__).with_name("old_boto3.py")
-    said = target.run(sys.executable, program, target.bucket, target.prefix, PYTHONPATH=str(folder))
+    said = target.run(sys.executable, program, target.bucket, target.prefix, variables={"PYTHONPATH": str(folder)})
     version, _, told = said.partition(" ")
     assert tuple(map(int, version.split(".")[:2])) < (1, 36)
     assert told.strip() == "well"

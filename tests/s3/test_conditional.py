@@ -34,8 +34,9 @@ def _attempt(call: Any, **named: Any) -> bool:
     try:
         call(**named)
     except ClientError as error:
-        assert error.response["Error"]["Code"] in LOST, error
-        return False
+        if error.response["Error"]["Code"] in LOST:
+            return False
+        raise
     return True
 
 

@@ -1,4 +1,4 @@
-"""Multipart uploads through boto3: parts, lists, copies of parts, conditions, what is refused, and a restart between."""
+"""Multipart uploads through boto3: parts, lists, copies of parts, conditions, refusals, and a restart between."""
 
 from __future__ import annotations
 

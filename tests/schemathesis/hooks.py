@@ -1,7 +1,9 @@
 """Hooks of the schemathesis run: most generated names are swapped for ones that exist, so that calls get past 404.
 
 Loaded by schemathesis (`SCHEMATHESIS_HOOKS`) in its own environment; `tools/run_schemathesis.py` makes what is named
-here. The swap depends on the generated value alone, so a run can be repeated.
+here. The swap depends on the generated value alone, so a run can be repeated. What a server has answered with is never
+swapped: it comes along a link, from one call of a scenario to the next. And what is to be created mostly gets a name
+that is right, or few scenarios would come beyond their first call.
 """
 
 from __future__ import annotations
@@ -33,6 +35,10 @@ KNOWN = {
     "source": REFS,
 }
 KEEP = 4  # one generated value in so many stays
+TOLD: set[str] = set()
+"""Ids and names that the server has answered with."""
+
+_IDS = ("id", "name", "commit_id", "reference", "default_branch", "physical_address", "upload_id")
 
 
 def _swap(values: Any) -> Any:
@@ -44,6 +50,8 @@ def _swap(values: Any) -> Any:
 def _known(name: str, value: Any) -> Any:
     choices = KNOWN.get(name)
     number = zlib.crc32(repr(value).encode())
+    if isinstance(value, str) and value in TOLD:
+        return value
     if choices is None or number % KEEP == 0:
         return value
     return choices[number // KEEP % len(choices)]
@@ -57,6 +65,23 @@ def _nearby(name: str, value: Any) -> Any:
     return value
 
 
+def _named(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What is to be created, under a name that is right and new."""
+    number = zlib.crc32(repr(body).encode())
+    if number % KEEP == 0:
+        return body
+    if path.endswith("/repositories"):
+        name = f"r{number}"
+        return {**body, "name": name, "storage_namespace": f"mem://{name}", "default_branch": "main", "storage_id": ""}
+    if path.endswith("/branches"):
+        return {**body, "name": f"b{number}"}
+    if path.endswith("/tags"):
+        return {**body, "id": f"t{number}"}
+    if path.endswith("/workspaces"):
+        return {**{key: value for key, value in body.items() if key != "id"}, "branch": "main"}
+    return body
+
+
 @schemathesis.hook  # type: ignore[untyped-decorator]
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """Swap names in the path, the query and a JSON body, in every phase. What everything needs is never deleted."""
@@ -67,3 +92,22 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
     case.body = _swap(case.body)
     if isinstance(case.body, dict):
         case.body = {name: _nearby(name, value) for name, value in case.body.items()}
+        if case.method.upper() == "POST":
+            case.body = _named(case.path, case.body)
+
+
+@schemathesis.hook  # type: ignore[untyped-decorator]
+def after_call(context: Any, case: Any, response: Any) -> None:
+    """Remember what the server told."""
+    if response.status_code < 300 and response.content and "json" in str(response.headers.get("content-type", "")):
+        _remember(response.json())
+
+
+def _remember(told: Any) -> None:
+    if isinstance(told, list):
+        for one in told:
+            _remember(one)
+    elif isinstance(told, dict):
+        TOLD.update(value for name, value in told.items() if name in _IDS and isinstance(value, str))
+        for value in told.values():
+            _remember(value)

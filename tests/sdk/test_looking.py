@@ -14,8 +14,11 @@ import lakebed
 import lakebed.aio
 import pytest
 from lakebed import _graph, _graph_svg, _html, _progress
+from lakebed._ingest import IngestPage, Source
+from lakebed._sync.ingest import Ingest
+from lakebed._sync.listing import Listing
 from lakebed.errors import Conflict, Conflicts, MergeConflictError
-from lakebed.model import Commit, RefInfo, TransferProgress
+from lakebed.model import Commit, CommonPrefix, IngestReport, Page, RefInfo, TransferProgress
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<script>alert('&')</script>"
@@ -182,6 +185,53 @@ def test_a_bar_appears_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with _progress.counting("quick", None) as tally:
         tally.moved(50)
     assert quick.getvalue() == ""
+
+
+def test_listings_and_ingests_are_counted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page(tuple(CommonPrefix(f"{n}/") for n in range(1000)), None)
+    reached: list[int] = []
+    monkeypatch.setattr(_progress.Meter, "reached", lambda self, count: reached.append(count))
+    monkeypatch.setattr(_progress, "PATIENCE", 3600.0)
+    monkeypatch.delenv(_progress.VARIABLE, raising=False)
+
+    class OnePage:
+        def call(self, asked: object) -> Page[CommonPrefix]:
+            return page
+
+    listing: Listing[CommonPrefix] = Listing(OnePage(), lambda after, amount: None, (), "things")  # type: ignore[arg-type, return-value]
+    assert listing.all() == list(page.items)
+    assert reached == []
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert listing.all() == list(page.items)
+    assert reached == [1000]
+    source = Source("mem://x", "", (), (), 0, True)
+    told: list[IngestReport] = []
+    for callback in (None, told.append):
+        job = Ingest(None, "repo", "main", source, callback)  # type: ignore[arg-type]
+        pages = IngestPage("c", None, 5, 0, 0, 0, 5, 0, 0, ())
+        monkeypatch.setattr(job, "_page", lambda *_, pages=pages, **__: pages)
+        job.commit("m", None, "rebase", allow_empty_source=False)
+    assert reached == [1000, 5]
+    assert [one.listed for one in told] == [5]
+
+
+def test_a_count_is_drawn_and_never_over_another_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_progress, "PATIENCE", 3600.0)
+    monkeypatch.delenv(_progress.VARIABLE, raising=False)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    for _ in range(2):
+        with (
+            _progress.Meter("outer", enabled=True, unit="rows") as outer,
+            _progress.Meter("inner", enabled=True) as inner,
+        ):
+            outer.reached(1234567)
+            outer._draw()
+            inner._draw()
+            assert inner._bar is None
+            assert outer._bar is not None
+    assert "1,234,567 rows" in terminal.getvalue()
+    assert "inner" not in terminal.getvalue()
 
 
 def test_a_callback_hears_the_end() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import itertools
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import lakebed
@@ -24,7 +26,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from lakebed import errors
+from lakebed._async import table_checks
 from lakebed._gateway import workspaces
+from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door, unwrap
 from tests.sdk.live import KEY, SECRET, Proxy, serving
@@ -327,6 +331,33 @@ def test_schemas_of_what_is_added(live: Any) -> None:
         assert (await main.read_table("t")).column("n").to_pylist() == ["one"]
 
     live(body)
+
+
+def test_data_are_compared_with_more_than_one_file(live: Any) -> None:
+    async def body(repo: Any) -> None:
+        main = repo.branch("main")
+        for name in ("t/a.parquet", "t/b.parquet", "t/c.parquet"):
+            await main.write_parquet(name, pa.table({"n": [1]}))
+        await main.write_parquet("t/b.parquet", pa.table({"n": ["one"], "m": [1]}))
+        with pytest.raises(lakebed.SchemaMismatchError, match=r"\(compared with 't/b.parquet'\)"):
+            await main.write_parquet("t", pa.table({"n": [2]}))
+        with pytest.raises(lakebed.SchemaMismatchError, match=r"\(compared with 't/a.parquet'\)"):
+            await main.write_parquet("t", pa.table({"n": ["two"], "m": [1]}), schema="unify")
+        assert len(await main.list("t/").all()) == 3
+
+    live(body)
+
+
+def test_of_many_files_the_newest_and_some_from_everywhere_are_compared() -> None:
+    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    files = [ObjectInfo(f"t/{n:04}.parquet", 1, "c", start) for n in range(1000)]
+    files[777] = replace(files[777], mtime=start + dt.timedelta(seconds=1))
+    chosen = [int(one.path[2:6]) for one in table_checks._sample(files)]
+    assert 777 in chosen
+    assert chosen == sorted(chosen)
+    assert len(chosen) <= 17
+    assert max(b - a for a, b in itertools.pairwise([*chosen, 1000])) < 70
+    assert table_checks._sample(files[:16]) == files[:16]
 
 
 # what is refused

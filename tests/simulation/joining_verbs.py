@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest
+from lakebed_engine.operations.task_rows import RUNNING, TASKS, decode_task
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError, TaskEndedError
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest, UploadRequest
 
-from tests.simulation.actors import Actor
+from tests.simulation.actors import Actor, chunks
+from tests.simulation.history import content_identity
 from tests.simulation.joins import RESOLUTIONS
 from tests.simulation.scheduler import park
 from tests.simulation.world import REPO
@@ -43,6 +45,19 @@ async def merge_by_rules(actor: Actor) -> None:
     await actor.call("merge", job, source=source, strategy=strategy, rules=rules)
 
 
+async def clash(actor: Actor) -> None:
+    """Both branches change one path; then they are merged."""
+    path = actor.path()
+    for branch in ("main", "dev"):
+        text = actor.text(path)
+        job = actor.engine.upload(REPO, branch, UploadRequest(path=path), chunks(text))
+        await actor.call("put", job, {path: content_identity(text)}, branch, path=path)
+        request = CommitRequest(message=f"{actor.name}-{branch}-{actor._calls}", committer=actor.name)
+        made = actor.engine.commit(REPO, branch, request)
+        await actor.call("commit", made, branch=branch, empty=False, message=request.message)
+    await merge_by_rules(actor)
+
+
 async def commit_task(actor: Actor) -> None:
     """A commit as a task. With a key one asks again when the answer is lost, and gets the same."""
     message, empty = f"{actor.name}-{actor._calls}", actor.rng.random() < 0.5
@@ -69,9 +84,22 @@ async def _ended(actor: Actor, request: CommitRequest, key: str) -> Commit:
         raise OutcomeUnknownError("the task goes on")
     if made is not None:
         return made
+    if task.state == "cancelled":
+        raise TaskEndedError(task.message)
     error = task.error
     # of a task that failed everything is known: it made no commit, and never will
     raise StoreUnavailableError(error.message) if isinstance(error, StoreError) else error
+
+
+async def cancel(actor: Actor) -> None:
+    """Of a task that somebody is at."""
+    contents = actor.world.contents
+    rows = contents.rows(contents.partition)
+    running = [key.removeprefix(RUNNING) for key in rows if key.startswith(RUNNING)]
+    if running:
+        task = decode_task(rows[TASKS + actor.rng.choice(running)].value)
+        job = actor.engine.tasks.cancel(REPO, task.what, task.target, task.id)
+        await actor.call("cancel", job, branch=task.target, message=task.request["message"])
 
 
 async def resume(actor: Actor) -> None:

@@ -17,8 +17,8 @@ JOINS = {"merge", "revert", "pick"}
 RESOLUTIONS: Sequence[Sequence[tuple[str, str]]] = (
     (),
     (("c/", "source"), ("*", "dest")),
-    (("_SUCCESS", "dest"), ("c/", "source"), ("/a", "dest")),
-    (("*", "dest"), ("/a", "source")),
+    (("*", "dest"), ("/a", "source"), ("*", "source")),
+    (("_SUCCESS", "dest"), ("*", "source"), ("*", "dest")),
     (("/m", "source"),),
 )
 """Rules of merges: which side wins conflicts at the paths of a glob. The first that names a path says."""

@@ -33,6 +33,8 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
         ]
         if twice:
             raise Violation(f"{author} commits a workspace that {twice[0]} commits in the same swap")
+        if was_cancelled(history, author):
+            raise Violation(f"{author} lands though it was cancelled")
         author.effects.append((step, "landed", commit_id))
         authors.append(author)
         if author.kind == "publish":
@@ -43,6 +45,12 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
             workspaces.committed(contents, history, author, name, old, before, commit_id)
         before = commit_id
     _check_view(authors, op, name, old, new)
+
+
+def was_cancelled(history: History, op: Op) -> bool:
+    """Whether somebody was told that this task is cancelled."""
+    message = op.args.get("message")
+    return any(one.kind == "cancel" and one.outcome == "ok" and one.args["message"] == message for one in history.ops)
 
 
 def _check_view(authors: Iterable[Op], op: Op, name: str, old: State, new: State) -> None:

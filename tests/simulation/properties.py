@@ -60,6 +60,7 @@ class Checker:
         check = {
             "read": self._read, "list": self._list, "commit": self._committed, "task": self._committed,
             "merge": self._landed, "revert": self._landed, "pick": self._landed, "hard_reset": self._pointed,
+            "cancel": self._cancelled,
             "ws_commit": self._ws_landed, "publish": self._ws_landed, "pop": self._existence, "stash": self._existence,
             "ws_create": self._existence, "ws_revert": self._reverted, "ws_scan": self._scanned,
             "ingest": self._ingested, "ws_drop": self._dropped, "open": self._open,
@@ -114,6 +115,11 @@ class Checker:
         heads = [new.record.commit_id for _, (_, _, new) in op.did("swap") if new is not None]
         if {op.answer.commit_id, op.args["commit"]} != {*heads[-1:]}:
             raise Violation(f"{op} was acknowledged, and the branch was not pointed there")
+
+    def _cancelled(self, op: Op) -> None:
+        tasks = [one for one in self._history.ops if one.kind == "task" and one.args["message"] == op.args["message"]]
+        if any(one.did("landed") for one in tasks):
+            raise Violation(f"{op} was acknowledged, and the task has made its commit")
 
     def _ws_landed(self, op: Op) -> None:
         if self._truths.landed(op) != [op.answer.id]:
@@ -229,6 +235,13 @@ class Checker:
     def _nothing_there(self, op: Op) -> bool:
         return op.kind == "put_if" and op.args["expected"] is not None and self._absent(op)
 
+    def _task_ended(self, op: Op) -> bool:
+        """Before it could be cancelled; or, of the task itself, somebody has cancelled it or tries to."""
+        same = [one for one in self._history.ops if one.args.get("message") == op.args.get("message")]
+        if op.kind == "cancel":
+            return any(one.kind == "task" or one.outcome == "ok" for one in same if one is not op)
+        return any(one.kind == "cancel" for one in same)
+
     def _exists(self, op: Op) -> bool:
         return op.kind == "create_branch" and self._some(op, lambda s: True)
 
@@ -261,6 +274,7 @@ _TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
     errors.InvalidRequestError: Checker._idle,
     errors.PreconditionFailedError: Checker._precondition,
     errors.NothingThereError: Checker._nothing_there,
+    errors.TaskEndedError: Checker._task_ended,
     errors.BranchExistsError: Checker._exists,
 }
 if hasattr(errors, "BackpressureError"):

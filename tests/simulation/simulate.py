@@ -86,7 +86,7 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
     ),
     "joins": (
         ["revert", "pick"],
-        ["merge_by_rules", "publish"],
+        ["clash", "clash", "merge_by_rules", "publish"],
         ["hard_reset", "pick", "merge"],
         ["put", "delete", "put_many", "commit"],
         ["revert", "merge_by_rules", "commit", "reset"],
@@ -94,7 +94,8 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
     "tasks": (
         ["task"],
         ["task", "put"],
-        ["resume", "resume", "clean"],
+        ["resume", "resume", "clean", "cancel"],
+        ["cancel", "read", "cancel", "put"],
         ["put", "commit", "hard_reset", "reset"],
         ["task", "at_once", "merge"],
     ),

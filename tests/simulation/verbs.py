@@ -22,6 +22,7 @@ VERBS: Mapping[str, Script] = {
     "ws_scan": workspace_verbs.ws_scan, "stash": workspace_verbs.stash, "pop": workspace_verbs.pop,
     "revert": joining_verbs.revert, "pick": joining_verbs.pick, "hard_reset": joining_verbs.hard_reset,
     "merge_by_rules": joining_verbs.merge_by_rules, "task": joining_verbs.commit_task, "resume": joining_verbs.resume,
+    "clash": joining_verbs.clash, "cancel": joining_verbs.cancel,
     "feed": workspace_verbs.feed, "ingest": workspace_verbs.ingest,
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 
 def copy(spark: SparkSession, name: str) -> None:
-    """A stream out of one table and into another, as far as the branch goes: the second time there is nothing new."""
+    """A stream out of one table into another of its branch: the second time its own commit is all that came."""
     orders = spark.readStream.format("lakebed").schema("id long, day long").load(f"lakebed://{name}/main/orders")
     sink = lakebed_spark.foreach_batch(f"lakebed://{name}/main/copy", partition_by="day", query_id="copying")
     writer = orders.writeStream.foreachBatch(sink).option("checkpointLocation", os.environ["CHECKPOINT"])
@@ -48,13 +48,13 @@ def main() -> None:
         "rows": read.count(),
         "columns": read.columns,
         "one_day": read.where("day = 1").count(),
-        "before": lakebed_spark.read(spark, f"lakebed://{name}/main~1/orders").count(),
+        "before": lakebed_spark.read(spark, f"lakebed://{name}/main~2/orders").count(),
         "few": spark.read.format("lakebed").load(f"lakebed://{name}/main/few").count(),
         "entries": spark.read.format("lakebed.entries").load(f"lakebed://{name}/main~1/few").count(),
         "messages": [row.message for row in history("commits", "main").orderBy("generation").collect()],
         "changes": sorted({row.path.split("/")[0] for row in history("changes", "main").collect()}),
         "branches": [row.id for row in history("branches", "").collect()],
-        "diff": history("diff", "main~1", other="main").where("path LIKE 'copy/%'").count() > 0,
+        "diff": history("diff", "main", other="main~1").where("path LIKE 'copy/%'").count() > 0,
         "blame": [
             row.message
             for row in spark.sql("SELECT DISTINCT message FROM lake_blame WHERE path LIKE 'few/%'").collect()

@@ -74,7 +74,7 @@ def test_write_and_read(
     second = lakebed_spark.write(frame.where("id < 30"), main, "t", partition_by=["day"])
     found = lakebed_spark.read(s3a, main, "t")
     assert (found.count(), found.where("day = 1").count()) == (1030, 343)
-    plan = found.where("day = 1")._jdf.queryExecution().toString()  # type: ignore[operator]
+    plan = found.where("day = 1")._jdf.queryExecution().toString()
     assert "PartitionFilters: [isnotnull(day" in plan
     assert "s3a://" in plan
     assert lakebed_spark.read(s3a, main.repository.ref(first.id), "t").count() == 1000
@@ -139,6 +139,14 @@ def test_settings_as_options_of_one_write(
     lakebed_spark.write(spark.range(10), main, "t", **options)
     found = lakebed_spark.read(spark, main, "t", **options)
     assert sorted(row.id for row in found.collect()) == list(range(10))
+    parts: dict[str, Any] = {"fs.s3a.multipart.size": "5M", "fs.s3a.multipart.threshold": "5M"}
+    large = spark.range(0, 1_000_000, 1, 1).selectExpr("id", "rand(1) as r")
+    lakebed_spark.write(large, main, "large", **options, **parts)
+    (row,) = main.list("large/")
+    assert isinstance(row, lakebed.ObjectInfo)
+    assert row.checksum.endswith("-2")  # an ETag of parts
+    assert len(main.get(row.path)) == row.size > 5 << 20
+    assert lakebed_spark.read(spark, main, "large", **options).count() == 1_000_000
     found.explain(extended=True)
     said = "".join(capfd.readouterr())
     assert f"s3a://{name}/lake" in said

@@ -18,9 +18,11 @@ import pyarrow as pa
 import pytest
 from lakebed_spark import pipelines
 from lakebed_spark.history.spans import Span
+from lakebed_spark.pipelines import _buckets
+from lakebed_spark.pipelines._buckets import CloudFolder
 from lakebed_spark.pipelines._directories import LocalFolder
 from lakebed_spark.pipelines._division import spans_of
-from lakebed_spark.pipelines._sources import BATCH
+from lakebed_spark.pipelines._sources import BATCH, Source
 from pyspark.sql import SparkSession
 
 from tests.spark.pipelining import Feed, feeds
@@ -241,7 +243,7 @@ def bucket() -> S3Server:
 def test_a_bucket_is_listed_with_credentials_of_this_machine(
     bucket: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SeaweedFS lists in an order of its own: it is found out, and one task sorts what it lists."""
+    """SeaweedFS lists in an order of its own: it is found out, and tasks sort what they list of its folders."""
     variables = {
         "AWS_ENDPOINT_URL": bucket.endpoint,
         "AWS_ACCESS_KEY_ID": bucket.access_key_id,
@@ -255,6 +257,15 @@ def test_a_bucket_is_listed_with_credentials_of_this_machine(
     for key in ("a!", "a/b", "a0", "x=1/p.json", "x=2/p.json", "ü"):
         client.put_object(Bucket=bucket.bucket, Key=f"{folder}/{key}", Body=key.encode())
     uri = f"s3://{bucket.bucket}/{folder}/"
+    whole = [*_keys(CloudFolder(uri, divides=False), Span())]
+    assert whole == sorted(whole)
+    assert len(whole) == 6
+    for most in (1, 1000):
+        monkeypatch.setattr(_buckets, "_MOST_FOLDERS", most)
+        spans = spans_of(CloudFolder(uri, divides=False), Span(), 4)
+        assert len(spans) > 2
+        for some in (spans, [Span("", "a/a"), Span("a/a", "a/c"), Span("a/c", "x=1/z"), Span("x=1/z")]):
+            assert [key for span in some for key in _keys(CloudFolder(uri, divides=False), span)] == whole
     settings = {
         "LAKEBED_OBJECTS_S3_ENDPOINT": bucket.endpoint,
         "LAKEBED_OBJECTS_S3_REGION": "us-east-1",
@@ -276,6 +287,10 @@ def test_a_bucket_is_listed_with_credentials_of_this_machine(
             assert list(branch.list()) == list(repo.ref("other").list())
             assert branch.get("t/a!") == b"a!"
         assert list(repo.workspaces()) == []
+
+
+def _keys(source: Source, span: Span) -> list[str]:
+    return [str(key) for rows in source.listed(span, 2) for key in rows["key"].to_pylist()]
 
 
 def test_spans_cover_every_key_once(tmp_path: Path) -> None:

@@ -275,3 +275,20 @@ def test_a_mark_that_is_none(spark: SparkSession, repo: lakebed.Repository) -> N
     main.commit("broken")
     with pytest.raises(lakebed.InvalidRequestError, match="written by something else"):
         lakebed_spark.foreach_batch(main, "t", query_id="q")(frame_of(spark, 0), 0)
+
+
+def test_a_batch_without_rows_makes_no_commit(spark: SparkSession, repo: lakebed.Repository) -> None:
+    main = repo.branch("main")
+    sink = lakebed_spark.foreach_batch(main, "t", query_id="some")
+    sink(frame_of(spark, 0), 0)
+    head = main.commit_info()
+    sink(frame_of(spark, 0).where("n < 0"), 1)
+    assert main.commit_info() == head
+    assert list(repo.workspaces()) == []
+    sink(frame_of(spark, 10), 2)
+    sink(frame_of(spark, 10), 2)
+    assert numbers(repo) == [0, 1, 2, 10, 11, 12]
+    clearing = lakebed_spark.foreach_batch(main, "t", query_id="other", mode="overwrite")
+    clearing(frame_of(spark, 0).where("n < 0"), 0)  # no rows, and yet a change
+    assert lakebed_spark.read(spark, main, "t").count() == 0
+    assert batches(repo) == [("some", 0), ("some", 2), ("other", 0)]

@@ -6,10 +6,11 @@ Nobody sees anything before the commit; whatever goes wrong before, the workspac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from lakebed import _progress
 from lakebed._async.advance import Advance
 from lakebed._async.merging import marked
 from lakebed._async.settle import new_operation_id
@@ -46,6 +47,10 @@ class Ingest:
 
     async def diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
         """What a commit would do. Only reads."""
+        with self._shown():
+            return await self._diff(on_change)
+
+    async def _diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
         report = IngestReport()
         place, after = self._ref, ""
         while True:
@@ -62,6 +67,12 @@ class Ingest:
         self, message: str, metadata: Mapping[str, str] | None, on_conflict: str, *, allow_empty_source: bool
     ) -> IngestReport:
         """Make the prefix show the source, as one commit; or none when it does."""
+        with self._shown():
+            return await self._pass(message, metadata, on_conflict, allow_empty_source)
+
+    async def _pass(
+        self, message: str, metadata: Mapping[str, str] | None, on_conflict: str, allow_empty_source: bool
+    ) -> IngestReport:
         report = IngestReport()
         place, after = self._ref, ""
         while True:
@@ -132,6 +143,19 @@ class Ingest:
     async def _page(self, place: str, after: str, *, listed: int = 0, write: bool = False) -> IngestPage:
         call = ingest.page(self._repository, place, self._source, after=after, listed=listed, write=write)
         return await self._transport.call(call)
+
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Without somebody who is told, a count on the terminal."""
+        if self._progress is not None:
+            yield
+            return
+        with _progress.counted(f"ingest {self._source.uri}", "objects") as reached:
+            self._progress = lambda report: reached(report.listed)
+            try:
+                yield
+            finally:
+                self._progress = None
 
     def _told(self, report: IngestReport, page: IngestPage) -> IngestReport:
         report = plus(report, page)

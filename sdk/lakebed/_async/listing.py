@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from lakebed import _html
+from lakebed import _html, _progress
 from lakebed._async.transport import Transport
-from lakebed._compat.aio import Shown, collect, run_in_thread
+from lakebed._compat.aio import Shown, run_in_thread
 from lakebed._wire import Call
 from lakebed.errors import InvalidRequestError
 from lakebed.model import Columns, Page
@@ -64,8 +64,14 @@ class Listing(Shown, Generic[T]):
                 left -= len(page.items)
 
     async def all(self) -> list[T]:
-        """Every row, as a list."""
-        return await collect(aiter(self))
+        """Every row, as a list. When it takes long, how many there were is shown on a terminal."""
+        rows: list[T] = []
+        with _progress.counted(self._title, "rows") as reached:
+            async for row in self:
+                rows.append(row)
+                if not len(rows) % _PAGE:
+                    reached(len(rows))
+        return rows
 
     async def first(self) -> T | None:
         """The first row, or None when there is none."""

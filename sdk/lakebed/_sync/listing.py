@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from lakebed import _html
-from lakebed._compat.sync import Shown, collect, run_in_thread
+from lakebed import _html, _progress
+from lakebed._compat.sync import Shown, run_in_thread
 from lakebed._sync.transport import Transport
 from lakebed._wire import Call
 from lakebed.errors import InvalidRequestError
@@ -66,8 +66,14 @@ class Listing(Shown, Generic[T]):
                 left -= len(page.items)
 
     def all(self) -> list[T]:
-        """Every row, as a list."""
-        return collect(iter(self))
+        """Every row, as a list. When it takes long, how many there were is shown on a terminal."""
+        rows: list[T] = []
+        with _progress.counted(self._title, "rows") as reached:
+            for row in self:
+                rows.append(row)
+                if not len(rows) % _PAGE:
+                    reached(len(rows))
+        return rows
 
     def first(self) -> T | None:
         """The first row, or None when there is none."""

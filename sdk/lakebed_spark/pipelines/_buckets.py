@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import attrs
 import pyarrow as pa
 from lakebed.errors import ConfigurationError, ServerUnavailableError
 
-from lakebed_spark.history.spans import Span
+from lakebed_spark.history.spans import Span, of_prefix
 from lakebed_spark.pipelines._sources import BATCH, Disordered, Row, listed_table
 
 _PAGE = 1000
+_MOST_FOLDERS = 1000
+"""Folders of a folder that are listed one by one, where a bucket has no order."""
+
 _ODD = re.compile(rb"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*|[^/]{256,})(?=/|\Z)|[\x00-\x1f\x7f]|\xc2[\x80-\x9f]")
 """Keys that the server does not see in a bucket (docs/ingest.md)."""
 
@@ -34,23 +38,19 @@ class CloudFolder:
 
     def folders(self, below: str) -> list[str]:
         """As of `Source`: one request for a thousand of them."""
-        import obstore
-
-        store, top = self.open()
-        with _told(self.uri):
-            found = obstore.list_with_delimiter(store, top + below)
-        return sorted(f"{prefix.rstrip('/')[len(top) :]}/" for prefix in found["common_prefixes"])
+        return sorted(self._level(below)[1])
 
     def listed(self, span: Span, rows: int = BATCH) -> Iterator[pa.Table]:
-        """As of `Source`. A folder in no order is held and sorted as a whole."""
+        """As of `Source`. Without an order each folder that lies in the span as a whole is held, and sorted."""
         if not self.divides:
-            found = sorted(row for page in self._pages(Span()) for row in page if span.holds(row[0], row[0]))
-            for start in range(0, len(found), rows):
-                yield listed_table(found[start : start + rows])
+            found = self._sorted("", span)
+            while some := [*islice(found, rows)]:
+                yield listed_table(some)
             return
         held: list[Row] = []
         last = ""
-        for page in self._pages(span):
+        # a listing begins behind its offset: a span begins at a folder, which is no object, or right behind a key
+        for page in self._pages("", span.low.removesuffix("\0")):
             for row in page:
                 if row[0] <= last:
                     raise Disordered(f"{self.uri} does not list in byte order")
@@ -65,14 +65,45 @@ class CloudFolder:
         if held:
             yield listed_table(held)
 
-    def _pages(self, span: Span) -> Iterator[list[Row]]:
+    def _sorted(self, folder: str, span: Span) -> Iterator[Row]:
+        """Rows of a folder in a span, in order, however the bucket lists them."""
+        here, inner = self._level(folder)
+        if len(inner) > _MOST_FOLDERS:  # a request for each would take longer
+            yield from sorted(row for page in self._pages(folder) for row in page if span.holds(row[0], row[0]))
+            return
+        for key in sorted([*here, *inner]):
+            if key in here:
+                if span.holds(key, key):
+                    yield here[key]
+                continue
+            below = of_prefix(key)
+            both = span.both(below)
+            if both == below:
+                yield from sorted(row for page in self._pages(key) for row in page)
+            elif not both.empty:
+                yield from self._sorted(key, span)
+
+    def _level(self, folder: str) -> tuple[dict[str, Row], list[str]]:
+        """The objects of a folder by key, and the folders in it."""
         import obstore
 
         store, top = self.open()
-        # a listing begins behind its offset: a span begins at a folder, which is no object, or right behind a key
-        offset = top + span.low.removesuffix("\0") if span.low else None
         with _told(self.uri):
-            for page in obstore.list(store, top or None, offset=offset, chunk_size=_PAGE):
+            found = obstore.list_with_delimiter(store, (top + folder) or None)
+        rows = [row_of(meta, top) for meta in found["objects"] if _is_key(meta["path"][len(top) :])]
+        inner = [f"{prefix.rstrip('/')[len(top) :]}/" for prefix in found["common_prefixes"]]
+        return {row[0]: row for row in rows}, inner
+
+    def _pages(self, folder: str, after: str = "") -> Iterator[list[Row]]:
+        """All below a folder, as the bucket lists it."""
+        import obstore
+
+        store, top = self.open()
+        with _told(self.uri):
+            listing = obstore.list(
+                store, (top + folder) or None, offset=top + after if after else None, chunk_size=_PAGE
+            )
+            for page in listing:
                 yield [row_of(meta, top) for meta in page if _is_key(meta["path"][len(top) :])]
 
     def open(self) -> tuple[Any, str]:

@@ -18,12 +18,12 @@ _PER_TASK = 4
 
 
 def spans_of(source: Source, within: Span, count: int) -> list[Span]:
-    """At most so many neighbouring spans that make up one."""
-    if count < 2 or not source.divides:
+    """At most so many neighbouring spans that make up one. Without an order of keys, only folders are cut apart."""
+    if count < 2:
         return [within]
     cuts = _at_folders(source, within, _PER_TASK * count)
     try:
-        if len(cuts) < count - 1:
+        if source.divides and len(cuts) < count - 1:
             cuts = sorted({*cuts, *_between_keys(source, within)})
     except Disordered:  # a task that lists all of it meets the same
         return [within]

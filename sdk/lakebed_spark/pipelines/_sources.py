@@ -43,11 +43,11 @@ class Source(Protocol):
 
     @property
     def divides(self) -> bool:
-        """Whether listings may begin in the midst of it: it lists in byte order."""
+        """Whether listings may begin between any two keys: it lists in byte order. Else, at folders."""
         ...
 
     def undivided(self) -> Source:
-        """The same, listed as a whole and then sorted, whatever its order."""
+        """The same, each folder listed as a whole and then sorted, whatever its order."""
         ...
 
     def folders(self, below: str) -> list[str]:

@@ -94,7 +94,7 @@ def ingest(
 
     As `Branch.ingest`, with the same result; but Spark tasks list the source in parallel (threads without a session),
     with the credentials of their machines: on Spark those of the executors. `ordered` says whether a bucket of another
-    make lists in byte order; where it does not, one task lists it all. `settle` is in seconds.
+    make lists in byte order; where it does not, tasks share its folders. `settle` is in seconds.
 
     Raises PermissionDeniedError for what the server may not read, ConcurrentCommitError, DirtyBranchError,
     ReadOnlyRefError, UnsupportedOperationError for a directory that is not on this machine.
@@ -151,7 +151,7 @@ def _everything(work: Work, run: Runner, progress: Seen | None) -> tuple[Counts,
                 _drop(work)  # others may have registered what they took to be removed
                 again = new_id() if work.workspace else ""
                 work = attrs.evolve(work, source=work.source.undivided(), workspace=again, most=_ALL)
-                counts, spans = Counts(), [Span()]
+                counts, spans = Counts(), spans_of(work.source, Span(), 2 * run.width)
                 continue
             for outcome in outcomes:
                 counts = counts.plus(outcome.counts)

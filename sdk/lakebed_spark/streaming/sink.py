@@ -58,13 +58,15 @@ class Sink:
     options: Mapping[str, Any]
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
-        """Write a batch as one commit, unless that was done before.
+        """Write a batch as one commit, unless that was done before; one without rows makes none.
 
         Raises what `lakebed_spark.write` raises; CommitStateUnknownError where the answer was lost and the branch does
         not show the commit: start the query again, and the batch is committed once.
         """
         spark = frame.sparkSession
         query = self.query_id or _query_id(spark)
+        if self.mode != "overwrite" and frame.isEmpty():
+            return  # it may come twice; and a commit would be news to a stream that follows this very branch, for ever
         mark = Mark(f"{MARKS}{self.place.path}/{query}.json", query, int(batch_id), secrets.token_hex(8))
         try:
             self._commit(spark, frame, mark)

@@ -54,8 +54,12 @@ async def stage(
     rows: Sequence[Row],
     further: Sequence[Put] = (),
     checks: Sequence[Check] = (),
+    *,
+    known: Seen | None = None,
 ) -> None:
     """Put rows (None: a tombstone) into the branch's token, all or nothing; and `further` rows in the same batch.
+
+    `known` is a record that was read before; it is tried first: if it is not the newest, the batch does nothing.
 
     Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing,
     once the batch that was lost can land no more. With `checks` of one's own it is for the caller to repeat: raises
@@ -66,7 +70,7 @@ async def stage(
     tried: Seen | None = None
     for _ in range(ATTEMPTS):
         try:
-            seen = await read_record(ctx, repo, branch)
+            seen, known = known or await read_record(ctx, repo, branch), None
             if lost is not None and not await _fenced(ctx, repo, seen, tried):
                 continue
             tried = seen
@@ -252,14 +256,14 @@ async def upload(
     """Write the data, then stage the entry."""
     check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
-    await read_record(ctx, repo, branch)
+    known = await read_record(ctx, repo, branch)
     test = condition(request)
     if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
         test(await steady(ctx, repo, f"{branch}$", lambda view: view.find(request.path)))
     entry = await _write(ctx, repo, request, chunks)
     async with discarding(repo, [entry]):
         if test is None:
-            await stage(ctx, repo, branch, [(request.path, entry)])
+            await stage(ctx, repo, branch, [(request.path, entry)], known=known)
         else:
             await stage_if(ctx, repo, branch, request.path, entry, test)
     return entry

@@ -17,6 +17,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Final
 
+from lakebed_server.s3.day_key import DayKey
 from lakebed_server.s3.vocabulary import S3Error
 from lakebed_server.streaming.body import RequestBody
 
@@ -34,7 +35,7 @@ class ChunkSigner:
 
     __slots__ = ("_key", "_previous", "_scope")
 
-    def __init__(self, key: bytes, date: bytes, scope: bytes, seed: bytes) -> None:
+    def __init__(self, key: DayKey, date: bytes, scope: bytes, seed: bytes) -> None:
         self._key = key
         self._scope = date + b"\n" + scope
         self._previous = seed
@@ -49,7 +50,7 @@ class ChunkSigner:
 
     def _check(self, signature: bytes | None, algorithm: bytes, rest: bytes) -> None:
         to_sign = b"\n".join((algorithm, self._scope, self._previous, rest))
-        expected = hmac.digest(self._key, to_sign, "sha256").hex().encode()
+        expected = self._key.sign(to_sign)
         if signature is None or not hmac.compare_digest(expected, signature):
             raise S3Error(
                 "SignatureDoesNotMatch", "The signature of a chunk does not match its bytes; nothing was written."

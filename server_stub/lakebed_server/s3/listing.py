@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from lakebed_server.s3.replies import ILLEGAL, OWNER, iso_date, tag, text
 from lakebed_server.s3.vocabulary import invalid_argument
 
 MOST: Final = 1000
+_NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9/_.~-]*")
 
 Encode = Callable[[str], str]
 
@@ -119,7 +121,7 @@ def encoding_of(call: S3Call) -> Encode:
 
 
 def _quoted(value: str) -> str:
-    return quote(value, safe="/")
+    return value if _NEEDS_NO_QUOTES.fullmatch(value) is not None else quote(value, safe="/")
 
 
 def _plain(value: str) -> str:

@@ -16,9 +16,9 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from botocore import auth as botocore_auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
+from botocore import auth as botocore_auth  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores

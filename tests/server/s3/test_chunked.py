@@ -197,6 +197,22 @@ def test_bodies_that_lie_store_nothing(bucket: Bucket) -> None:
     assert bucket.paths() == []
 
 
+def test_a_chunk_that_is_longer_than_it_says_loses_no_byte(bucket: Bucket) -> None:
+    sent = Chunks(bucket, UNSIGNED_TRAILED, [b"123456789"], x_amz_decoded_content_length="8")
+    sent.trailer["x-amz-checksum-crc32"] = crc32(b"12345678")
+    assert code(sent.put(sent.body(sizes=["8"]))) == "IncompleteBody"
+
+
+def test_the_signature_of_a_trailer_is_verified(bucket: Bucket) -> None:
+    sent = Chunks(bucket, TRAILED, [b"some bytes"])
+    body = sent.body()
+    head, name, signature = body.partition(b"x-amz-trailer-signature:")
+    for broken in (head + name + signature[1:2] + signature[1:], head + b"\r\n", head + name + b"\r\n\r\n"):
+        assert broken != body
+        assert code(sent.put(broken)) == "SignatureDoesNotMatch", broken
+    assert bucket.paths() == []
+
+
 def test_a_chunk_without_its_signature_is_refused(bucket: Bucket) -> None:
     sent = Chunks(bucket, SIGNED, [b"some bytes"])
     head, _, rest = sent.body().partition(b";chunk-signature=")

@@ -9,10 +9,10 @@ from unittest import mock
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from botocore import auth as botocore_auth
-from botocore.auth import HmacV1Auth, HmacV1QueryAuth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
+from botocore import auth as botocore_auth  # type: ignore[import-untyped]
+from botocore.auth import HmacV1Auth, HmacV1QueryAuth  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_server.s3.config import Alias
 
 from tests.server.s3.gatewaying import HOST, NOW, Bucket, Headers, code
@@ -68,7 +68,7 @@ def presigned(method: str, target: str) -> str:
     request.auth_path = urlsplit(target).path
     with mock.patch.object(botocore_auth.time, "time", return_value=NOW):
         HmacV1QueryAuth(Credentials(KEY_ID, SECRET), expires=60).add_auth(request)
-    return request.url.removeprefix(f"http://{HOST}")
+    return str(request.url).removeprefix(f"http://{HOST}")
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)

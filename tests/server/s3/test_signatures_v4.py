@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from botocore.auth import S3SigV4QueryAuth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
+from botocore.auth import S3SigV4QueryAuth  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_server.s3.config import Alias
 
 from tests.server.s3.gatewaying import EMPTY, HOST, NOW, Bucket, Headers, code, frozen, text, xml
@@ -104,7 +104,7 @@ def presigned(bucket: Bucket, method: str, target: str, expires: int = 60, **hea
     request = AWSRequest(method, f"http://{HOST}{target}", headers=headers)
     with frozen(bucket.now):
         S3SigV4QueryAuth(Credentials(KEY_ID, SECRET), "s3", "eu-west-1", expires=expires).add_auth(request)
-    return request.url.removeprefix(f"http://{HOST}")
+    return str(request.url).removeprefix(f"http://{HOST}")
 
 
 def test_queries_of_all_kinds_are_signed(bucket: Bucket) -> None:
@@ -114,6 +114,10 @@ def test_queries_of_all_kinds_are_signed(bucket: Bucket) -> None:
         assert answer.status != 403, (query, answer.body)
     target = presigned(bucket, "GET", "/lake/main/a%20b?response-content-type=text%2Fx%3B%20a%3Db")
     assert bucket.send("GET", target, {"host": HOST}).headers["content-type"] == "text/x; a=b"
+
+
+def test_white_space_in_headers_is_signed_as_one_space(bucket: Bucket) -> None:
+    assert bucket("PUT", "/lake/main/x", x_amz_meta_text="a   b \t c ").status == 200
 
 
 def test_any_flipped_bit_is_refused(bucket: Bucket) -> None:

@@ -44,6 +44,8 @@ class Job:
     """Whether every metarange that may name a range could be read."""
     rows_known: bool = True
     """Whether every row that may name an object could be read."""
+    uploads_known: bool = True
+    """Whether every row of an upload in parts could be read."""
 
     def count(self, what: str, amount: int = 1) -> None:
         """So many more were looked at."""

@@ -26,7 +26,9 @@ async def check_files(job: Job) -> list[str]:
     """Orphans below `_lakebed/`. Answers with the folders of which they cannot be told."""
     unknown = [] if job.trees_known else [COMMITS, METARANGES, RANGES]
     if not job.rows_known:
-        unknown += [LAYERS, PARTS]
+        unknown.append(LAYERS)
+    if not job.uploads_known:
+        unknown.append(PARTS)
     async for blob in job.repo.store.list(OURS):
         job.count("files")
         if not _is_named(job, blob.key) and not blob.key.startswith(tuple(unknown)):

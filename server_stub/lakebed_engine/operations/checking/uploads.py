@@ -20,7 +20,7 @@ async def read_uploads(job: Job) -> None:
                     upload = decode_upload(row.value) if kind == UPLOADS else decode_ended(row.value).upload
                 except msgspec.DecodeError as error:
                     job.problem(Bad("corrupt", "upload record", repr(row.key), f"cannot be read: {error}"), ())
-                    job.rows_known = False
+                    job.rows_known = job.uploads_known = False
                     continue
                 job.ledger.add_file(folder_of(upload.address))
                 if kind == UPLOADS:

@@ -37,7 +37,7 @@ def query(pairs: Iterable[Pair], without: bytes = b"") -> bytes:
 
 def headers(signed: Iterable[bytes], found: Mapping[bytes, bytes]) -> bytes:
     """The lines of the signed headers."""
-    return b"".join(name + b":" + _trimmed(found.get(name, b"")) + b"\n" for name in signed)
+    return b"".join(name + b":" + b" ".join(found.get(name, b"").split()) + b"\n" for name in signed)
 
 
 def request(method: str, raw_path: bytes, pairs: bytes, header_lines: bytes, signed: bytes, payload: bytes) -> bytes:
@@ -47,7 +47,3 @@ def request(method: str, raw_path: bytes, pairs: bytes, header_lines: bytes, sig
 
 def _quote(value: bytes) -> str:
     return quote_from_bytes(value, safe="~")
-
-
-def _trimmed(value: bytes) -> bytes:
-    return b" ".join(value.split()) if b"  " in value else value.strip()

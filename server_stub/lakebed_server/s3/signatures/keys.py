@@ -12,6 +12,7 @@ from typing import Final
 
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import Credential
+from lakebed_server.s3.day_key import DayKey
 from lakebed_server.s3.vocabulary import S3Error
 
 _MOST: Final = 1024
@@ -24,7 +25,7 @@ class Keys:
 
     def __init__(self, authenticator: Authenticator) -> None:
         self._authenticator = authenticator
-        self._days: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+        self._days: OrderedDict[tuple[str, str, str], DayKey] = OrderedDict()
 
     async def find(self, access_key_id: str) -> Credential:
         """The access key. Raises S3Error: InvalidAccessKeyId."""
@@ -37,15 +38,15 @@ class Keys:
             )
         return found
 
-    def of_day(self, secret: str, day: str, region: str) -> bytes:
+    def of_day(self, secret: str, day: str, region: str) -> DayKey:
         """The signing key that Version 4 derives from a secret for a day and a region."""
         which = (secret, day, region)
         key = self._days.get(which)
         if key is None:
-            key = f"AWS4{secret}".encode()
+            made = f"AWS4{secret}".encode()
             for part in (day, region, "s3", "aws4_request"):
-                key = hmac.digest(key, part.encode(), "sha256")
-            self._days[which] = key
+                made = hmac.digest(made, part.encode(), "sha256")
+            key = self._days[which] = DayKey(made)
             if len(self._days) > _MOST:
                 self._days.popitem(last=False)
         return key

@@ -96,7 +96,7 @@ async def _check(
     request = canonical.request(call.method, call.base.path, query, lines, claim.signed_headers, payload)
     to_sign = b"\n".join((ALGORITHM, date.encode(), claim.scope, hashlib.sha256(request).hexdigest().encode()))
     key = keys.of_day(credential.secret_access_key, claim.day, claim.region)
-    expected = hmac.digest(key, to_sign, "sha256").hex().encode()
+    expected = key.sign(to_sign)
     if not hmac.compare_digest(expected, signature):
         raise mismatch(claim.access_key_id, to_sign, signature, request)
     _read_payload(call, said or payload, ChunkSigner(key, date.encode(), claim.scope, expected))

@@ -1,0 +1,67 @@
+"""Delta Lake by Spark on branches, through S3A and the gateway."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import lakebed
+import pytest
+from delta import DeltaTable
+from lakebed.errors import ConflictError
+from pyspark.sql import DataFrame, SparkSession
+
+APPENDS = 4
+
+
+def numbers(spark: SparkSession, count: int) -> DataFrame:
+    """Rows 0 to `count`."""
+    return spark.range(count).selectExpr("id", "id % 3 AS day")
+
+
+def test_a_table_on_a_branch(bucket: str, repo: lakebed.Repository, spark: SparkSession) -> None:
+    table = f"{bucket}/main/orders"
+    numbers(spark, 100).write.format("delta").partitionBy("day").save(table)
+    repo.branch("main").commit("version 0")
+    repo.tag("v0").create("main")
+    delta = DeltaTable.forPath(spark, table)
+    delta.delete("day = 2")
+    delta.update("id = 0", {"id": "1000"})
+    fresh = numbers(spark, 102).alias("s")
+    delta.alias("t").merge(fresh, "t.id = s.id").whenNotMatchedInsertAll().execute()
+    rows = spark.read.format("delta").load(table)
+    assert sorted(row["id"] for row in rows.collect()) == [*range(102), 1000]
+    assert spark.read.format("delta").option("versionAsOf", 0).load(table).count() == 100
+    assert spark.read.format("delta").load(f"{bucket}/v0/orders").count() == 100
+    delta.optimize().executeCompaction()
+    assert spark.read.format("delta").load(table).count() == 103
+    log = [one.path for one in repo.branch("main").list("orders/_delta_log/") if one.path.endswith(".json")]
+    assert len(log) == 5
+
+
+def test_writers_of_one_driver_lose_nothing(bucket: str, repo: lakebed.Repository, spark: SparkSession) -> None:
+    table = f"{bucket}/main/events"
+    numbers(spark, 1).write.format("delta").save(table)
+
+    def append(_: int) -> None:
+        numbers(spark, 10).write.format("delta").mode("append").save(table)
+
+    with ThreadPoolExecutor(APPENDS) as threads:
+        list(threads.map(append, range(APPENDS)))
+    assert spark.read.format("delta").load(table).count() == 1 + 10 * APPENDS
+    assert DeltaTable.forPath(spark, table).history().count() == 1 + APPENDS
+
+
+def test_two_lines_of_one_log_do_not_merge(bucket: str, repo: lakebed.Repository, spark: SparkSession) -> None:
+    numbers(spark, 10).write.format("delta").save(f"{bucket}/main/events")
+    repo.branch("main").commit("version 0")
+    dev = repo.branch("dev").create("main")
+    for ref in ("main", "dev"):
+        numbers(spark, 5).write.format("delta").mode("append").save(f"{bucket}/{ref}/events")
+        repo.branch(ref).commit("version 1")
+    with pytest.raises(ConflictError, match=r"events/_delta_log/0+1\.json"):
+        dev.merge_into("main")
+    for ref in ("main", "dev"):
+        assert spark.read.format("delta").load(f"{bucket}/{ref}/events").count() == 15
+    dev.merge_into("main", resolve={"events/**": "source"})
+    spark.sql("CLEAR CACHE")
+    assert spark.read.format("delta").load(f"{bucket}/main/events").count() == 15
