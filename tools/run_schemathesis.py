@@ -1,6 +1,6 @@
 """Run schemathesis over the whole of openapi.yaml against a real `lakebed serve`; fail on what it finds.
 
-    python tools/run_schemathesis.py --python .venv-schemathesis/bin/python [--max-examples 20] [--stateful-seconds 35] [-- ...]
+    python tools/run_schemathesis.py --python .venv-schemathesis/bin/python [--max-examples 8] [-- ...]
 
 Started with the project's Python; schemathesis itself runs in its own environment (`--python`), because its pins pull
 other packages back to old versions. What follows `--` goes to `schemathesis run` as it is. The checks
@@ -64,7 +64,10 @@ class Seeder:
 
 
 def commands(python: str, server: RunningServer, authorization: str, options: argparse.Namespace) -> list[list[str]]:
-    """The command lines of schemathesis: each operation by itself, then scenarios of several, for so many seconds."""
+    """The command lines of schemathesis: scenarios of calls, for so many seconds, then each operation by itself.
+
+    In this order: what the second makes would be in the way of what the first one wants to make.
+    """
     shared = [
         *(python, "-m", "schemathesis.cli", "--config-file", str(ROOT / "tests/schemathesis/schemathesis.toml")),
         *("run", str(ROOT / "openapi.yaml"), "--url", f"{server.endpoint}/api/v1"),
@@ -74,14 +77,14 @@ def commands(python: str, server: RunningServer, authorization: str, options: ar
         *options.more,
     ]
     scenarios = ["--phases", "stateful", "--max-time", str(options.stateful_seconds)]
-    return [[*shared, "--phases", "examples,coverage,fuzzing"], [*shared, *scenarios]]
+    return [[*shared, *scenarios], [*shared, "--phases", "examples,coverage,fuzzing"]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start a server, fill it, run, and give schemathesis's exit code; of two that differ, the greater one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=str(ROOT / ".venv-schemathesis/bin/python"))
-    parser.add_argument("--max-examples", type=int, default=20)
+    parser.add_argument("--max-examples", type=int, default=8)
     parser.add_argument("--stateful-seconds", type=int, default=35)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("more", nargs="*", help="for `schemathesis run`, after --")

@@ -269,7 +269,7 @@ NOT_HERE = {
     "ExternalApi": None,
     "PullsApi": None,
     "AuthApi": "group user policy policies principal",
-    "ExperimentalApi": "pull principal sts create_presign part_copy",
+    "ExperimentalApi": "pull principal sts create_presign",
     "InternalApi": "garbage usage",
     "RepositoriesApi": "gc_rules",
 }
@@ -283,6 +283,7 @@ REFUSED = {
     "ExperimentalApi.abort_presign_multipart_upload": 400,  # of an address that was not given out, and so on
     "ExperimentalApi.complete_presign_multipart_upload": 400,
     "ExperimentalApi.upload_part": 400,
+    "ExperimentalApi.upload_part_copy": 404,
     "ImportApi.import_start": 403,
     "ImportApi.import_status": 404,
     "ImportApi.import_cancel": 404,

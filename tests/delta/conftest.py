@@ -20,7 +20,7 @@ from tests.support.server import RunningServer
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Delta's own settings, and nothing of ours."""
     use_java()
-    settings = {
+    settings: dict[str, bool | float | int | str | None] = {
         "spark.ui.enabled": "false",
         "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -160,7 +160,7 @@ def test_conditions_of_uploads() -> None:
         await crash_after_seal(engine)
         await put(engine, "a", "3", if_match=two.checksum)
         await engine.delete_object(REPO, "main", "a")
-        await fails(put(engine, "a", "4", if_match=two.checksum), errors.PreconditionFailedError)
+        await fails(put(engine, "a", "4", if_match=two.checksum), errors.NothingThereError)
         await put(engine, "a", "4", if_none_match=True)
         assert await content(engine) == {"a": "4"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from lakebed import _loopback
+from lakebed._fsspec import plain_http
 from lakebed._fsspec.plain_http import Connection, request_of
 
 Connect = Callable[[bytes], Connection]
@@ -75,6 +77,9 @@ def test_content_goes_where_it_is_wanted_if_it_fits(connect: Connect) -> None:
         b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         b"HTTP/1.1 100 Continue\r\n\r\n" + OK,
         b"HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nno header at all\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: a\r\n folded\r\n\r\nhello",
         b"HTTP/1.1 2x0 OK\r\nContent-Length: 5\r\n\r\nhello",
         b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * (64 << 10) + b"\r\n\r\n",
@@ -89,6 +94,26 @@ def test_what_is_not_plain(connect: Connect, answer: bytes) -> None:
 def test_an_answer_that_ends_early(connect: Connect, answer: bytes) -> None:
     with pytest.raises(ConnectionError):
         connect(answer).exchange(b"GET / HTTP/1.1\r\n\r\n")
+
+
+@pytest.mark.parametrize("seconds", [1e-9, float("inf")])
+def test_any_patience_can_be_told_to_the_kernel(seconds: float) -> None:
+    with socket.socket() as opened:
+        plain_http._waiting(opened, seconds)
+        told = struct.unpack("@ll", opened.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16))
+        assert told > (0, 0)
+
+
+def test_a_server_that_says_nothing_more_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = urlsplit(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        for answer in (b"", OK[:-1]):
+            connection = Connection(url, 0.05, ())
+            with listener.accept()[0] as peer:
+                peer.sendall(answer)
+                with pytest.raises(OSError, match=r"time|unavailable"):
+                    connection.exchange(b"GET / HTTP/1.1\r\n\r\n", memoryview(bytearray(5)))
+            connection.close()
 
 
 @pytest.mark.parametrize(

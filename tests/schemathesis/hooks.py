@@ -9,6 +9,7 @@ that is right, or few scenarios would come beyond their first call.
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from typing import Any
 
 import schemathesis  # type: ignore[import-not-found]  # lives in an environment of its own
@@ -99,8 +100,9 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 @schemathesis.hook  # type: ignore[untyped-decorator]
 def after_call(context: Any, case: Any, response: Any) -> None:
     """Remember what the server told."""
-    if response.status_code < 300 and response.content and "json" in str(response.headers.get("content-type", "")):
-        _remember(response.json())
+    if response.status_code < 300:
+        with suppress(ValueError):  # an object of a user, of whatever content
+            _remember(response.json())
 
 
 def _remember(told: Any) -> None:

@@ -86,11 +86,13 @@ class Proxy:
                     line = sent.split(b"\r\n", 1)[0].decode("latin-1")
                     if self.swallow(line):
                         lost.append(line)
-                    server.sendall(sent)
-                    if self.cut(line):
+                    cut = self.cut(line)
+                    if cut:
                         lost.append(line)
+                    server.sendall(sent)
+                    if cut:
                         _shut(client)
-                        back.join()  # the server goes on, and its answer goes nowhere
+                        back.join(30)  # the server goes on, and its answer goes nowhere
             except OSError:
                 pass
             _shut(server)

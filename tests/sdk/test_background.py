@@ -78,8 +78,9 @@ def test_a_merge_that_conflicts_in_the_background(repo: lakebed.Repository) -> N
     for branch in (main, dev):
         branch.put("a", branch.id.encode())
         branch.commit(branch.id)
-    with pytest.raises(MergeConflictError):
+    with pytest.raises(MergeConflictError) as caught:
         main.start_merge("dev").wait()
+    assert caught.value.paths == ("a",)
     main.start_merge("dev", resolve={"a": "source"}).wait()
     assert main.get("a") == b"dev"
 

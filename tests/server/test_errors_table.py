@@ -124,9 +124,6 @@ REASONS = {
     "the entry is enough: the data are not looked at": _all(
         410, "statObject", "headObject", "copyObject", "getMetadataObject"
     ),
-    "parts are not copied here: 501 comes first": {
-        *(("uploadPartCopy", status) for status in (403, 404, 409, 410, 429, 500, 503))
-    },
     "a workspace is no branch: its name is 404": _all(
         409,
         *("getBranch", "deleteBranch", "hardResetBranch", "stashBranch", "createBranchProtectionRulePreflight"),

@@ -18,7 +18,7 @@ from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_read import SMALL
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_server import sendfile
-from lakebed_server.protocol import Protocol
+from lakebed_server.protocol import CoalescingTransport, Protocol
 
 from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, make_app, serving, wait_until
 
@@ -222,6 +222,23 @@ def test_a_server_that_stops_does_not_wait_for_ever(tmp_path: Path) -> None:
         wait_until(lambda: engine.is_open == 1)  # and the client takes nothing
     assert engine.is_open == 0
     wire.socket.close()
+
+
+def test_behind_what_is_still_on_its_way_nothing_is_sent_past_it() -> None:
+    class Busy:
+        def get_write_buffer_size(self) -> int:
+            return 1
+
+        def is_closing(self) -> bool:
+            return True
+
+    async def main() -> None:
+        transport = CoalescingTransport(Busy(), asyncio.get_running_loop())
+        transport.write(b"head")
+        with pytest.raises(asyncio.SendfileNotAvailableError):
+            await sendfile._copy(transport, -1, 0, 1)
+
+    asyncio.run(main())
 
 
 def test_encrypted_connections_are_left_to_the_process() -> None:

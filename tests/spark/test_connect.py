@@ -25,7 +25,7 @@ def test_everything_over_connect(server: RunningServer, repo: lakebed.Repository
         env=clean_environment(**server.environment, **settings),
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]

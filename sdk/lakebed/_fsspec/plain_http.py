@@ -20,6 +20,9 @@ from lakebed._wire import Answer
 _HEAD = 64 << 10
 """Bytes that the head of an answer can have; what comes of the body with it is copied."""
 
+_LONGEST = 1e6
+"""Seconds that are as good as for ever."""
+
 _EMPTY = (204, 304)
 _HEADER = re.compile(r"^([^:\s]+):[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 Block = bytes | bytearray
@@ -119,7 +122,7 @@ def _waiting(opened: socket.socket, timeout: float) -> int:
     """
     if sys.platform != "linux" or type(opened) is not socket.socket:
         return 0
-    limit = struct.pack("@ll", int(timeout), int(timeout % 1 * 1_000_000))
+    limit = struct.pack("@ll", *divmod(max(1, int(min(timeout, _LONGEST) * 1_000_000)), 1_000_000))
     opened.settimeout(None)
     for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         opened.setsockopt(socket.SOL_SOCKET, which, limit)

@@ -144,7 +144,7 @@ def error_of(call: Call[Any], answer: Answer) -> LakebedError:
     if isinstance(error, errors.ThrottledError):
         error.retry_after = retry_after(answer.headers)
     if isinstance(error, errors.ConflictError):
-        error.with_conflicts(_conflicts(body), bool(body.get("conflicts_has_more")))
+        error.with_conflicts(conflicts_of(body), bool(body.get("conflicts_has_more")))
     return error
 
 
@@ -200,7 +200,7 @@ def _clip(answer: Answer) -> str:
     return " ".join(text.split())[:_CLIPPED]
 
 
-def _conflicts(body: Mapping[str, Any]) -> list[Conflict]:
+def conflicts_of(body: Mapping[str, Any]) -> list[Conflict]:
     rows = body.get("conflicts")
     return [
         Conflict(row["path"], *(_text_or_none(row.get(side)) for side in ("base", "ours", "theirs")))

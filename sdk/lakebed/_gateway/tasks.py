@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, reads
 from lakebed._wire import Call, Subject
-from lakebed.errors import LakebedError, ServerError
+from lakebed.errors import ConflictError, LakebedError, ServerError
 from lakebed.model import TaskStatus
 
 if TYPE_CHECKING:
@@ -105,11 +105,14 @@ def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedEr
     """What a task failed with, as if a plain request had. None: it has not."""
     if not error:
         return None
-    kind = convert.text(error.kind, "")
-    return answers.BY_KIND.get(kind, ServerError)(
+    kind, body = convert.text(error.kind, ""), error.to_dict()
+    failed = answers.BY_KIND.get(kind, ServerError)(
         f"{operation} on {subject} failed: {convert.text(error.message)}",
         kind=kind,
         operation=operation,
         repository=subject.repository,
         ref=subject.ref,
     )
+    if isinstance(failed, ConflictError):
+        failed.with_conflicts(answers.conflicts_of(body), bool(body.get("conflicts_has_more")))
+    return failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -67,14 +67,15 @@ class CloudFolder:
 
     def _sorted(self, folder: str, span: Span) -> Iterator[Row]:
         """Rows of a folder in a span, in order, however the bucket lists them."""
-        here, inner = self._level(folder)
+        objects, inner = self._level(folder)
         if len(inner) > _MOST_FOLDERS:  # a request for each would take longer
             yield from sorted(row for page in self._pages(folder) for row in page if span.holds(row[0], row[0]))
             return
+        rows = (self._row(meta) for meta in objects)
+        here = {row[0]: row for row in rows if _is_key(row[0]) and span.holds(row[0], row[0])}
         for key in sorted([*here, *inner]):
             if key in here:
-                if span.holds(key, key):
-                    yield here[key]
+                yield here[key]
                 continue
             below = of_prefix(key)
             both = span.both(below)
@@ -83,16 +84,14 @@ class CloudFolder:
             elif not both.empty:
                 yield from self._sorted(key, span)
 
-    def _level(self, folder: str) -> tuple[dict[str, Row], list[str]]:
-        """The objects of a folder by key, and the folders in it."""
+    def _level(self, folder: str) -> tuple[Sequence[Any], list[str]]:
+        """What a folder has: objects as the store tells of them, and folders."""
         import obstore
 
         store, top = self.open()
         with _told(self.uri):
             found = obstore.list_with_delimiter(store, (top + folder) or None)
-        rows = [row_of(meta, top) for meta in found["objects"] if _is_key(meta["path"][len(top) :])]
-        inner = [f"{prefix.rstrip('/')[len(top) :]}/" for prefix in found["common_prefixes"]]
-        return {row[0]: row for row in rows}, inner
+        return found["objects"], [f"{prefix.rstrip('/')[len(top) :]}/" for prefix in found["common_prefixes"]]
 
     def _pages(self, folder: str, after: str = "") -> Iterator[list[Row]]:
         """All below a folder, as the bucket lists it."""
@@ -105,6 +104,9 @@ class CloudFolder:
             )
             for page in listing:
                 yield [row_of(meta, top) for meta in page if _is_key(meta["path"][len(top) :])]
+
+    def _row(self, meta: Any) -> Row:
+        return row_of(meta, self.uri.partition("://")[2].partition("/")[2])
 
     def open(self) -> tuple[Any, str]:
         try:

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from lakebed_format import identity
@@ -19,13 +20,14 @@ from lakebed_format import identity
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
 from lakebed_engine.operations.ingesting import refuse_namespaces
-from lakebed_engine.operations.reading import physical_uri, placed, stat
+from lakebed_engine.operations.reading import open_entry, physical_uri, placed, stat
 from lakebed_engine.operations.signing import completed
 from lakebed_engine.operations.staging import condition, new_address, new_entry, stage, stage_if
 from lakebed_engine.operations.views import steady
 from lakebed_engine.operations.written import LATEST, checksum_of, prove, signer_of
 from lakebed_engine.stores.objects.foreign import version_of
-from lakebed_engine.stores.objects.signing import MOST_PARTS, Classing, Part, PartUploads, ToWrite
+from lakebed_engine.stores.objects.multipart import Assembler, StoredPart, own_assembler
+from lakebed_engine.stores.objects.signing import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
     ChecksumMismatchError,
@@ -43,6 +45,15 @@ ADDRESS_SECONDS = 24 * 3600
 """How long an address can be linked after it was given out. A sweep of data leaves younger objects alone."""
 
 _SIGNED = re.compile(r"(data/[0-9]{10}/[0-9a-f]{32}),([0-9a-f]{9,12})\.([0-9a-f]{64})", re.ASCII)
+
+
+class PartSource(NamedTuple):
+    """What a part is copied from: bytes of an entry of a repository."""
+
+    repo: str
+    entry: Entry
+    start: int
+    length: int
 
 
 class Placing:
@@ -142,6 +153,44 @@ class Placing:
             raise InvalidAddressError(
                 f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
             ) from None
+
+    async def copy_part(
+        self, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, source: PartSource
+    ) -> str:
+        """Write one part from an object that is shown somewhere; its ETag. Inside the store where that can be.
+
+        Raises InvalidAddressError, InvalidRequestError, NotSupportedError; ObjectGoneError for the source.
+        """
+        repo, key = await self._given(repo_name, branch, path, upload.physical_address)
+        if not 1 <= number <= MOST_PARTS or source.length > LARGEST_PUT:
+            raise InvalidRequestError(
+                f"part {number} of {source.length} bytes: must be 1 to {MOST_PARTS}, of {LARGEST_PUT} bytes at most"
+            )
+        _parts(repo)
+        assembler = own_assembler(repo.store)
+        if assembler is None:
+            raise NotSupportedError(f"the store of {repo.name!r} copies no parts: read the object, and write the part")
+        stored = await self._copied(assembler, repo, key, upload.upload, number, source)
+        if stored is None:
+            try:
+                async with open_entry(self._ctx, source.repo, source.entry, source.start, source.length) as chunks:
+                    stored = await assembler.put(key, upload.upload, number, source.length, chunks)
+            except BlobNotFound:
+                raise InvalidAddressError(
+                    f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
+                ) from None
+        return stored.handle
+
+    async def _copied(
+        self, assembler: Assembler, repo: Repo, key: str, upload: str, number: int, source: PartSource
+    ) -> StoredPart | None:
+        place = source.entry.physical_address.removeprefix(f"{repo.store.uri}/")
+        if source.repo != repo.name or "://" in place or not source.length:
+            return None
+        try:
+            return await assembler.copy(key, upload, number, place, source.start, source.length)
+        except BlobNotFound:
+            return None  # the upload or the source: the long way says which
 
     async def complete(
         self,

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from lakebed_engine.operations.placing import PartSource
+from lakebed_engine.vocabulary.errors import InvalidRangeError
 from lakebed_engine.vocabulary.records import LinkRequest, PartUpload, SentPart
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -14,8 +16,9 @@ from lakebed_server import signing, views
 from lakebed_server.call import Call
 from lakebed_server.handlers.workspaces import refuse_unsigned
 from lakebed_server.reply import Reply, empty, json
+from lakebed_server.streaming.ranges import Slice, parse_range
 from lakebed_server.streaming.uploads import OCTETS, etag_of
-from lakebed_server.vocabulary import not_implemented
+from lakebed_server.vocabulary import bad_request, not_implemented
 
 
 async def upload_object_preflight(call: Call, p: ops.UploadObjectPreflightParams) -> Reply:
@@ -110,8 +113,18 @@ async def upload_part(call: Call, p: ops.UploadPartParams, body: models.UploadPa
 
 
 async def upload_part_copy(call: Call, p: ops.UploadPartCopyParams, body: models.UploadPartCopyFrom) -> Reply:
-    """uploadPartCopy. Allowed to be missing by the contract; no client but one of lakeFS's own uses it."""
-    raise not_implemented("parts are not copied in the store: read the object, and write the part")
+    """uploadPartCopy."""
+    refuse_unsigned(call)
+    wanted = body.copy_source
+    entry = await call.engine.stat(wanted.repository, wanted.ref, wanted.path)
+    try:
+        part = parse_range(wanted.range, entry.size) if wanted.range else Slice(0, entry.size)
+    except InvalidRangeError as error:
+        raise bad_request(f"body copy_source.range: {error.message}") from None
+    source = PartSource(wanted.repository, entry, part.start, part.length)
+    upload = PartUpload(body.physical_address, p.upload_id)
+    etag = await call.engine.placing.copy_part(p.repository, p.branch, p.path, upload, p.part_number, source)
+    return empty(204, ((b"etag", etag.encode()),))
 
 
 async def complete_presign_multipart_upload(

@@ -56,7 +56,9 @@ def everything(ask: Callable[..., Page], bucket: Bucket, **query: str) -> tuple[
     prefixes: list[str] = []
     at, more = "", True
     while more:
-        found, groups, more, at = ask(bucket, at, **query)
+        before = at
+        found, groups, more, at = ask(bucket, before, **query)
+        assert not more or at != before, "a page that leads to itself"
         assert not more or len(found) + len(groups) == int(query.get("max-keys", "1000"))
         keys, prefixes = keys + found, prefixes + groups
     return keys, prefixes

@@ -66,7 +66,9 @@ def test_rest_and_s3_share_a_port_and_every_object(server: lakebed_testing.Lakeb
         main.put("v1/y", b"over REST")
     s3 = client(server)
     assert s3.get_object(Bucket="api", Key="main/v1/y")["Body"].read() == b"over REST"
-    # below /api/v1 too, and by a URL without a header
+    # a signature says more than a path below /api/v1, and a URL may carry it
+    with pytest.raises(ClientError, match="NoSuchKey"):
+        s3.get_object(Bucket="api", Key="v1/repositories")
     url = s3.generate_presigned_url("get_object", Params={"Bucket": "now", "Key": "v1/x"})
     assert get(server, url.removeprefix(server.endpoint))[2] == b"over S3"
     assert get(server, "/api/v1/repositories")[0] == 401

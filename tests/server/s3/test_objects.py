@@ -221,6 +221,23 @@ def test_conditions_of_copies(bucket: Bucket) -> None:
     assert bucket("GET", X).body == b"1"
 
 
+def test_a_copy_is_of_the_content_that_was_looked_at(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    etag = bucket.put("main/a", b"1").headers["etag"]
+    copy_as = bucket.engine.copy_as
+
+    async def change_first(*words: Any, **more: Any) -> Any:
+        async def chunks() -> Any:
+            yield b"2"
+
+        await bucket.engine.upload("lake", "main", UploadRequest(path="a"), chunks())
+        return await copy_as(*words, **more)
+
+    monkeypatch.setattr(bucket.engine, "copy_as", change_first)
+    raced = bucket("PUT", X, x_amz_copy_source="/lake/main/a", x_amz_copy_source_if_match=etag)
+    assert (raced.status, code(raced)) == (412, "PreconditionFailed")
+    assert bucket.paths() == ["a"]
+
+
 def test_copies_between_repositories_and_refs(bucket: Bucket) -> None:
     bucket.run(bucket.engine.create_repository("other", "mem://other"))
     bucket.put("main/x", b"data", x_amz_meta_k="v")
