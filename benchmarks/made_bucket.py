@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import attrs
-from lakebed_spark.history.spans import Span
 from lakebed_spark.pipelines._buckets import CloudFolder, row_of
 
 PER_FOLDER = 10_000
@@ -25,8 +24,8 @@ class MadeBucket(CloudFolder):
         """A folder for every ten thousand objects."""
         return [] if below else [f"{number:06d}/" for number in range(-(-self.objects // PER_FOLDER))]
 
-    def _pages(self, span: Span) -> Iterator[list[Any]]:
-        first = int(span.low[:6] or 0) * PER_FOLDER
+    def _pages(self, folder: str, after: str = "") -> Iterator[list[Any]]:
+        first = int(after[:6] or 0) * PER_FOLDER
         for start in range(first, self.objects, _PAGE):
             yield [row_of(self._meta(number), "") for number in range(start, min(start + _PAGE, self.objects))]
 

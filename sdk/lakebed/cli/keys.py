@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from lakebed import AccessKey
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+
+if TYPE_CHECKING:
+    from lakebed import AccessKey
 
 
 @click.group(cls=Noun)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import Location, Task, TaskStatus
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, REPOSITORY
+
+if TYPE_CHECKING:
+    from lakebed import Location, Task, TaskStatus
 
 
 @click.group(cls=Noun)
