@@ -169,7 +169,9 @@ class Repo:
 
     def write_if(self, branch: str, path: str, value: Value | None, absent: bool, etag: str | None) -> None:
         now = self.branch(branch).view.get(path)
-        if (absent and now is not None) or (etag is not None and (now is None or now.checksum != etag)):
+        if etag is not None and now is None:
+            raise errors.NothingThereError(path)
+        if (absent and now is not None) or (etag is not None and now is not None and now.checksum != etag):
             raise errors.PreconditionFailedError(path)
         self.write(branch, {path: value})
 

@@ -420,7 +420,7 @@ def test_the_same_key_gives_the_same_commit(part: bool) -> None:
         made = await advance(engine, ws, "rebase", *globs, idempotency_key="k1")
         assert await advance(engine, ws, "rebase", *globs, idempotency_key="k1") == made
         assert len(await history(engine)) == 3
-        await fails(advance(engine, ws, "abort", *globs, idempotency_key="k1"), errors.InvalidRequestError)
+        await fails(advance(engine, ws, "abort", *globs, idempotency_key="k1"), errors.KeyReusedError)
         if part:
             other = await advance(engine, ws, idempotency_key="k2")
             assert (await history(engine))[:2] == [other, made]

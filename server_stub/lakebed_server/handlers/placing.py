@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from lakebed_engine.operations.placing import PartSource
-from lakebed_engine.vocabulary.errors import InvalidRangeError
 from lakebed_engine.vocabulary.records import LinkRequest, PartUpload, SentPart
 from lakebed_wire import models
 from lakebed_wire import operations as ops
@@ -16,9 +15,9 @@ from lakebed_server import signing, views
 from lakebed_server.call import Call
 from lakebed_server.handlers.workspaces import refuse_unsigned
 from lakebed_server.reply import Reply, empty, json
-from lakebed_server.streaming.ranges import Slice, parse_range
+from lakebed_server.streaming.ranges import part_of
 from lakebed_server.streaming.uploads import OCTETS, etag_of
-from lakebed_server.vocabulary import bad_request, not_implemented
+from lakebed_server.vocabulary import not_implemented
 
 
 async def upload_object_preflight(call: Call, p: ops.UploadObjectPreflightParams) -> Reply:
@@ -117,10 +116,7 @@ async def upload_part_copy(call: Call, p: ops.UploadPartCopyParams, body: models
     refuse_unsigned(call)
     wanted = body.copy_source
     entry = await call.engine.stat(wanted.repository, wanted.ref, wanted.path)
-    try:
-        part = parse_range(wanted.range, entry.size) if wanted.range else Slice(0, entry.size)
-    except InvalidRangeError as error:
-        raise bad_request(f"body copy_source.range: {error.message}") from None
+    part = part_of("body copy_source.range", views.text(wanted.range), entry.size)
     source = PartSource(wanted.repository, entry, part.start, part.length)
     upload = PartUpload(body.physical_address, p.upload_id)
     etag = await call.engine.placing.copy_part(p.repository, p.branch, p.path, upload, p.part_number, source)

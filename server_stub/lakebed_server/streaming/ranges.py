@@ -50,6 +50,14 @@ def parse_range(header: str, size: int) -> Slice:
     return Slice(start, min(end + 1, size) - start)
 
 
+def part_of(what: str, text: str, size: int) -> Slice:
+    """The slice that a range in a body names; without one, all of it. Raises RequestError (400) that names `what`."""
+    try:
+        return parse_range(text, size) if text else Slice(0, size)
+    except InvalidRangeError as error:
+        raise bad_request(f"{what}: {error.message}") from None
+
+
 def _suffix(last: str, size: int) -> Slice:
     if not last:
         raise InvalidRangeError("the range names no bytes")
