@@ -55,7 +55,7 @@ def test_write_read_overwrite_partitioned(place: str, repo: lakebed.Repository, 
 
 
 def test_the_magic_committer(place: str, repo: lakebed.Repository, spark: SparkSession) -> None:
-    """Tasks upload parts and the job completes them: nothing is renamed, and a failed job leaves nothing."""
+    """Tasks upload parts and the job completes them: nothing is renamed, and a failed job has no _SUCCESS."""
     frame, table = orders(spark), f"{place}/magic"
     factory = {
         "mapreduce.outputcommitter.factory.scheme.s3a": "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory",
@@ -71,7 +71,10 @@ def test_the_magic_committer(place: str, repo: lakebed.Repository, spark: SparkS
     failing = frame.selectExpr("CASE WHEN day = 2 THEN raise_error('no') ELSE 'x' END AS text")
     with pytest.raises(Exception, match="no"):
         failing.write.options(**factory).text(f"{place}/failed")
-    assert [one.path for one in main.list("failed/") if not one.path.endswith("/")] == []
+    # Hadoop 3.5 puts a small file of a task that is given up to its place, without parts: docs/s3.md tells of it
+    left = [one.path for one in main.list("failed/")]
+    assert "failed/_SUCCESS" not in left
+    assert not [name for name in left if "__magic" in name or "_temporary" in name]
 
 
 def test_versions_are_read(place: str, repo: lakebed.Repository, spark: SparkSession) -> None:
