@@ -72,7 +72,7 @@ def test_the_magic_committer(place: str, repo: lakebed.Repository, spark: SparkS
     with pytest.raises(Exception, match="no"):
         failing.write.options(**factory).text(f"{place}/failed")
     # Hadoop 3.5 puts a small file of a task that is given up to its place, without parts: docs/s3.md tells of it
-    left = [one.path for one in main.list("failed/")]
+    left = [one.path for one in main.list("failed/") if not one.path.endswith("/")]
     assert "failed/_SUCCESS" not in left
     assert not [name for name in left if "__magic" in name or "_temporary" in name]
 
