@@ -335,8 +335,11 @@ def spark(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def s3(folder: Path, entries: int) -> Iterator[Figure]:
-    """The gateway beside SeaweedFS's S3 server (which syncs nothing) and moto's (in memory), medians of turns."""
-    found = measured("s3", folder / "s3", 3, 3)
+    """The gateway beside SeaweedFS's S3 server (which syncs nothing), medians of turns.
+
+    moto, where `benchmarks.s3` measured it: it hangs when our light client fills it, cause not found yet.
+    """
+    found = measured("s3", folder / "s3", 2, 2, "lakebed,workers,seaweedfs")
     small = "1 KiB, 8 connections"
     for kind, what, unit in (
         ("put", f"put {small}", "/s"),
@@ -346,8 +349,10 @@ def s3(folder: Path, entries: int) -> Iterator[Figure]:
         ("big_get", "get 64 MiB", " MiB/s"),
     ):
         for client, name in ((kind, "a light client"), (f"boto_{kind}", "boto3")):
-            mine, theirs, moto = (found[f"{server}_{client}"] for server in ("lakebed", "seaweedfs", "moto"))
-            note = f"{mine:,.0f}{unit} and {theirs:,.0f}{unit}; moto {moto:,.0f}{unit}"
+            mine, theirs = (found[f"{server}_{client}"] for server in ("lakebed", "seaweedfs"))
+            note = f"{mine:,.0f}{unit} and {theirs:,.0f}{unit}"
+            if f"moto_{client}" in found:
+                note += f"; moto {found[f'moto_{client}']:,.0f}{unit}"
             if kind == "put":
                 note += "; SeaweedFS syncs nothing, Lakebed every object"
             yield Figure(f"S3 {what}, by {name} / SeaweedFS", mine / theirs, "ratio", "at least", 1, note)
