@@ -139,8 +139,7 @@ def rest(folder: Path, entries: int) -> Iterator[Figure]:
         note = "2 connections, durable: 1.5 s, most of what it deletes is there"
         yield Figure("deleteObjects of 1,000", found["rate"], "calls/s", "at least", 60, note)
     measured("rest", folder / "logs", commits)
-    # what was never swept is swept as soon as a server starts: not here, in the way of its first answers
-    with servers.lakebed(folder / "logs", LAKEBED_CLEANUP_SWEEP_INTERVAL="0") as server:
+    with servers.lakebed(folder / "logs") as server:
         found = rest_calls.logs(server, commits)
     note = f"the first answer of a server; {found['log_path_again_s'] * 1000:.0f} ms again"
     name = f"log of one path over {commits:,} commits"
