@@ -9,20 +9,34 @@ ST     := .venv-schemathesis
 SPARK  := .venv-spark
 S3     := .venv-s3
 DELTA  := .venv-delta
-# the tests of `make test` in two halves that take about the same time: each keeps about one core busy
-PROOFS := tests/simulation tests/engine tests/format tests/conformance
+# the tests of `make test` by job, the longest first; `pytest-rest` has what no other job has
+PYTESTS := server simulation engine sdk crash
+simulation_tests := tests/simulation
+engine_tests := tests/engine tests/format tests/conformance
+server_tests := tests/server
+sdk_tests := tests/sdk tests/fs tests/compat
+crash_tests := tests/crash
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
 ON_S3  := tests/s3
 ON_DELTA := tests/delta
+ELSEWHERE := tests/spark $(ON_S3) $(ON_DELTA)
+# Jobs that run at once: with three on two cores, one computes while another waits.
+LANES  ?= 3
+# A directory in memory for what tests write, where there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
+# kills are to meet the waits of a real disk.
+SCRATCH = $(shell $(PYTHON) tools/scratch.py)
+IN_MEMORY = $(if $(SCRATCH),TMPDIR="$(SCRATCH)")
 DATA_DIR ?=
 SEEDS  ?= 20000
 SETS   ?= 20
 KILLS  ?= 50
 ONLY   ?=
+# for tests: what they never import need not be compiled
+INSTALL = -m pip install -q --no-compile
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest pytest-proofs pytest-rest pytest-fast schemathesis spark s3 test-delta clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated azurite pytest $(PYTESTS:%=pytest-%) pytest-rest pytest-fast schemathesis spark s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,29 +51,29 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[dev]'
+	$(BIN)/python $(INSTALL) -e '.[dev]'
 	@touch $@ $(VENV)/.demo
 
 $(ST)/.ready: pyproject.toml tools/requirements-schemathesis.txt
 	$(PYTHON) -m venv $(ST)
-	$(ST)/bin/python -m pip install -q -r tools/requirements-schemathesis.txt
+	$(ST)/bin/python $(INSTALL) -r tools/requirements-schemathesis.txt
 	@touch $@
 
 $(SPARK)/.ready: pyproject.toml tools/requirements-spark.txt
 	$(PYTHON) -m venv $(SPARK)
-	$(SPARK)/bin/python -m pip install -q -r tools/requirements-spark.txt
+	$(SPARK)/bin/python $(INSTALL) -r tools/requirements-spark.txt
 	@touch $@
 
 # boto3 as it was before 1.36 lies in a folder, beside the current one
 $(S3)/.ready: pyproject.toml tools/requirements-s3.txt tools/requirements-s3-old.txt
 	$(PYTHON) -m venv $(S3)
-	$(S3)/bin/python -m pip install -q -r tools/requirements-s3.txt
-	$(S3)/bin/python -m pip install -q --upgrade --target $(S3)/boto3-before-1.36 -r tools/requirements-s3-old.txt
+	$(S3)/bin/python $(INSTALL) -r tools/requirements-s3.txt
+	$(S3)/bin/python $(INSTALL) --upgrade --target $(S3)/boto3-before-1.36 -r tools/requirements-s3-old.txt
 	@touch $@
 
 $(DELTA)/.ready: pyproject.toml tools/requirements-delta.txt
 	$(PYTHON) -m venv $(DELTA)
-	$(DELTA)/bin/python -m pip install -q -r tools/requirements-delta.txt
+	$(DELTA)/bin/python $(INSTALL) -r tools/requirements-delta.txt
 	@touch $@
 
 demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
@@ -68,9 +82,11 @@ demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keep
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-test: $(VENV)/.dev $(ST)/.ready $(SPARK)/.ready $(S3)/.ready ## everything, with all the installing it needs
-	@echo "everything, two jobs at a time; what a job prints is shown when it ends"
-	@$(MAKE) --no-print-directory -j2 -Otarget pytest-rest lint types layers generated pytest-proofs schemathesis spark s3
+# each job installs what it needs, beside those that run already
+test: ## everything, with all the installing it needs
+	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
+	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
+		spark pytest-simulation pytest-server pytest-engine pytest-sdk pytest-rest pytest-crash s3 types schemathesis lint layers generated
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 
@@ -89,16 +105,22 @@ generated: $(VENV)/.dev
 	$(BIN)/python tools/generate.py --check
 	$(BIN)/python tools/unasync_sdk.py --check
 
-pytest: pytest-proofs pytest-rest
+azurite: $(VENV)/.dev
+	$(BIN)/python -m tests.support.azurite
 
-pytest-proofs: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PROOFS)
+pytest: $(PYTESTS:%=pytest-%) pytest-rest
 
-pytest-rest: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PROOFS:%=--ignore %) --ignore tests/spark $(ON_S3:%=--ignore %) $(ON_DELTA:%=--ignore %)
+$(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(VENV)/.dev azurite
+	$(IN_MEMORY) $(BIN)/python -m pytest $($*_tests)
+
+pytest-crash: $(VENV)/.dev
+	$(BIN)/python -m pytest $(crash_tests)
+
+pytest-rest: $(VENV)/.dev azurite
+	$(IN_MEMORY) $(BIN)/python -m pytest $(foreach one,$(PYTESTS),$($(one)_tests:%=--ignore %)) $(ELSEWHERE:%=--ignore %)
 
 pytest-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m "not slow" --ignore tests/spark $(ON_S3:%=--ignore %) $(ON_DELTA:%=--ignore %)
+	$(IN_MEMORY) $(BIN)/python -m pytest -q -m "not slow" $(ELSEWHERE:%=--ignore %)
 
 spark: $(SPARK)/.ready ## the PySpark tests alone, in their own environment
 	$(SPARK)/bin/mypy $(ON_SPARK) tools/java_home.py

@@ -238,8 +238,10 @@ async def test_repeating_is_bounded(postgres: Postgres, schema: str) -> None:
 
 
 async def test_a_true_deadlock_with_another_program_is_repeated(postgres: Postgres, schema: str) -> None:
-    async with opened(postgres.dsn, schema) as kv, other(postgres, schema) as elsewhere:
+    # the driver is the one whose wait is looked at, and late enough that the other one waits by then
+    async with opened(postgres.dsn + "&deadlock_timeout=1s", schema) as kv, other(postgres, schema) as elsewhere:
         await put(kv, b"k")
+        await elsewhere.execute("SET deadlock_timeout = '1min'")
         ids, _ = postgres_writer.locks([postgres_writer.work_of(Batch(puts=[Put("p", b"k", b"")]))], schema, 128)
         async with elsewhere.transaction():
             await elsewhere.execute("SELECT FROM kv FOR UPDATE")

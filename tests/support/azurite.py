@@ -4,6 +4,8 @@
     with server.in_environment():
         store = CloudObjects(server.namespace())     # az:// takes its settings from the environment
 
+    python -m tests.support.azurite                  # only installs it, as `make test` does before its tests run
+
 Needs Node.js 20 or newer with npm. It starts, or the test fails with what it said; nothing is skipped.
 """
 
@@ -152,6 +154,13 @@ def _installed() -> Path:
     if done.returncode:
         _failures.append(f"npm install azurite failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         raise AssertionError(_failures[0])
-    if not program.is_file():
+    try:
         fresh.rename(place)  # at once whole, or not there
+    except OSError:
+        shutil.rmtree(fresh)
+        assert program.is_file(), f"{place} is in the way: remove it"  # else another run was faster
     return program
+
+
+if __name__ == "__main__":
+    _installed()

@@ -12,12 +12,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
+from lakebed_engine.stores.objects import local_sync
 from lakebed_engine.stores.objects.local_calls import SystemCalls
 
 CONTROL = "TEST_FAULTY_DISK"
@@ -67,6 +68,13 @@ def _faulty(name: str, true: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _faulty_fsync_all(fds: Sequence[int]) -> list[OSError | None]:
+    code = _fault("objects")
+    if code is not None and "fsync" in _CALLS[code]:
+        return [OSError(code, os.strerror(code)) for _ in fds]
+    return local_sync.fsync_all(fds)
+
+
 class _Vfs(apsw.VFS):
     def __init__(self) -> None:
         super().__init__("faulty", "unix", makedefault=True)
@@ -95,6 +103,7 @@ def _main() -> None:
 
     for name in ("open", "write", "writev", "fsync", "fdatasync", "mkdir", "rename", "link", "unlink"):
         setattr(SystemCalls, name, staticmethod(_faulty(name, getattr(os, name))))
+    SystemCalls.fsync_all = staticmethod(_faulty_fsync_all)
     vfs = _Vfs()
     try:
         main()

@@ -99,8 +99,11 @@ def shared(name: str) -> S3Server:
 
 
 @contextmanager
-def running_seaweedfs() -> Iterator[S3Server]:
-    """Master, volume server, filer and S3 gateway in one process, over an empty directory."""
+def running_seaweedfs(*, synced: bool = False) -> Iterator[S3Server]:
+    """Master, volume server, filer and S3 gateway in one process, over an empty directory.
+
+    `synced`: what is written into a volume is on disk before it is answered; by itself SeaweedFS syncs nothing.
+    """
     with tempfile.TemporaryDirectory(prefix="seaweedfs-", ignore_cleanup_errors=True) as directory:
         config = Path(directory) / "s3.json"
         keys = [{"accessKey": ACCESS_KEY_ID, "secretKey": SECRET_ACCESS_KEY}]
@@ -117,6 +120,8 @@ def running_seaweedfs() -> Iterator[S3Server]:
         server = S3Server("seaweedfs", f"http://127.0.0.1:{flags['s3.port']}")
         try:
             _prepare(server, process, log)
+            if synced:
+                _sync_writes(weed, flags)
             yield server
         finally:
             process.kill()
@@ -182,6 +187,16 @@ def _prepare(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> N
             time.sleep(0.1)
     said = log.read_text(errors="replace")[-4000:]
     raise AssertionError(f"SeaweedFS did not come up (exit code {process.poll()}): {problem}; it said:\n{said}")
+
+
+def _sync_writes(weed: Path, flags: dict[str, object]) -> None:
+    """Tell the filer to ask for an fsync of every write below the buckets, and see that it took it."""
+    ports = {name: f"127.0.0.1:{flags[f'{name}.port']}.{flags[f'{name}.port.grpc']}" for name in ("master", "filer")}
+    command = [str(weed), "shell", f"-master={ports['master']}", f"-filer={ports['filer']}"]
+    told = "fs.configure -locationPrefix=/buckets/ -fsync -apply\nfs.configure\n"
+    done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    if '"fsync":' not in done.stdout.replace(" ", ""):
+        raise AssertionError(f"SeaweedFS did not take the rule to sync: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
 def _write_once(client: Any, bucket: str) -> None:
