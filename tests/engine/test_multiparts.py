@@ -134,6 +134,48 @@ def test_the_last_of_two_parts_of_a_number_counts_and_the_first_one_is_no_more()
     run(job())
 
 
+def test_a_part_that_is_sent_again_while_it_is_chosen_is_not_planned() -> None:
+    """Else nobody could complete the upload any more: neither with the old part, which is gone, nor with the new."""
+
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        target = await begin(engine)
+        old = await send(engine, target, 1, b"old")
+        sent: list[SentPart] = []
+
+        async def again(name: str, what: Any) -> None:
+            if name == "apply" and not sent:
+                sent.append(await send(engine, target, 1, b"new"))
+
+        kv.before = again
+        await fails(complete(engine, target, [old]), errors.InvalidPartError)
+        kv.before = None
+        await complete(engine, target, sent)
+        assert await content(engine) == {"big": "new"}
+
+    run(job())
+
+
+def test_an_upload_that_is_completed_while_it_is_given_up_stays_an_object() -> None:
+    async def job() -> None:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        target = await begin(engine)
+        part = await send(engine, target, 1, b"whole")
+
+        async def first(name: str, what: Any) -> None:
+            if name == "apply":
+                kv.before = None
+                await complete(engine, target, [part])
+
+        kv.before = first
+        await fails(engine.multiparts.abort(REPO, target), errors.UploadNotFoundError)
+        assert await content(engine) == {"big": "whole"}
+
+    run(job())
+
+
 def test_what_is_wrong_with_the_list_of_parts_is_told_and_the_upload_goes_on() -> None:
     async def job() -> None:
         engine = await make_engine()

@@ -104,7 +104,7 @@ async def put_if(actor: Actor) -> None:
     if actor.rng.random() < 0.8:
         op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
         seen = op.answer
-    request = UploadRequest(path=path, if_none_match=seen is None, if_match=seen.checksum if seen else None)
+    request = UploadRequest(path=path, if_none_match=seen is None, if_match=seen.etag if seen else None)
     job = actor.engine.upload(REPO, actor.branch, request, chunks(text))
     expected = None if seen is None else seen.identity
     await actor.call("put_if", job, {path: content_identity(text)}, path=path, expected=expected)
@@ -247,7 +247,7 @@ async def delete_if(actor: Actor) -> None:
     path = actor.path()
     op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
     if op.answer is not None:
-        job = actor.engine.delete_object(REPO, actor.branch, path, if_match=op.answer.checksum)
+        job = actor.engine.delete_object(REPO, actor.branch, path, if_match=op.answer.etag)
         await actor.call("put_if", job, {path: None}, path=path, expected=op.answer.identity)
 
 

@@ -14,6 +14,7 @@ from lakebed_engine.vocabulary.records import Branch
 from tests.simulation import rules
 from tests.simulation.contents import MARKER, Contents, name_of, value_of
 from tests.simulation.history import History, Op, State, Value, Violation
+from tests.simulation.multiparts import COMPLETE, Uploads
 from tests.simulation.scheduler import Scheduler
 
 _BRANCH = b"branch/"
@@ -35,6 +36,7 @@ class Audit:
         self.history = history
         self._scheduler = scheduler
         self._grace = grace
+        self.uploads = Uploads(contents, scheduler)
         self._named: dict[str, str] = {}  # token -> branch
         self._retired: dict[str, float] = {}  # token, layer or file -> when the last record that named it did
         self._leaving: set[str] = set()  # in the batch that is looked at: a stash moves layers between records
@@ -53,6 +55,7 @@ class Audit:
         self._leaving = set()
         for name in sorted(changed):  # a branch before its workspaces: it is judged by what they held
             self._record_changed(name, op)
+        self.uploads.applied(batch, op)
         self._rows_changed(batch, op)
 
     def dropped(self, partition: str, op: Op | None) -> None:
@@ -62,6 +65,7 @@ class Audit:
 
     def deleted(self, keys: Sequence[str], op: Op | None) -> None:
         """Objects are about to be deleted."""
+        self.uploads.deleted(keys, op)
         for key in keys:
             if key.startswith("_lakebed/layers/"):
                 self._unnamed(key.removesuffix(".parquet").rsplit("/", 1)[1], "layer file")
@@ -135,6 +139,8 @@ class Audit:
 
     def _check_rows(self, op: Op, name: str, old: State, new: State, rows: dict[str, Value | None]) -> None:
         rules.check_rows(self.history, op, name, old, new, rows)
+        if op.kind == COMPLETE:
+            self.uploads.staged(op, rows)
         for path, value in rows.items():
             if value is not None and not self.contents.has(value.address):
                 raise Violation(f"{op} stages {path!r}, whose data is not there")

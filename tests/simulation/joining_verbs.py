@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.task_rows import RUNNING, TASKS, decode_task
+from collections.abc import Awaitable, Callable
+
+from lakebed_engine.operations.task_rows import Task
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError, TaskEndedError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest, UploadRequest
 
@@ -11,6 +13,9 @@ from tests.simulation.history import content_identity
 from tests.simulation.joins import RESOLUTIONS
 from tests.simulation.scheduler import park
 from tests.simulation.world import REPO
+
+Begin = Callable[[], Awaitable[tuple[Task, Commit | None]]]
+"""Submits a task and waits for its end."""
 
 
 def _commit(actor: Actor, *, plain: bool = True) -> str:
@@ -64,20 +69,25 @@ async def commit_task(actor: Actor) -> None:
     key = message if actor.rng.random() < 0.6 else ""
     request = CommitRequest(message=message, committer=actor.name, allow_empty=empty)
 
-    async def submitted() -> Commit:
-        for _ in range(3 if key else 1):
-            try:
-                return await _ended(actor, request, key)
-            except OutcomeUnknownError as error:
-                lost = error
-        raise lost
+    async def begin() -> tuple[Task, Commit | None]:
+        return await actor.engine.long_work.commit(REPO, actor.branch, request, key=key, wait=0.2)
 
-    await actor.call("task", submitted(), message=message, empty=empty)
+    await actor.call("task", submitted(begin, bool(key)), message=message, empty=empty)
 
 
-async def _ended(actor: Actor, request: CommitRequest, key: str) -> Commit:
+async def submitted(begin: Begin, keyed: bool) -> Commit:
+    """The commit of a task, asked for again when the answer is lost and it has a key."""
+    for _ in range(3 if keyed else 1):
+        try:
+            return await _ended(begin)
+        except OutcomeUnknownError as error:
+            lost = error
+    raise lost
+
+
+async def _ended(begin: Begin) -> Commit:
     try:
-        task, made = await actor.engine.long_work.commit(REPO, actor.branch, request, key=key, wait=0.2)
+        task, made = await begin()
     except StoreUnavailableError:  # it may have begun, and here it is worked at before it is answered
         raise OutcomeUnknownError("whether the task began is not known") from None
     if task.state == "running":
@@ -89,17 +99,6 @@ async def _ended(actor: Actor, request: CommitRequest, key: str) -> Commit:
     error = task.error
     # of a task that failed everything is known: it made no commit, and never will
     raise StoreUnavailableError(error.message) if isinstance(error, StoreError) else error
-
-
-async def cancel(actor: Actor) -> None:
-    """Of a task that somebody is at."""
-    contents = actor.world.contents
-    rows = contents.rows(contents.partition)
-    running = [key.removeprefix(RUNNING) for key in rows if key.startswith(RUNNING)]
-    if running:
-        task = decode_task(rows[TASKS + actor.rng.choice(running)].value)
-        job = actor.engine.tasks.cancel(REPO, task.what, task.target, task.id)
-        await actor.call("cancel", job, branch=task.target, message=task.request["message"])
 
 
 async def resume(actor: Actor) -> None:

@@ -11,6 +11,7 @@ from tests.simulation import landing, workspaces
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Violation, identities
 
+MERGES = {"merge", "merge_task"}
 JOINS = {"merge", "revert", "pick"}
 """Kinds of calls that apply a change to a head, as one commit."""
 
@@ -28,7 +29,7 @@ Joined = tuple[dict[str, bytes], set[str]]
 
 def joined(contents: Contents, op: Op, theirs: str, ours: str) -> Joined:
     """The content that a call makes of a head `ours`, by the rule of PROTOCOL.md 3, and the paths in conflict."""
-    if op.kind == "merge":
+    if op.kind in MERGES:
         return _three_way(contents, op, _base(contents, theirs, ours), theirs, ours)
     parent = contents.commit(theirs).parents[0]
     sides = (parent, theirs) if op.kind == "pick" else (theirs, parent)
@@ -79,7 +80,7 @@ def _ancestors(contents: Contents, commit_id: str) -> set[str]:
 
 def pairs(op: Op, ours: Sequence[State], theirs: Callable[[], Sequence[State]]) -> list[tuple[str, str]]:
     """What may have been applied to what: the given commit, or the heads of the source, and heads of the branch."""
-    sources = [op.args["commit"]] if op.kind != "merge" else sorted({one.record.commit_id for one in theirs()})
+    sources = [op.args["commit"]] if op.kind not in MERGES else sorted({one.record.commit_id for one in theirs()})
     return [(one, state.record.commit_id) for one in sources for state in ours]
 
 

@@ -15,6 +15,8 @@ from tests.simulation.history import History, Op, State, Violation, identities, 
 _RESETS = {"reset", "reset_object", "reset_prefix"}
 _OF_STAGED = {"commit", "task"}
 """Kinds of calls that commit what is staged."""
+TASKS = {"merge_task", "import"}
+"""Kinds of calls whose commits, made by whoever is at the task, are judged in `tasks`."""
 
 
 def land(contents: Contents, history: History, op: Op, name: str, old: State, new: State) -> None:
@@ -41,7 +43,7 @@ def land(contents: Contents, history: History, op: Op, name: str, old: State, ne
             _published(contents, author, name, old, before, commit_id)
         elif author.kind in _OF_STAGED:
             _committed(contents, history, author, name, before, commit_id)
-        else:
+        elif author.kind not in TASKS:
             workspaces.committed(contents, history, author, name, old, before, commit_id)
         before = commit_id
     _check_view(authors, op, name, old, new)
@@ -95,7 +97,9 @@ def _author(contents: Contents, history: History, op: Op, name: str, commit_id: 
     message = contents.commit(commit_id).message
     for one in reversed(history.ops):
         asked = (
-            one.kind in {*_OF_STAGED, "ws_commit", "publish"} and one.branch == name and one.args["message"] == message
+            one.kind in {*_OF_STAGED, *TASKS, "ws_commit", "publish"}
+            and one.branch == name
+            and one.args["message"] == message
         )
         if asked and (one.returned is None or one.outcome == "unknown"):
             return one

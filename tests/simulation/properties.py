@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 
 from lakebed_engine.vocabulary import errors
 
-from tests.simulation import outside
+from tests.simulation import outside, tasks
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Violation, identities
-from tests.simulation.joins import JOINS, joined, pairs
+from tests.simulation.joins import JOINS, MERGES, joined, pairs
+from tests.simulation.landing import TASKS
+from tests.simulation.multiparts import COMPLETE, Uploads
 from tests.simulation.rules import condition_holds
 from tests.simulation.truths import Truths, told
 
@@ -26,9 +28,10 @@ WRITERS = {"put", "delete", "put_many", "put_if"}
 class Checker:
     """Judges answers."""
 
-    def __init__(self, contents: Contents, history: History) -> None:
+    def __init__(self, contents: Contents, history: History, uploads: Uploads) -> None:
         self._contents = contents
         self._history = history
+        self._uploads = uploads
         self._truths = Truths(contents, history)
 
     def judge(self, op: Op) -> None:
@@ -59,10 +62,13 @@ class Checker:
     def _acknowledged(self, op: Op) -> None:
         check = {
             "read": self._read, "list": self._list, "commit": self._committed, "task": self._committed,
+            "merge_task": self._committed, "import": self._imported,
             "merge": self._landed, "revert": self._landed, "pick": self._landed, "hard_reset": self._pointed,
             "cancel": self._cancelled,
             "ws_commit": self._ws_landed, "publish": self._ws_landed, "pop": self._existence, "stash": self._existence,
             "ws_create": self._existence, "ws_revert": self._reverted, "ws_scan": self._scanned,
+            "mp_part": self._uploads.acknowledged, "mp_copy": self._uploads.acknowledged,
+            "mp_complete": self._uploads.acknowledged, "mp_abort": self._uploads.acknowledged,
             "ingest": self._ingested, "ws_drop": self._dropped, "open": self._open,
             "create_branch": self._existence, "delete_branch": self._existence,
         }.get(op.kind)  # fmt: skip
@@ -106,6 +112,12 @@ class Checker:
         if [one for _, one in op.did("landed")] != [op.answer.id]:
             raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which never came into the history")
 
+    def _imported(self, op: Op) -> None:
+        """By a commit of its own, or by none: then all of it was in the head."""
+        landed = [one for _, one in op.did("landed")]
+        if landed != [op.answer.id] and (landed or not self._some(op, lambda s: s.record.commit_id == op.answer.id)):
+            raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which it has not put into the history")
+
     def _landed(self, op: Op) -> None:
         heads = [new.record.commit_id for _, (_, _, new) in op.did("swap") if new is not None]
         if op.answer.id not in heads:
@@ -117,8 +129,8 @@ class Checker:
             raise Violation(f"{op} was acknowledged, and the branch was not pointed there")
 
     def _cancelled(self, op: Op) -> None:
-        tasks = [one for one in self._history.ops if one.kind == "task" and one.args["message"] == op.args["message"]]
-        if any(one.did("landed") for one in tasks):
+        same = [one for one in self._history.ops if one.args.get("message") == op.args["message"]]
+        if any(one.did("landed") for one in same if one.kind in {"task", *TASKS}):
             raise Violation(f"{op} was acknowledged, and the task has made its commit")
 
     def _ws_landed(self, op: Op) -> None:
@@ -155,9 +167,9 @@ class Checker:
             raise Violation(f"{op} was refused ({op.error!r}), though a call with the same key had landed before")
         others = {step for one in self._history.ops if one is not op for step, _ in one.did("landed")}
         for step, (name, old, new) in op.did("swap"):
-            if step in others:
-                continue  # for those that it took along
-            if op.kind in {"commit", "task"} and old is not None and new is not None:
+            if step in others or tasks.importer(self._history, old, new) is not None:
+                continue  # for those that it took along, and what no reader of a branch sees
+            if op.kind in {"commit", "task", *TASKS} and old is not None and new is not None:
                 continue  # what equals the head is trimmed
             if old is None or new is None or old.record.commit_id != new.record.commit_id:
                 raise Violation(f"{op} was refused ({op.error!r}), and changed branch {name!r}")
@@ -166,10 +178,13 @@ class Checker:
 
     def _faults(self, op: Op) -> set[str]:
         """What the stores did to it, or to another that may have taken this commit along."""
-        together = {"commit", "ws_commit", "publish"} if op.kind != "task" else {"commit", "task", "resume", "clean"}
+        together = {"commit", "ws_commit", "publish"}
+        if op.kind in {"task", *TASKS}:
+            together |= {"task", "resume", "clean", "cancel", *TASKS}
         others = [
             one for one in self._history.ops
-            if one.kind in together and (op.kind in together) and (one.branch == op.branch or op.kind == "task")
+            if one.kind in together and (op.kind in together)
+            and (one.branch == op.branch or op.kind in {"task", *TASKS})
             and (one.returned or 1 << 60) >= op.invoked
         ]  # fmt: skip
         return {fault for one in [op, *others] for fault in one.faults}
@@ -190,7 +205,7 @@ class Checker:
         return self._absent(op)
 
     def _no_changes(self, op: Op) -> bool:
-        if op.kind in JOINS:
+        if op.kind in JOINS | MERGES:
             return self._nothing_to_join(op)
         if op.kind in {"ws_commit", "publish", "pop", "stash"}:
             return self._truths.nothing(op)
@@ -230,23 +245,31 @@ class Checker:
         return self._truths.idle(op)
 
     def _precondition(self, op: Op) -> bool:
-        return op.kind == "put_if" and self._some(op, lambda s: not condition_holds(op, s.view))
+        if "expected" not in op.args or (op.kind == COMPLETE and self._uploads.was_completed(op)):
+            return False
+        return self._some(op, lambda s: not condition_holds(op, s.view))
 
     def _nothing_there(self, op: Op) -> bool:
-        return op.kind == "put_if" and op.args["expected"] is not None and self._absent(op)
+        return op.args.get("expected") is not None and self._precondition(op) and self._absent(op)
+
+    def _no_upload(self, op: Op) -> bool:
+        return self._uploads.gone(op)
+
+    def _other_parts(self, op: Op) -> bool:
+        return op.kind == COMPLETE and self._uploads.other_parts(op)
 
     def _task_ended(self, op: Op) -> bool:
         """Before it could be cancelled; or, of the task itself, somebody has cancelled it or tries to."""
         same = [one for one in self._history.ops if one.args.get("message") == op.args.get("message")]
         if op.kind == "cancel":
-            return any(one.kind == "task" or one.outcome == "ok" for one in same if one is not op)
+            return any(one.kind in {"task", *TASKS} or one.outcome == "ok" for one in same if one is not op)
         return any(one.kind == "cancel" for one in same)
 
     def _exists(self, op: Op) -> bool:
         return op.kind == "create_branch" and self._some(op, lambda s: True)
 
     def _full(self, op: Op) -> bool:
-        return op.kind in {"push", "reset_prefix", "ingest", "pop"} and self._some(
+        return op.kind in {"push", "reset_prefix", "ingest", "import", "pop"} and self._some(
             op, lambda s: len(s.record.layers) >= 32
         )
 
@@ -274,6 +297,8 @@ _TRUTHS: dict[type[BaseException], Callable[[Checker, Op], bool]] = {
     errors.InvalidRequestError: Checker._idle,
     errors.PreconditionFailedError: Checker._precondition,
     errors.NothingThereError: Checker._nothing_there,
+    errors.UploadNotFoundError: Checker._no_upload,
+    errors.InvalidPartError: Checker._other_parts,
     errors.TaskEndedError: Checker._task_ended,
     errors.BranchExistsError: Checker._exists,
 }

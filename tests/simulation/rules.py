@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.simulation import joins, landing, outside, workspaces
+from tests.simulation import joins, landing, outside, tasks, workspaces
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, Value, View, Violation, identities, identity_of
 
@@ -15,6 +15,9 @@ def check_swap(contents: Contents, history: History, op: Op, name: str, old: Sta
     """A branch record was made, replaced or removed. Raises Violation."""
     if op.outcome == "refused":
         raise Violation(f"{op} was refused ({op.error!r}), and changes branch {name!r} afterwards")
+    if (importer := tasks.importer(history, old, new)) is not None:
+        tasks.fills(contents, history, importer, name, old, new)
+        return
     if (old is None or new is None) and "+" in name:
         workspaces.check_existence(contents, history, op, name, old, new)
         return
@@ -34,6 +37,7 @@ def check_swap(contents: Contents, history: History, op: Op, name: str, old: Sta
             raise Violation(f"{op} moves the head of {name!r}")
         if op.kind not in joins.JOINS:
             landing.land(contents, history, op, name, old, new)
+            tasks.landed(contents, history, op, name, old, new)
             return
     _SWAPS.get(op.kind, _keeps)(contents, history, op, name, old, new)
 
@@ -52,12 +56,12 @@ def check_rows(history: History, op: Op, name: str, old: State, new: State, rows
     if op.kind == "ws_scan":
         outside.scanned(history, op, name, rows)
         return
-    if op.kind not in {"put", "delete", "put_many", "put_if"}:
+    if op.kind not in {"put", "delete", "put_many", "put_if", "mp_complete"}:
         raise Violation(f"{op} stages rows")
     got = {path: None if value is None else value.identity for path, value in rows.items()}
     if got != dict(op.rows):
         raise Violation(f"{op} stages {sorted(got)}, where it should stage {sorted(op.rows)}")
-    if op.kind == "put_if" and not condition_holds(op, old.view):
+    if "expected" in op.args and not condition_holds(op, old.view):
         raise Violation(f"{op} stages its row while its condition does not hold")
 
 
@@ -166,7 +170,7 @@ def _push(contents: Contents, history: History, op: Op, name: str, old: State, n
         raise Violation(f"{op} is not all there after its swap, or hides more: {sorted(wrong)}")
 
 
-_COMMITTERS = {"commit", "ws_commit", "publish", "task", "resume", "clean"}
+_COMMITTERS = {"commit", "ws_commit", "publish", "task", "resume", "clean", *landing.TASKS}
 """Kinds of calls in which commits land: those of other callers too. A cleaner takes over tasks."""
 
 _SWAPS: dict[str, Rule] = {

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from tests.simulation.hints import remember
 from tests.simulation.mutants import BOUND, report
 from tests.simulation.pool import Run, run
 from tests.simulation.simulate import simulate
@@ -24,6 +25,9 @@ def main() -> int:
     options = _options()
     if options.hunt is not None:
         return hunts(options.hunt)
+    if options.remember:
+        missed = remember(options.jobs)
+        return 1 if missed else 0
     if options.mutants:
         done = report(options.sets, options.bound, options.jobs)
         _save(options.json, done)
@@ -49,6 +53,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--stop", type=int, default=20, help="stop after so many failures")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes; as many as cores by default")
     parser.add_argument("--mutants", action="store_true", help="hunt the mutants instead")
+    parser.add_argument("--remember", action="store_true", help="make the hints of the mutants' seeds anew")
     parser.add_argument("--sets", type=int, default=20, help="from so many fresh starting seeds")
     parser.add_argument("--bound", type=int, default=BOUND, help="seeds within which each must be caught")
     parser.add_argument("--json", type=Path, help="write what was found to this file, too")

@@ -9,15 +9,29 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from lakebed_engine.operations.multiparts.records import REMEMBERED
 from lakebed_engine.vocabulary.records import Branch, Workspace
 
+from tests.simulation import multiparts
 from tests.simulation.actors import PATHS, Actor
 from tests.simulation.audit import tokens_of
 from tests.simulation.history import Violation, identities
 from tests.simulation.joins import was_moved
+from tests.simulation.multiparts import LIFETIME
 from tests.simulation.scheduler import Endless, Policy, Process
 from tests.simulation.verbs import act
-from tests.simulation.world import ALL_ROWS, GRACE, ONE_ROW, REPO, TWO_ROWS, World, impatient, prepared, range_bytes
+from tests.simulation.world import (
+    ALL_ROWS,
+    GRACE,
+    ONE_ROW,
+    REPO,
+    TWO_ROWS,
+    World,
+    impatient,
+    prepared,
+    range_bytes,
+    small_parts,
+)
 
 MOST_STEPS = 200_000
 
@@ -99,16 +113,40 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
         ["put", "commit", "hard_reset", "reset"],
         ["task", "at_once", "merge"],
     ),
+    "merge_tasks": (
+        ["merge_task"],
+        ["merge_task", "cancel"],
+        ["cancel", "cancel", "resume"],
+        ["cancel", "resume", "clean", "put"],
+        ["cancel", "put", "commit", "hard_reset", "clash"],
+    ),
+    "imports": (
+        ["import"],
+        ["import", "cancel"],
+        ["cancel", "cancel", "resume"],
+        ["cancel", "resume", "clean", "feed"],
+        ["cancel", "put", "commit", "ws_whole", "task"],
+    ),
+    "multiparts": (
+        ["mp_whole"],
+        ["mp_whole", "mp_join"],
+        ["mp_join", "mp_join", "mp_join", "clean"],
+        ["mp_join", "put", "delete", "put_if", "commit"],
+        ["clean", "mp_whole", "commit", "read", "list", "reset"],
+    ),
     "cleaning": (["clean"], ["put", "commit", "commit"], ["read", "list"], ["commit", "reset", "delete"]),
 }
 
-TWICE = ("merges", "conditions", "compaction", "crowds", "rivals", "scans", "at_once", "joins", "tasks")
-"""Mixes that are drawn twice as often: what they are to find takes rare moments."""
+TWICE = (
+    "merges", "conditions", "compaction", "crowds", "rivals", "scans", "at_once", "joins", "tasks",
+    "multiparts", "multiparts", "merge_tasks", "merge_tasks", "imports",
+)  # fmt: skip
+"""Mixes that are drawn twice as often, or three times: what they are to find takes rare moments."""
 
-TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins"}
+TWO_BRANCHES = {"merges", "branches", "claims", "ingests", "joins", "merge_tasks"}
 """Mixes whose actors work on either branch; those of the others on `main`."""
 
-_COMMITS = {"commit", "task", "merge", "revert", "pick", "ws_commit", "publish"}
+_COMMITS = {"commit", "task", "merge", "merge_task", "revert", "pick", "ws_commit", "publish"}
 """Kinds of calls that answer with a commit of their own."""
 
 FAULTS: Sequence[Mapping[str, float]] = (
@@ -146,7 +184,7 @@ def simulate(seed: int, trace: Callable[[str], None] | None = None) -> Outcome:
     if trace is not None:
         trace(f"seed {seed}: mix {mix}, policy {policy}, faults {dict(rates)}")
     try:
-        with range_bytes(*bounds), impatient():
+        with range_bytes(*bounds), impatient(), small_parts():
             _cast(world, rng, mix)
             world.scheduler.run(MOST_STEPS)
             _quiet(world, rng)
@@ -189,6 +227,7 @@ def _quiet(world: World, rng: random.Random) -> None:
         for _ in range(2):
             await actor.call("clean", engine.run_cleaner())
             world.scheduler.time += 2 * GRACE
+        await forget_uploads(world, actor)
         for name in names:
             await actor.call("list", engine.list_objects(REPO, name), branch=name, prefix="")
         path = rng.choice(PATHS)
@@ -198,6 +237,16 @@ def _quiet(world: World, rng: random.Random) -> None:
     world.scheduler.spawn("last", Process("last"), last_look(actor))
     world.scheduler.run(MOST_STEPS)
     _no_orphans(world)
+
+
+async def forget_uploads(world: World, actor: Actor) -> None:
+    """Long enough for every upload to end and to be forgotten. Raises Violation for what is left of one."""
+    if not world.audit.uploads.ids():
+        return
+    for seconds in (LIFETIME + 1, REMEMBERED + 1):
+        world.scheduler.time += seconds
+        await actor.call("clean", actor.engine.run_cleaner())
+    multiparts.nothing_left(world.contents, world.audit.uploads)
 
 
 def _no_orphans(world: World) -> None:

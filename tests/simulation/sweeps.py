@@ -17,9 +17,9 @@ from tests.simulation.actors import PATHS, Actor
 from tests.simulation.contents import Contents
 from tests.simulation.history import Violation
 from tests.simulation.scheduler import Endless, Policy, Process, park
-from tests.simulation.simulate import FAULTS, MIXES, MOST_STEPS, TWO_BRANCHES
+from tests.simulation.simulate import FAULTS, MIXES, MOST_STEPS, TWO_BRANCHES, forget_uploads
 from tests.simulation.verbs import act
-from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes
+from tests.simulation.world import GRACE, ONE_ROW, REPO, TWO_ROWS, World, prepared, range_bytes, small_parts
 
 AGE = 2000.0
 """Virtual seconds: longer than any call, also one that is paused a few times, and than a lease of a sweeper."""
@@ -39,7 +39,7 @@ def sweep_schedule(seed: int, trace: Callable[[str], None] | None = None) -> tup
     deleted: list[str] = []
     _watch(world, deleted)
     try:
-        with range_bytes(*bounds):
+        with range_bytes(*bounds), small_parts():
             _cast(world, rng, mix, 2)
             world.scheduler.run(MOST_STEPS)
             world.scheduler.time += 2 * AGE
@@ -131,6 +131,7 @@ def _quiet(world: World) -> None:
         for _ in range(2):
             await actor.call("clean", engine.run_cleaner())
             world.scheduler.time += 2 * GRACE
+        await forget_uploads(world, actor)
         world.scheduler.time += 2 * AGE
         options = SweepOptions(data=True, grace=GRACE, age=AGE)
         for again in (False, True):

@@ -12,6 +12,7 @@ from lakebed_engine.vocabulary.errors import PathsConflictError
 
 from tests.simulation.contents import Contents
 from tests.simulation.history import History, Op, State, identities
+from tests.simulation.outside import INTO
 from tests.simulation.workspaces import GLOBS, changes_of, claims_of, met, over, rows_of, same_key
 
 
@@ -67,6 +68,9 @@ class Truths:
             paths = told(op)
             states = self._states(op, op.branch)
             return bool(paths) and any(paths == op.rows.keys() & state.delta.keys() for state in states)
+        if op.kind == "import":
+            staged = {path for state in self._states(op, op.branch) for path in state.delta}
+            return bool(told(op)) and all(path in staged and path.startswith(INTO) for path in told(op))
         if op.kind != "ws_commit":
             return False
         staged = {path for state in self._states(op, op.branch) for path in state.delta}

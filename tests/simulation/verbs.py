@@ -1,10 +1,10 @@
-"""All that an actor can do, by name. Above `actors`, `workspace_verbs` and `joining_verbs`."""
+"""All that an actor can do, by name. Above `actors`, `workspace_verbs`, `joining_verbs` and `multipart_verbs`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tests.simulation import actors, joining_verbs, workspace_verbs
+from tests.simulation import actors, joining_verbs, multipart_verbs, task_verbs, workspace_verbs
 from tests.simulation.actors import Actor, Script
 
 VERBS: Mapping[str, Script] = {
@@ -22,7 +22,9 @@ VERBS: Mapping[str, Script] = {
     "ws_scan": workspace_verbs.ws_scan, "stash": workspace_verbs.stash, "pop": workspace_verbs.pop,
     "revert": joining_verbs.revert, "pick": joining_verbs.pick, "hard_reset": joining_verbs.hard_reset,
     "merge_by_rules": joining_verbs.merge_by_rules, "task": joining_verbs.commit_task, "resume": joining_verbs.resume,
-    "clash": joining_verbs.clash, "cancel": joining_verbs.cancel,
+    "clash": joining_verbs.clash, "cancel": task_verbs.cancel,
+    "merge_task": task_verbs.merge_task, "import": task_verbs.import_task,
+    "mp_whole": multipart_verbs.whole, "mp_join": multipart_verbs.join,
     "feed": workspace_verbs.feed, "ingest": workspace_verbs.ingest,
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations import tasks
+from lakebed_engine.operations.multiparts import chosen
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.foreign import Foreign
@@ -28,6 +29,7 @@ from tests.simulation.audit import Audit
 from tests.simulation.contents import Contents
 from tests.simulation.history import CONTENT_TYPE, History, content_etag, content_identity
 from tests.simulation.memo import SharedCache, SharedTrees, finish, remembered
+from tests.simulation.multiparts import LIFETIME
 from tests.simulation.outside import SOURCE
 from tests.simulation.properties import Checker
 from tests.simulation.scheduler import Policy, Process, Scheduler, SimRuntime
@@ -101,13 +103,14 @@ class World:
         self.scheduler = Scheduler(rng, policy)
         self.history = History()
         self.workspaces: list[str] = []  # names of those that were made, the newest last
+        self.uploads: list[Any] = []  # what callers know of objects that they send in parts, the newest last
         kv, blobs = MemoryKV(), MemoryObjects(NAMESPACE, self.scheduler)
         self._sources = MemoryObjects(SOURCE.removesuffix("/in/"), self.scheduler)
         finish(kv.apply(Batch(puts=prepared.rows)))
         blobs._blobs = dict(prepared.blobs)
         self.contents = Contents(kv, blobs, prepared.partition)
         self.audit = Audit(self.contents, self.history, self.scheduler, GRACE)
-        self.checker = Checker(self.contents, self.history)
+        self.checker = Checker(self.contents, self.history, self.audit.uploads)
         self.faults = Faults(rng, rates, GRACE)
         network = Network(self.scheduler, self.faults, trace)
         self._kv = SimKV(kv, network, self.audit)
@@ -125,6 +128,7 @@ class World:
             runtime=self._runtime,
             cleanup_grace=GRACE,
             foreign=self._foreign,
+            upload_age=LIFETIME,
         )
         if self._share:
             trees = SharedTrees(self._runtime, SharedCache(1 << 30))
@@ -188,6 +192,16 @@ def impatient() -> Iterator[None]:
         yield
     finally:
         tasks.SILENCE = kept
+
+
+@contextmanager
+def small_parts() -> Iterator[None]:
+    """Every part of an upload may be small, not only the last."""
+    kept, chosen.LEAST_PART = chosen.LEAST_PART, 1
+    try:
+        yield
+    finally:
+        chosen.LEAST_PART = kept
 
 
 _BASE = {"a": "a0", "c/_SUCCESS": "", "c/x": "x0", "z": "z0"}

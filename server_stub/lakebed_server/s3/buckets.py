@@ -14,7 +14,6 @@ from lakebed_engine.vocabulary.records import Repository
 from lakebed_server.reply import Reply, empty
 from lakebed_server.s3 import replies, xml_in
 from lakebed_server.s3.call import S3Call
-from lakebed_server.s3.keys_of import keys_of
 from lakebed_server.s3.replies import OWNER, iso_date, tag
 from lakebed_server.s3.vocabulary import S3Error, not_implemented
 
@@ -95,12 +94,11 @@ async def _create(call: S3Call) -> None:
 
 
 async def delete_bucket(call: S3Call) -> Reply:
-    """DeleteBucket, when no branch holds an object."""
+    """DeleteBucket, when no branch holds an object and no workspace is open."""
     await require(call)
     if call.address.bound or not call.config.namespace:
         raise not_implemented("This server deletes no repositories for buckets (gateway.s3.namespace).")
-    rows, _ = await keys_of(call, "", "", amount=1, delimiter="")
-    if rows:
-        raise S3Error("BucketNotEmpty", "The bucket you tried to delete is not empty")
-    await call.engine.delete_repository(call.repo)
+    held = await call.engine.delete_empty_repository(call.repo)
+    if held:
+        raise S3Error("BucketNotEmpty", f"The bucket you tried to delete is not empty: it has {held}.")
     return empty(204)

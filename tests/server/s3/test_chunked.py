@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 from awscrt import checksums as crt
+from lakebed_server.s3.chunked import ChunkDecoder
+from lakebed_server.s3.vocabulary import S3Error
 
 from tests.server.s3.gatewaying import HOST, Bucket, Headers, code
 from tests.server.s3.test_signatures_v4 import AMAZON_KEY, amazon  # noqa: F401 - a fixture
@@ -211,6 +214,33 @@ def test_the_signature_of_a_trailer_is_verified(bucket: Bucket) -> None:
         assert broken != body
         assert code(sent.put(broken)) == "SignatureDoesNotMatch", broken
     assert bucket.paths() == []
+
+
+class Endless:
+    """A body that begins like one in chunks and then never says anything. Counts how often it is asked for more."""
+
+    def __init__(self, start: bytes) -> None:
+        self._start = start
+        self.asked = 0
+
+    async def next(self) -> bytes | None:
+        self.asked += 1
+        assert self.asked < 100, "a body without an end is read on and on"
+        return self._start if self.asked == 1 else b"x" * 1000
+
+
+@pytest.mark.parametrize("start", [b"", b"5", b"5;chunk-signature=", b"5\r\nabcde", b"5\r\nabcde\r\n0\r\n"])
+def test_a_line_that_never_ends_is_not_held(start: bytes) -> None:
+    body: Any = Endless(start)
+
+    async def read() -> None:
+        async for _ in ChunkDecoder(body, 5, None).pieces():
+            pass
+
+    with pytest.raises(S3Error) as caught:
+        asyncio.run(read())
+    assert caught.value.code in ("IncompleteBody", "MalformedTrailerError")
+    assert body.asked < 30
 
 
 def test_a_chunk_without_its_signature_is_refused(bucket: Bucket) -> None:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.multiparts import checksums
-from lakebed_engine.operations.multiparts.records import Upload, UploadedPart
-from lakebed_engine.operations.multiparts.uploads import read_parts
+from lakebed_engine.operations.multiparts.records import Upload, UploadedPart, decode_part, part_key
+from lakebed_engine.operations.multiparts.uploads import part_rows
+from lakebed_engine.stores.kv.base import Check
 from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.signing import MOST_PARTS
 from lakebed_engine.vocabulary.errors import (
@@ -37,7 +38,10 @@ class SentPart(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What the object will be: `plan` tells these parts from all others, `checksum` in base64 where they have some."""
+    """What the object will be: `plan` tells these parts from all others, `checksum` in base64 where they have some.
+
+    `checks` hold while no part of it was sent again.
+    """
 
     told: Sequence[SentPart]
     stored: Sequence[StoredPart]
@@ -45,6 +49,7 @@ class Chosen(NamedTuple):
     md5: str
     checksum: str
     plan: str
+    checks: Sequence[Check]
 
 
 async def choose(
@@ -59,7 +64,8 @@ async def choose(
         raise InvalidRequestError("an upload is completed with one part at least")
     if numbers != sorted(set(numbers)):
         raise PartOrderError("the parts must be in ascending order of their numbers, each once: nothing was completed")
-    sent = {part.number: part for part in await read_parts(ctx, repo, upload.id, 0, MOST_PARTS)}
+    rows = {row.key: row for row in await part_rows(ctx, repo, upload.id, 0, MOST_PARTS)}
+    sent = {part.number: part for part in (decode_part(row.value) for row in rows.values())}
     parts = [_matching(sent.get(part.number), part) for part in told]
     for part in parts[:-1]:
         if part.size < LEAST_PART:
@@ -81,7 +87,9 @@ async def choose(
     md5 = hashlib.md5(b"".join(bytes.fromhex(part.md5) for part in parts), usedforsecurity=False).hexdigest()
     stored = [StoredPart(part.number, part.size, part.md5, part.handle) for part in parts]
     plan = hashlib.sha256(repr(stored).encode()).hexdigest()
-    return Chosen(told, stored, found, md5, summed, plan)
+    keys = [part_key(upload.id, part.number) for part in parts]
+    checks = [Check(repo.partition, key, rows[key].version) for key in keys]
+    return Chosen(told, stored, found, md5, summed, plan, checks)
 
 
 def _matching(part: UploadedPart | None, told: SentPart) -> UploadedPart:

@@ -2,8 +2,8 @@
 
 In three steps, each of which can be done again by anybody:
 
-1. The plan: which parts, in one compare-and-swap of the upload's row. From then on it takes no parts and no other plan,
-   so whoever goes on writes the same bytes to the upload's address.
+1. The plan: which parts, in one compare-and-swap of the upload's row, which checks theirs. From then on it takes no
+   parts and no other plan, so whoever goes on writes the same bytes to the upload's address.
 2. The store puts them together. An answer that was lost is settled by what lies at the address.
 3. One batch stages the entry under the condition of the request, ends the upload and remembers what came of it. Whoever
    completes it again with the same parts is told that.
@@ -118,14 +118,17 @@ async def _plan(ctx: Context, repo: Repo, found: Found, chosen: Chosen) -> Found
             f"upload {found.upload.id} is being completed with other parts: complete it with those, or give it up"
         )
     upload = msgspec.structs.replace(found.upload, plan=chosen.plan)
-    return await _replace(ctx, repo, found, upload)
+    # a part that is sent again meanwhile changes its own row only
+    return await _replace(ctx, repo, found, upload, chosen.checks)
 
 
-async def _replace(ctx: Context, repo: Repo, found: Found, upload: Upload) -> Found | None:
+async def _replace(
+    ctx: Context, repo: Repo, found: Found, upload: Upload, checks: Sequence[Check] = ()
+) -> Found | None:
     check = check_of(repo, found)
     try:
         put = Put(check.partition, check.key, msgspec.json.encode(upload))
-        return Found(upload, await ctx.kv.apply(Batch(checks=[check], puts=[put])))
+        return Found(upload, await ctx.kv.apply(Batch(checks=[check, *checks], puts=[put])))
     except (PredicateFailed, OutcomeUnknownError):
         return None
 

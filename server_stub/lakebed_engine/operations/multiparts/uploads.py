@@ -30,7 +30,7 @@ from lakebed_engine.operations.multiparts.records import (
 )
 from lakebed_engine.operations.reading import open_entry
 from lakebed_engine.operations.staging import check_upload, new_address
-from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.base import Batch, Put, Row
 from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.signing import LARGEST_PUT, MOST_PARTS
 from lakebed_engine.vocabulary.errors import (
@@ -187,9 +187,13 @@ async def list_parts(
 
 async def read_parts(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[UploadedPart]:
     """Parts of higher numbers than `after`, in order."""
+    return [decode_part(row.value) for row in await part_rows(ctx, repo, upload_id, after, most)]
+
+
+async def part_rows(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[Row]:
+    """The rows of these parts."""
     start = part_key(upload_id, min(after, MOST_PARTS) + 1)
-    rows = await ctx.kv.scan(repo.partition, start, PARTS + f"{upload_id}0".encode(), most)
-    return [decode_part(row.value) for row in rows]
+    return await ctx.kv.scan(repo.partition, start, PARTS + f"{upload_id}0".encode(), most)
 
 
 def _check_part(number: int, size: int) -> None:

@@ -1,0 +1,72 @@
+"""Merges and imports as tasks, and who cancels tasks. Above `joining_verbs`, which has commits as tasks."""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.importing import ImportPath, ImportRequest
+from lakebed_engine.operations.task_rows import RUNNING, TASKS, Task, decode_task
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, UploadRequest
+
+from tests.simulation.actors import Actor, chunks
+from tests.simulation.history import content_identity
+from tests.simulation.joining_verbs import submitted
+from tests.simulation.outside import INTO, SOURCE
+from tests.simulation.scheduler import park
+from tests.simulation.workspace_verbs import feed
+from tests.simulation.world import REPO
+
+
+async def merge_task(actor: Actor) -> None:
+    """A merge as a task. With a key one asks again when the answer is lost, and gets the same."""
+    source = "dev" if actor.branch == "main" else "main"
+    if actor.rng.random() < 0.7:
+        await _commit_something(actor, source)
+    message, strategy = f"{actor.name}-{actor._calls}", actor.rng.choice(["", "", "source-wins"])
+    key = message if actor.rng.random() < 0.6 else ""
+    request = MergeRequest(committer=actor.name, message=message, strategy=strategy)
+
+    async def begin() -> tuple[Task, Commit | None]:
+        return await actor.engine.long_work.merge(REPO, source, actor.branch, request, key=key, wait=0.2)
+
+    await actor.call("merge_task", submitted(begin, bool(key)), source=source, strategy=strategy, message=message)
+
+
+async def _commit_something(actor: Actor, branch: str) -> None:
+    path = actor.path()
+    text = actor.text(path)
+    job = actor.engine.upload(REPO, branch, UploadRequest(path=path), chunks(text))
+    await actor.call("put", job, {path: content_identity(text)}, branch, path=path)
+    request = CommitRequest(message=f"{actor.name}-{actor._calls}", committer=actor.name)
+    made = actor.engine.commit(REPO, branch, request)
+    await actor.call("commit", made, branch=branch, empty=False, message=request.message)
+
+
+async def import_task(actor: Actor) -> None:
+    """What another tool has written appears below a folder, as one commit."""
+    await feed(actor)
+    message = f"{actor.name}-{actor._calls}"
+    folder = ImportPath("common_prefix", SOURCE, INTO)
+    request = ImportRequest(paths=(folder,), committer=actor.name, message=message)
+
+    async def begin() -> tuple[Task, Commit | None]:
+        imports = actor.engine.importing
+        task = await imports.start(REPO, actor.branch, request)
+        for _ in range(3):
+            status = await imports.status(REPO, actor.branch, task.id)
+            if status.task.state != "running":
+                break
+            await park(actor.world.scheduler.time + 0.1)
+        return status.task, status.commit
+
+    await actor.call("import", submitted(begin, False), message=message, removals=True)
+
+
+async def cancel(actor: Actor) -> None:
+    """Of a task that somebody is at."""
+    contents = actor.world.contents
+    rows = contents.rows(contents.partition)
+    running = [key.removeprefix(RUNNING) for key in rows if key.startswith(RUNNING)]
+    if running:
+        task = decode_task(rows[TASKS + actor.rng.choice(running)].value)
+        job = actor.engine.tasks.cancel(REPO, task.what, task.target, task.id)
+        message = task.request.get("merge", task.request)["message"]
+        await actor.call("cancel", job, branch=task.target, message=message)
