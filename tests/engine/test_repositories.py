@@ -14,8 +14,9 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.records import WorkspaceRequest
 
-from tests.engine.support import HookedKV, LossyKV, commit, content, fails, make_engine, put, run
+from tests.engine.support import FakeClock, HookedKV, LossyKV, commit, content, fails, make_engine, put, run
 
 Step = Callable[[], Awaitable[None]]
 
@@ -201,6 +202,85 @@ def test_delete_and_create_again() -> None:
         new = await engine.create_repository("lake", "mem://new")
         assert new.uid != old.uid
         assert await content(engine) == {}
+
+    run(job())
+
+
+def test_only_an_empty_repository_is_deleted_as_one() -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        await put(engine, "a", "1")
+        assert await engine.delete_empty_repository("lake") == "object 'a' on branch 'main'"
+        await engine.delete_object("lake", "main", "a")
+        space = await engine.create_workspace("lake", WorkspaceRequest(ref="main", creator="kim"))
+        assert "workspace" in await engine.delete_empty_repository("lake")
+        await engine.delete_workspace("lake", space.uid)
+        await engine.create_branch("lake", "dev", "main")
+        await put(engine, "b", "1", branch="dev")
+        assert await engine.delete_empty_repository("lake") == "object 'b' on branch 'dev'"
+        assert await content(engine, "dev") == {"b": "1"}
+        await engine.delete_object("lake", "dev", "b")
+        assert await engine.delete_empty_repository("lake") == ""
+        await fails(engine.delete_empty_repository("lake"), errors.RepositoryNotFoundError)
+
+    run(job())
+
+
+async def _try_to_put(engine: Engine) -> bool:
+    """Whether a write was acknowledged."""
+    try:
+        await put(engine, "b", "1")
+    except errors.NotFoundError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("who", ["writes", "deletes"])
+def test_a_write_and_the_deletion_of_an_empty_repository_never_both_succeed(who: str) -> None:
+    """One of them happens, whole, before every store call of the other."""
+
+    async def job(at: int) -> bool:
+        kv = HookedKV(MemoryKV())
+        engine = await make_engine(kv)
+        await put(engine, "a", "1")
+        await engine.delete_object("lake", "main", "a")
+        kv.calls = 0
+        inner: list[bool] = []
+
+        async def deleted() -> bool:
+            return not await engine.delete_empty_repository("lake")
+
+        async def hook(*_: Any) -> None:
+            if kv.calls == at:
+                inner.append(await (deleted() if who == "writes" else _try_to_put(engine)))
+
+        kv.before = hook
+        outer = await (_try_to_put(engine) if who == "writes" else deleted())
+        kv.before = None
+        if inner:
+            assert outer != inner[0], (outer, at)
+            written = outer if who == "writes" else inner[0]
+            if written:
+                assert await content(engine) == {"b": "1"}
+        return bool(inner)
+
+    at = 1
+    while run(job(at)):
+        at += 1
+    assert at > 3
+
+
+def test_a_deleted_empty_repository_leaves_no_rows() -> None:
+    async def job() -> None:
+        kv, clock = MemoryKV(), FakeClock()
+        engine = await make_engine(kv, clock=clock)
+        await put(engine, "a", "1")
+        await engine.delete_object("lake", "main", "a")
+        assert await engine.delete_empty_repository("lake") == ""
+        for _ in range(2):
+            await engine.run_cleaner()
+            clock.forward(1000)
+        assert [one for one in await kv.partitions() if await kv.scan(one)] == []
 
     run(job())
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations import janitor, workspaces
-from lakebed_engine.operations.context import staging
+from lakebed_engine.operations.context import Context, Repo, staging
 from lakebed_engine.operations.swap import ledger_token
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -724,6 +724,25 @@ def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
         kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
         assert kinds == {b"branch", b"commit", b"touched"}
         assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
+
+    run(job())
+
+
+def test_two_that_make_one_workspace_at_once_get_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the one has written below its prefix before the other has looked there."""
+
+    async def job() -> None:
+        engine, _ = await base()
+        found_id, was_used, made = "ab" * 16, workspaces._was_used, []
+
+        async def overtaken(ctx: Context, repo: Repo, uid: str) -> bool:
+            monkeypatch.setattr(workspaces, "_was_used", was_used)
+            made.append(await workspace(engine, id=found_id))
+            await write_below(engine, made[0], "left", "x")
+            return await was_used(ctx, repo, uid)
+
+        monkeypatch.setattr(workspaces, "_was_used", overtaken)
+        assert await workspace(engine, id=found_id) == made[0]
 
     run(job())
 

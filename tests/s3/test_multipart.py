@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from boto3.s3.transfer import TransferConfig  # type: ignore[import-untyped]
 from tests.s3.conftest import DOMAIN
 from tests.s3.target import Target
 from tests.s3.test_objects import refused
-from tests.support.server import running_server
+from tests.support.server import RunningServer, running_server
 
 MIB = 1 << 20
 FIRST, SECOND = os.urandom(5 * MIB), os.urandom(MIB + 17)
@@ -125,6 +126,34 @@ def test_what_is_refused(target: Target) -> None:
     assert completing(parts[0]) == ("NoSuchUpload", 404)
     assert refused(s3.upload_part, **this, PartNumber=1, Body=b"1") == ("NoSuchUpload", 404)
     assert refused(s3.head_object, **where)[1] == 404
+
+
+def test_a_large_part_takes_no_more_memory_than_a_small_one(
+    branch: Target, server: RunningServer, tmp_path: Path
+) -> None:
+    s3 = branch.boto()
+    where = {"Bucket": branch.bucket, "Key": branch.key("huge")}
+    begun, _ = upload(s3, where, b"small")
+    size = 160 * MIB
+    with (tmp_path / "hole").open("wb+") as hole:
+        hole.truncate(size)
+        before = peak(server, afresh=True)
+        etag = s3.upload_part(**where, UploadId=begun, PartNumber=2, Body=hole)["ETag"]
+        assert s3.complete_multipart_upload(
+            **where, UploadId=begun, MultipartUpload={"Parts": [{"PartNumber": 2, "ETag": etag}]}
+        )
+        assert peak(server) - before < 48 * MIB
+    assert s3.head_object(**where)["ContentLength"] == size
+
+
+def peak(server: RunningServer, *, afresh: bool = False) -> int:
+    """Bytes of memory that the server had at most, since it was last asked for it `afresh`."""
+    process = Path("/proc", str(server.process.pid))
+    if afresh:
+        (process / "clear_refs").write_text("5")
+    found = re.search(r"VmHWM:\s+(\d+) kB", (process / "status").read_text())
+    assert found is not None
+    return int(found[1]) << 10
 
 
 def test_an_empty_object_in_parts(target: Target) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pathspec import GitIgnoreSpec
 
 from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.delta_logs import DeltaLogs, explained
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.threeway import Side, aligned
@@ -94,6 +95,7 @@ class Join:
         self._conflicts: list[Conflict] = []
         self._found = False
         self._more = False
+        self._logs = DeltaLogs()
         self.changes = False
         """Whether the source has changed anything, once `delta` is through."""
 
@@ -114,24 +116,34 @@ class Join:
                 yield table
             if self._more:
                 break
+        if not self._found:
+            self._note_mixed(self._logs.mixed())
         if self._found:
             raise await self._error()
 
     def _join(self, theirs: Side | None, ours: Side | None) -> pa.Table | None:
-        if theirs is None:
-            return None
-        if ours is None:
-            return theirs.rows
+        if theirs is None or ours is None:
+            self._logs.look(theirs, ours, {})
+            return None if theirs is None else theirs.rows
         kept: set[str] = set()
         open_ones: list[str] = []
+        settled: dict[str, str] = {}
         for path, same in theirs.clashes(ours):
             side = "dest" if same else self._resolution.side(path)
             if side == "dest":
                 kept.add(path)
-            elif not side:
+            if not side:
                 open_ones.append(path)
+            elif not same:
+                settled[path] = side
         self._note(open_ones, theirs, ours)
+        self._logs.look(theirs, ours, settled)
         return theirs.without(kept)
+
+    def _note_mixed(self, conflicts: Sequence[Conflict]) -> None:
+        self._found = bool(conflicts)
+        behind = [one for one in conflicts if one.path > self._after]
+        self._conflicts, self._more = behind[: self._amount], len(behind) > self._amount
 
     def _note(self, paths: list[str], theirs: Side, ours: Side) -> None:
         for path in paths:
@@ -149,9 +161,10 @@ class Join:
             self._conflicts[index] = replace(one, base=None if entry is None else entry.checksum)
         paths = ", ".join(repr(one.path) for one in self._conflicts[:3])
         more = " and more" if self._more or len(self._conflicts) > 3 else ""
+        told = next((text for one in self._conflicts if (text := explained(one.path))), "")
         return MergeConflictError(
             f"conflict found: both sides changed {paths or 'paths before the page that was asked for'}{more}: "
-            "change one side; or, in a merge, say which side wins, by a strategy or by rules for the paths",
+            f"change one side; or, in a merge, say which side wins, by a strategy or by rules for the paths{told}",
             self._conflicts,
             self._more,
         )

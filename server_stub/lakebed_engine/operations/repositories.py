@@ -241,23 +241,38 @@ async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequen
 async def delete_repository(ctx: Context, name: str, force: bool) -> None:
     """Forget a repository. Its data in the object store stays. Raises RepositoryNotFoundError."""
     repo = await open_repo(ctx, name, write=True, force=force)
-    key = name.encode()
     for _ in range(_ATTEMPTS):
-        found = await ctx.kv.get(REPOSITORIES, key)
-        if found is None or decode_repository(found.value).uid != repo.record.uid:
-            raise RepositoryNotFoundError(f"repository {name!r} not found")
-        try:
-            await ctx.kv.apply(
-                Batch(
-                    checks=[Check(REPOSITORIES, key, found.version)],
-                    puts=[Put("drops", f"repo:{repo.record.uid}".encode(), str(ctx.now()).encode())],
-                    deletes=[Delete(REPOSITORIES, key), Delete(NAMESPACES, repo.record.storage_namespace.encode())],
-                )
-            )
-        except PredicateFailed:
-            continue
-        return
+        if await forget(ctx, repo):
+            return
     raise TooManyAttemptsError(f"repository {name!r}: changed too often to delete it, try again later")
+
+
+async def forget(
+    ctx: Context, repo: Repo, checks: Sequence[Check] = (), puts: Sequence[Put] = (), deletes: Sequence[Delete] = ()
+) -> bool:
+    """Forget a repository, in one batch with these. False: something had changed, and nothing was done.
+
+    Raises RepositoryNotFoundError.
+    """
+    key = repo.name.encode()
+    found = await ctx.kv.get(REPOSITORIES, key)
+    if found is None or decode_repository(found.value).uid != repo.record.uid:
+        raise RepositoryNotFoundError(f"repository {repo.name!r} not found")
+    try:
+        await ctx.kv.apply(
+            Batch(
+                checks=[Check(REPOSITORIES, key, found.version), *checks],
+                puts=[Put("drops", f"repo:{repo.record.uid}".encode(), str(ctx.now()).encode()), *puts],
+                deletes=[
+                    Delete(REPOSITORIES, key),
+                    Delete(NAMESPACES, repo.record.storage_namespace.encode()),
+                    *deletes,
+                ],
+            )
+        )
+    except PredicateFailed:
+        return False
+    return True
 
 
 async def list_repositories(ctx: Context, prefix: str, after: str, amount: int, search: str) -> Page[Repository]:
