@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "b5d16ab58dfa0fd24786031726cdec68c1a4f632dbdeb4b760de91288a474afa"
+SPEC_DIGEST: Final = "46df63f7d77079893c6d13fe57b9309bf58e59d017c31552ee331bcf667d3d71"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -285,6 +285,7 @@ class RevertBranchParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
+    idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
 
 
 class CherryPickParams(Struct, kw_only=True):
@@ -292,6 +293,7 @@ class CherryPickParams(Struct, kw_only=True):
 
     repository: Annotated[str, Meta(min_length=1)]
     branch: Annotated[str, Meta(min_length=1)]
+    idempotency_key: str | UnsetType = field(default=UNSET, name="Idempotency-Key")
 
 
 class GetBranchProtectionRulesParams(Struct, kw_only=True):
@@ -1372,6 +1374,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         parameters=(
             Parameter("repository", "path", False, False, False),
             Parameter("branch", "path", False, False, False),
+            Parameter("Idempotency-Key", "header", False, False, False),
         ),
         body=models.RevertCreation,
         body_required=True,
@@ -1390,6 +1393,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         parameters=(
             Parameter("repository", "path", False, False, False),
             Parameter("branch", "path", False, False, False),
+            Parameter("Idempotency-Key", "header", False, False, False),
         ),
         body=models.CherryPickCreation,
         body_required=True,

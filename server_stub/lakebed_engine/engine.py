@@ -20,6 +20,7 @@ from lakebed_engine.operations import (
     copies,
     differ,
     dumping,
+    emptying,
     history,
     importing,
     ingesting,
@@ -275,6 +276,13 @@ class Engine:
     async def delete_repository(self, name: str, *, force: bool = False) -> None:
         """Forget a repository; its data in the object store stays."""
         await repositories.delete_repository(self._ctx, name, force)
+
+    async def delete_empty_repository(self, name: str) -> str:
+        """Forget a repository while no branch of it shows an object and no workspace is open: nobody's write is lost.
+
+        Empty, or what stands in the way: nothing was deleted then.
+        """
+        return await emptying.delete_empty(self._ctx, name)
 
     async def list_repositories(
         self, *, prefix: str = "", after: str = "", amount: int = 100, search: str = ""
@@ -559,15 +567,27 @@ class Engine:
         await self._refs_changed(repo)
         return new
 
-    async def revert(self, repo: str, branch: str, request: PickRequest) -> Commit:
-        """Take back a commit, as a new one. Raises MergeConflictError, MergeParentError, NoChangesError."""
-        new = await picking.revert(self._ctx, repo, branch, request)
+    async def revert(self, repo: str, branch: str, request: PickRequest, key: str = "") -> Commit:
+        """Take back a commit, as a new one; with a `key` once.
+
+        Raises MergeConflictError, DirtyBranchError, MergeParentError, NoChangesError, KeyReusedError.
+        """
+        if key:
+            new = await self.long_work.revert_once(repo, branch, request, key)
+        else:
+            new = await picking.revert(self._ctx, repo, branch, request)
         await self._refs_changed(repo)
         return new
 
-    async def cherry_pick(self, repo: str, branch: str, request: PickRequest) -> Commit:
-        """Apply the change of a commit, as a new one. Raises MergeConflictError, DirtyBranchError, NoChangesError."""
-        new = await picking.cherry_pick(self._ctx, repo, branch, request)
+    async def cherry_pick(self, repo: str, branch: str, request: PickRequest, key: str = "") -> Commit:
+        """Apply the change of a commit, as a new one; with a `key` once.
+
+        Raises MergeConflictError, DirtyBranchError, NoChangesError, KeyReusedError.
+        """
+        if key:
+            new = await self.long_work.cherry_pick_once(repo, branch, request, key)
+        else:
+            new = await picking.cherry_pick(self._ctx, repo, branch, request)
         await self._refs_changed(repo)
         return new
 

@@ -138,8 +138,17 @@ def test_protected_branches(live: Any) -> None:
 
 
 @pytest.mark.parametrize("verb", ["revert", "cherry-pick"])
-def test_a_lost_answer_is_settled_and_the_change_made_once(live: Any, endpoint: str, verb: str) -> None:
+@pytest.mark.parametrize("answers", [1, 2])
+def test_lost_answers_are_settled_and_the_change_made_once(live: Any, endpoint: str, verb: str, answers: int) -> None:
+    """The first answer is lost, and the same key is sent again; that answer, too, and the mark is looked for."""
     proxy = Proxy(endpoint)
+    lost: list[str] = []
+
+    def loses(line: str) -> bool:
+        if f"/{verb} " in line and len(lost) < answers:
+            lost.append(line)
+            return True
+        return False
 
     async def body(repo: Any) -> None:
         main = repo.branch("main")
@@ -147,12 +156,30 @@ def test_a_lost_answer_is_settled_and_the_change_made_once(live: Any, endpoint: 
         dev = await repo.branch("dev").create("main")
         await put_commit(dev, {"d": b"1"})
         count = len(await main.log().all())
-        proxy.swallow = lambda line: f"/{verb} " in line
+        proxy.swallow = loses
         made = await (main.revert(bad.id) if verb == "revert" else main.cherry_pick("dev"))
         proxy.swallow = lambda line: False
-        assert len(proxy.swallowed) == 1
+        assert len(proxy.swallowed) == answers
         log = await main.log().all()
         assert len(log) == count + 1
         assert log[0].id == made.id
 
     live(body, proxy.endpoint)
+
+
+def test_the_same_key_makes_the_same_change(live: Any) -> None:
+    async def body(repo: Any) -> None:
+        main = repo.branch("main")
+        bad = await put_commit(main, {"a": b"1"}, "bad")
+        dev = await repo.branch("dev").create("main")
+        await put_commit(dev, {"d": b"1"}, "on dev")
+        taken = await main.revert(bad.id, key="take it back")
+        assert await main.revert(bad.id, key="take it back") == taken
+        picked = await main.cherry_pick("dev", key="pick")
+        await put_commit(main, {"x": b"1"}, "meanwhile")
+        assert await main.cherry_pick("dev", key="pick") == picked
+        with pytest.raises(errors.ConflictError, match="was used for another request"):
+            await main.revert("main", key="pick")
+        assert [one.id for one in await main.log().all()][1:4] == [picked.id, taken.id, bad.id]
+
+    live(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -286,6 +287,54 @@ def test_what_the_task_failed_with_is_the_answer(door: Door, wire: respx.MockRou
         route.mock(httpx.Response(202, json={**TASK, "completed": True, "error": unknown}))
         with pytest.raises(errors.CommitStateUnknownError):
             await main.commit("m")
+
+    door.run(scenario)
+
+
+@pytest.mark.parametrize("failure", LOST, ids=repr)
+def test_a_lost_cherry_pick_is_sent_once_more_with_its_key(door: Door, wire: respx.MockRouter, failure: Any) -> None:
+    """The first request never arrived: only sending it again makes the commit."""
+    wire.get(f"{REPO}/commits/dev").mock(httpx.Response(200, json=COMMIT))
+    answers: Iterator[Any] = iter([failure, httpx.Response(201, json=COMMIT)])
+    sent: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        found: httpx.Response | Exception = next(answers)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    wire.post(f"{REPO}/branches/main/cherry-pick").mock(side_effect=answer)
+
+    async def scenario(lake: Any) -> None:
+        picked = await lake.repository("repo").branch("main").cherry_pick("dev")
+        assert picked.id == COMMIT["id"]
+        first, second = sent
+        assert first.headers["idempotency-key"] == second.headers["idempotency-key"] != ""
+        assert first.content == second.content
+
+    door.run(scenario)
+
+
+@pytest.mark.parametrize("refused", [409, 400], ids=["conflict", "dirty"])
+def test_a_refusal_of_the_second_request_is_no_answer_to_the_first(
+    door: Door, wire: respx.MockRouter, refused: int
+) -> None:
+    """The first one may be at work still: it is looked for, and then nobody knows."""
+    kinds = {409: "merge_conflict", 400: "dirty_branch"}
+    route = wire.post(f"{REPO}/branches/main/revert")
+    route.side_effect = [
+        httpx.ReadError("reset"),
+        httpx.Response(refused, json={"message": "m", "kind": kinds[refused]}),
+    ]
+    log = wire.get(url__startswith=LOG).mock(httpx.Response(200, json=page([])))
+
+    async def scenario(lake: Any) -> None:
+        with pytest.raises(errors.CommitStateUnknownError):
+            await lake.repository("repo").branch("main").revert("main")
+        assert route.call_count == 2
+        assert log.call_count == len(QUICK.settle_waits)
 
     door.run(scenario)
 

@@ -1,4 +1,4 @@
-"""A real server over a real Azurite: the whole way, a busy store, a missing container."""
+"""A real server over a real Azurite: the whole way, parts that are copied, a busy store, a missing container."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from uuid import uuid4
 
 import pytest
 
+from tests.server.copying import parts_are_copied
 from tests.server.test_faults import refused
+from tests.server.workspacing import Api
 from tests.support.azurite import CONTAINER, Azurite, shared_azurite
 from tests.support.faulty_s3 import BUSY, FaultyS3
 from tests.support.scene import Scene
@@ -43,6 +45,16 @@ def test_the_whole_way(lake: Lake) -> None:
         answer = scene.attempt("large upload")["large upload"]
         assert answer.status_code == 201
         assert scene.read("main", "large").content == b"." * (9 << 20)
+
+
+def test_parts_that_are_copied(lake: Lake) -> None:
+    def namespace() -> str:
+        return f"az://{CONTAINER}/p-{uuid4().hex[:12]}"
+
+    with Api(lake.server, f"r-{uuid4().hex[:8]}") as api:
+        body = {"name": api.repo.rpartition("/")[2], "storage_namespace": namespace()}
+        api.http.post("/repositories", json=body).raise_for_status()
+        parts_are_copied(api, lake.server, namespace)
 
 
 def test_a_busy_store(lake: Lake) -> None:

@@ -1,25 +1,31 @@
 """Every documented error of every operation, provoked one by one; the list is made from openapi.yaml.
 
 What is wrong is either in the request (a body that is no JSON, a repository that is not there, a closed workspace), or
-in the store under the engine, which fails when it is told to. `test_errors_table_refs.py` has further kinds of errors,
-and that nothing is changed by them.
+in the store under the engine, which fails when it is told to. What this server comes to by no request (permissions and
+hooks are not here yet) is raised by a stand-in for the part that will: the engine, the authenticator or, where nothing
+is asked, the handler. So each has its form on the wire. `test_errors_table_refs.py` has further kinds of errors, and
+that nothing is changed by them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lakebed_engine.vocabulary import errors
-from lakebed_server.app import create_app
+from lakebed_server.app import App, create_app
+from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.bindings import HANDLERS, Handler
 from lakebed_server.call import Installation, Services
+from lakebed_server.reply import Reply
+from lakebed_server.vocabulary import RequestError
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
-from tests.server.support import KEY_ID, Answer, ask, services
+from tests.server.support import KEY_ID, Answer, FakeEngine, ask, services
 from tools import spec
 
 DOCUMENT = spec.load(Path(__file__).parents[2] / "openapi.yaml")
@@ -72,13 +78,13 @@ SPECIAL: dict[tuple[str, int], Change] = {
 }
 """What is wrong where the rules of `wrong` have nothing, or something else comes first."""
 
-NO_STORE = {"healthCheck", "getSetupState", "getAuthCapabilities", "setup", "setupCommPrefs"}
-"""They ask no store and no credentials: what they fail with comes from what stands before the server."""
+ASK_NOTHING = {"healthCheck", "getSetupState", "getAuthCapabilities", "setupCommPrefs"}
+"""They ask no store and no credentials."""
 
 NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "abortPresignMultipartUpload"}
 """They are 501 on a server that signs, over a store that does not."""
 
-COLD = {"getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login"} | {
+COLD = {"getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "setup"} | {
     name for name in TABLE if name.endswith("Credentials")
 }
 """The only store that they ask is that of access keys."""
@@ -115,11 +121,8 @@ REASONS = {
     "hooks come later": _all(412, "commit", "mergeIntoBranch", "revertBranch", "cherryPick"),
     "it takes no condition": _all(412, "stageObject"),
     "another user's keys are 403, whether he is there or not": _all(404, "listUserCredentials", "createCredentials"),
-    "there is nothing in the request that could be wrong": _all(
-        400, "getConfig", "getLakeFSVersion", "getStorageConfig", "getCurrentUser"
-    ),
-    "it asks no store and no credentials: only what stands before the server fails": {
-        *((name, status) for name in NO_STORE for status in (429, 500, 503) if (name, status) in DOCUMENTED)
+    "it asks no store and no credentials: only a mistake in the server, or what stands before it, fails": {
+        *((name, status) for name in ASK_NOTHING for status in (429, 500, 503) if (name, status) in DOCUMENTED)
     },
     "the entry is enough: the data are not looked at": _all(
         410, "statObject", "headObject", "copyObject", "getMetadataObject"
@@ -130,8 +133,8 @@ REASONS = {
         "importStart",
     ),
 }
-UNPROVOKED = {one: reason for reason, found in REASONS.items() for one in found}
-"""What this server answers nowhere. The contract has it, for clients that must understand it from any server."""
+STOOD_IN = {one: reason for reason, found in REASONS.items() for one in found}
+"""What this server comes to by no request. The contract has it, for clients that must understand it from any server."""
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +181,8 @@ def _asked(name: str) -> set[str]:
 
 def provoke(scene: Scene, name: str, status: int) -> Answer:
     request = scene.request(name, status)
+    if (name, status) in STOOD_IN:
+        return standing_in(request, status)
     if name in NOT_SIGNING and status == 501:
         return failing(request.asks("presign=true"), status)
     if name in SIGNED and status not in (400, 401, 501):
@@ -195,23 +200,66 @@ RAISED: dict[int, errors.EngineError] = {
     404: errors.WorkspaceNotFoundError("there is none"),
     409: errors.WorkspaceClosedError("it is closed"),
     410: errors.ObjectGoneError("it is gone"),
+    412: errors.PreconditionFailedError("a hook has refused it"),
     501: errors.NotSupportedError("the store does not sign"),
 }
+"""What an engine fails with in the place of this one."""
+
+REFUSED = {
+    403: RequestError("permission_denied", "it may not"),
+    404: RequestError("credentials_not_found", "there is no such user"),
+}
+"""What an authenticator fails with in the place of this one, for operations that ask no engine."""
 
 
 def failing(request: Request, status: int) -> Answer:
     """The answer of a server that signs, and whose engine fails with what has this status."""
     plain = services(FailingEngine(RAISED[status]))
-    app = create_app(Services(plain.engine, plain.authenticator, Installation(version="1.2.3", presign=True)))
+    signing = Installation(version="1.2.3", presign=True)
+    return sent(create_app(Services(plain.engine, plain.authenticator, signing)), request)
+
+
+class Refusing(Authenticator):
+    """Lets nobody in, and says so with one error."""
+
+    def __init__(self, error: RequestError) -> None:
+        self._error = error
+
+    async def authenticate(self, headers: Mapping[bytes, bytes]) -> str:
+        raise self._error
+
+
+def standing_in(request: Request, status: int) -> Answer:
+    """The answer of a server whose engine, authenticator or handler fails with what has this status."""
+    name = request.operation
+    if name in ASK_NOTHING:
+        return sent(create_app(services(FakeEngine()), handlers={**HANDLERS, name: raising(RAISED[status])}), request)
+    if name not in COLD:
+        return failing(request, status)
+    plain = services(FakeEngine())
+    return sent(create_app(Services(plain.engine, Refusing(REFUSED[status]), plain.installation)), request)
+
+
+def raising(error: errors.EngineError) -> Handler:
+    async def handler(*_: object) -> Reply:
+        raise error
+
+    return handler
+
+
+def sent(app: App, request: Request) -> Answer:
     body, headers = request.raw()
     more: dict[str, Any] = {**headers}
     return ask(app, request.target(), TABLE[request.operation].method, body, **more)
 
 
-@pytest.mark.parametrize(("name", "status"), sorted(DOCUMENTED - UNPROVOKED.keys()))
+@pytest.mark.parametrize(("name", "status"), sorted(DOCUMENTED))
 def test_a_documented_error(scene: Scene, name: str, status: int) -> None:
     answer = provoke(scene, name, status)
     assert answer.status == status, answer.body
+    assert answer.headers["x-request-id"]
+    assert ("retry-after" in answer.headers) == (status in (429, 503))
+    assert ("www-authenticate" in answer.headers) == (status == 401)
     if TABLE[name].method == "HEAD":
         assert answer.body == b""
         return
@@ -219,8 +267,11 @@ def test_a_documented_error(scene: Scene, name: str, status: int) -> None:
     assert ERROR_KINDS[told["kind"]] == status
     assert told["message"]
     assert told["request_id"] == answer.headers["x-request-id"]
+    if (name, status) in STOOD_IN:
+        raised = (REFUSED if name in COLD else RAISED)[status]
+        assert told["kind"] == raised.kind, "another error came first"
 
 
-def test_what_is_said_not_to_be_provoked_is_documented() -> None:
-    assert UNPROVOKED.keys() <= DOCUMENTED
-    assert len(UNPROVOKED) == sum(map(len, REASONS.values()))
+def test_what_is_stood_in_for_is_documented() -> None:
+    assert STOOD_IN.keys() <= DOCUMENTED
+    assert len(STOOD_IN) == sum(map(len, REASONS.values()))

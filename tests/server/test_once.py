@@ -1,21 +1,23 @@
-"""Plain commits and merges with a key: they happen once, whether they are sent again plainly or as a task."""
+"""Commits, merges, reverts and cherry-picks with a key: they happen once, sent again plainly or as a task."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from lakebed_engine.operations import commits, task_rows, tasks
+from lakebed_engine.operations import commits, merging, picking, task_rows, tasks
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
-from lakebed_engine.vocabulary.records import CommitRequest
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, PickRequest
 
 from tests.server.test_api import MAIN, REPO
 from tests.server.test_tasks import Working
 
 COMMIT, TASK = MAIN + "/commits", MAIN + "/commits/async?wait=10"
 MERGE = REPO + "/refs/dev/merge/main"
+REVERT, PICK = MAIN + "/revert", MAIN + "/cherry-pick"
 ONE = {"message": "one"}
 
 
@@ -51,6 +53,73 @@ def test_the_same_merge_again(lake: Working) -> None:
     assert lake("POST", MERGE + "/async", None, 202, idempotency_key="m")["commit"]["id"] == made
     assert lake.log()[0] == "Merge 'dev' into 'main'"
     assert lake.log().count("Merge 'dev' into 'main'") == 1
+
+
+def test_the_same_revert_again(lake: Working) -> None:
+    lake.commit("all")
+    body = {"ref": "main", "parent_number": 0, "commit_overrides": {"message": "back"}}
+    lake("POST", REVERT, body, 204, idempotency_key="r")
+    assert lake.paths() == []
+    lake.restart()
+    lake("POST", REVERT, body, 204, idempotency_key="r")
+    assert lake.log() == ["back", "all", "Repository created"]
+    other = {**body, "allow_empty": True}
+    assert lake("POST", REVERT, other, 409, idempotency_key="r")["kind"] == "idempotency_mismatch"
+    assert lake("POST", TASK, ONE, 409, idempotency_key="r")["kind"] == "idempotency_mismatch"
+    lake("POST", REVERT, other, 204)  # without a key it is another one
+    assert lake("POST", REVERT, body, 400, idempotency_key="x" * 257)["kind"] == "invalid_request"
+    assert lake.log() == ["back", "back", "all", "Repository created"]
+
+
+def test_the_same_cherry_pick_again(lake: Working) -> None:
+    lake.commit("base")
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    lake.put("b", b"2", "dev")
+    lake.commit("on dev", "dev")
+    lake.put("c", b"3")
+    body = {"ref": "dev"}
+    assert lake("POST", PICK, body, 400, idempotency_key="p")["kind"] == "dirty_branch"
+    lake.commit("mine")  # a failure has not used up the key
+    made = lake("POST", PICK, body, 201, idempotency_key="p")
+    lake.put("d", b"4")
+    assert lake("POST", PICK, body, 201, idempotency_key="p") == made
+    assert (
+        lake("POST", REVERT, {**body, "parent_number": 0}, 409, idempotency_key="p")["kind"] == "idempotency_mismatch"
+    )
+    assert lake.log()[:2] == ["on dev", "mine"]
+
+
+def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
+    lake: Working, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one has folded everything when the second comes and lands."""
+    lake.commit("base")
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    lake.put("b", b"2", "dev")
+    lake.commit("on dev", "dev")
+    inner, go = merging.land, asyncio.Event()
+    held: list[int] = []
+
+    async def land(*args: Any, **more: Any) -> Commit | None:
+        held.append(1)
+        if len(held) == 1:
+            await go.wait()
+        return await inner(*args, **more)
+
+    monkeypatch.setattr(picking, "land", land)
+    request = PickRequest(ref="dev", committer="admin")
+
+    async def race() -> tuple[Commit, Commit]:
+        begun = asyncio.ensure_future(lake.engine.cherry_pick("lake", "main", request, "p"))
+        while not held:
+            await asyncio.sleep(0.001)
+        second = await lake.engine.cherry_pick("lake", "main", request, "p")
+        go.set()
+        return await begun, second
+
+    first, second = lake.runner.run(race())
+    assert first == second
+    assert lake.log() == ["on dev", "base", "Repository created"]
 
 
 def test_a_task_that_came_first_answers(lake: Working) -> None:
@@ -113,8 +182,22 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
     assert lake.log() == ["one", "Repository created"]
 
 
-def test_a_lost_answer_of_the_database_is_settled_by_the_key(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", ["commit", "revert", "cherry-pick"])
+def test_a_lost_answer_of_the_database_is_settled_by_the_key(
+    lake: Working, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The batch lands, and the store does not say so, however often it is asked."""
+    asked: dict[str, tuple[str, dict[str, Any], int]] = {
+        "commit": (COMMIT, ONE, 201),
+        "revert": (REVERT, {"ref": "main", "parent_number": 0, "commit_overrides": {"message": "one"}}, 204),
+        "cherry-pick": (PICK, {"ref": "dev"}, 201),
+    }
+    if what != "commit":
+        lake.commit("base")
+        lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+        lake.put("b", b"2", "dev")
+        lake.commit("one", "dev")
+    before = lake.log()
     inner = lake.kv.apply
 
     async def apply(batch: Batch) -> None:
@@ -123,9 +206,12 @@ def test_a_lost_answer_of_the_database_is_settled_by_the_key(lake: Working, monk
             raise OutcomeUnknownError("the answer was lost")
 
     monkeypatch.setattr(lake.kv, "apply", apply)
-    made = lake("POST", COMMIT, ONE, 201, idempotency_key="k")
-    assert lake.log() == ["one", "Repository created"]
-    assert lake("POST", COMMIT, ONE, 201, idempotency_key="k") == made
+    url, body, status = asked[what]
+    made = lake("POST", url, body, status, idempotency_key="k")
+    assert lake.log() == ["one", *before]
+    again = lake("POST", url, body, status, idempotency_key="k")
+    assert what == "revert" or again == made
+    assert lake.log() == ["one", *before]
 
 
 def test_keys_are_forgotten_by_the_cleaner(lake: Working) -> None:

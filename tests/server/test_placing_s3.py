@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.server.copying import PMPU, parts_are_copied
 from tests.server.test_s3_store import settings_of
 from tests.server.workspacing import Api
 from tests.support.s3 import S3Server, shared
@@ -17,7 +18,6 @@ from tests.support.server import RunningServer, running_server
 pytestmark = pytest.mark.slow
 
 MIB = 1 << 20
-PMPU = "/branches/main/staging/pmpu"
 
 
 @pytest.fixture(scope="module")
@@ -80,44 +80,13 @@ def test_an_object_in_parts(api: Api) -> None:
 
 
 def test_parts_that_are_copied(api: Api, s3_server: RunningServer, bucket: S3Server) -> None:
-    """Inside the bucket from an object of this repository, through the server from another one's."""
-    data = bytes(range(256)) * (24 * 1024) + b"tail"
-    api.put("main", "from.bin", data)
+    parts_are_copied(api, s3_server, bucket.namespace)
     made = api("POST", f"{PMPU}?path=big.bin", None, 201)
-    upload, address = made["upload_id"], {"physical_address": made["physical_address"]}
-    here = api.repo.rpartition("/")[2]
-    with Api(s3_server, f"r-{uuid4().hex[:8]}") as other:
-        there = other.repo.rpartition("/")[2]
-        body = {"name": there, "storage_namespace": bucket.namespace()}
-        other.http.post("/repositories", json=body).raise_for_status()
-        other.put("main", "far.bin", b"far")
-    tags = []
-
-    def copy(number: int, **source: str) -> httpx.Response:
-        asked = {**address, "copy_source": {"repository": here, "ref": "main", "path": "from.bin", **source}}
-        return api.send("PUT", f"{PMPU}/{upload}/parts/{number}/copy?path=big.bin", asked)
-
-    for number, source in enumerate(
-        ({"range": f"bytes=0-{5 * MIB - 1}"}, {}, {"repository": there, "path": "far.bin"}), 1
-    ):
-        answer = copy(number, **source)
-        assert (answer.status_code, answer.content) == (204, b""), answer.text
-        tags.append(answer.headers["etag"])
-    for wrong, status in (
-        ({"path": "none"}, 404),
-        ({"repository": "none"}, 404),
-        ({"range": "bytes=9-1"}, 400),
-        ({"range": "all"}, 400),
-        ({"range": "bytes=99999999-"}, 400),
-    ):
-        assert copy(4, **wrong).status_code == status, wrong
-    parts = [{"part_number": n, "etag": tag} for n, tag in enumerate(tags, 1)]
-    stats = api("PUT", f"{PMPU}/{upload}?path=big.bin", {**address, "parts": parts})
-    whole = data[: 5 * MIB] + data + b"far"
-    assert stats["size_bytes"] == len(whole)
-    assert api.send("GET", "/refs/main/objects?path=big.bin").content == whole
-    refused = copy(1)  # the upload is no more
-    assert (refused.status_code, refused.json()["kind"]) == (400, "invalid_address")
+    address = {"physical_address": made["physical_address"]}
+    api("DELETE", f"{PMPU}/{made['upload_id']}?path=big.bin", address, 204)
+    source = {"repository": api.repo.rpartition("/")[2], "ref": "main", "path": "from.bin"}
+    copy = f"{PMPU}/{made['upload_id']}/parts/1/copy?path=big.bin"
+    api.fails("PUT", copy, {**address, "copy_source": source}, 400, "invalid_address")  # the upload is no more
 
 
 def test_an_upload_that_is_given_up(api: Api) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import commits, importing
+from lakebed_engine.operations import advancing, commits, importing
 from lakebed_engine.operations import tasks as tasks_module
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.foreign import Foreign
@@ -150,6 +150,20 @@ def test_a_cancelled_import_commits_nothing(lake: Working) -> None:
     assert lake("DELETE", f"{IMPORT}?id={task}", expect=409)["kind"] == "task_ended"
 
 
+def test_an_import_that_is_cancelled_at_the_last_moment_commits_nothing(lake: Working) -> None:
+    """Everything is read and folded, and the batch that would commit it is about to be sent."""
+    lake.outside("in/a.csv")
+    held = _hold(lake, "_swing", advancing)
+    task = lake.start(("common_prefix", "mem://elsewhere/in/", "dest/"))["id"]
+    lake.until(lambda: held.reached)
+    lake("DELETE", f"{IMPORT}?id={task}", expect=204)
+    held.set()
+    assert lake.ended(f"{IMPORT}?id={task}")["error"]["kind"] == "cancelled"
+    lake.runner.run(asyncio.sleep(0.05))
+    assert lake.log() == ["Repository created"]
+    assert lake("GET", f"{REPO}/workspaces")["results"] == []  # nothing is left behind
+
+
 def test_a_commit_as_a_task(lake: Working) -> None:
     lake.put("a", b"1")
     task = lake("POST", COMMIT + "?wait=10", {"message": "one"}, 202, idempotency_key="k")
@@ -217,12 +231,19 @@ def md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def _hold(lake: Working, name: str, module: Any) -> asyncio.Event:
+class Held(asyncio.Event):
+    """Set it, and the worker goes on. `reached`: it waits."""
+
+    reached = False
+
+
+def _hold(lake: Working, name: str, module: Any) -> Held:
     """Let the worker wait until the event is set."""
-    go = asyncio.Event()
+    go = Held()
     inner = getattr(module, name)
 
     async def held(*args: Any) -> Any:
+        go.reached = True
         await go.wait()
         return await inner(*args)
 

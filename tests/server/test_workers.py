@@ -9,10 +9,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import boto3  # type: ignore[import-untyped]
+import httpx
 import lakebed
 import psutil
 import pytest
 
+from tests.support.s3 import _free_ports
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
@@ -66,6 +69,51 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
         for number in range(20):
             connect(server).put(f"after/{number}", b"x")
         assert len(connect(server).list().all()) == 20
+
+
+def test_the_port_of_the_gateway_is_every_workers(tmp_path: Path) -> None:
+    """Both processes answer on it, all that comes there is S3, and a process that died is replaced there, too."""
+    (port,) = _free_ports(1)
+    listen = {"LAKEBED_GATEWAY_S3_LISTEN": f"127.0.0.1:{port}"}
+    with running_server(tmp_path / "data", flags=["--workers", "2"], environment=listen) as server:
+        connect(server).repository.create("local://lake")
+        answered = {answering(server, port, number) for number in range(40)}
+        assert answered == workers_of(server)
+        before = workers_of(server)
+        os.kill(min(before), signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while len(answered - before) < 1 and time.monotonic() < deadline:
+            answered = {answering(server, port, number) for number in range(10)}
+        assert answered - before, "no request came to the new process"
+        assert httpx.get(f"http://127.0.0.1:{port}/_health").status_code == 403
+        assert len(connect(server).list().all()) == 40
+
+
+def answering(server: RunningServer, port: int, number: int) -> int:
+    """The process that takes one more connection and writes an object by S3."""
+    s3 = boto3.client(
+        "s3",
+        endpoint_url=f"http://127.0.0.1:{port}",
+        aws_access_key_id=server.access_key_id,
+        aws_secret_access_key=server.secret_access_key,
+        region_name="us-east-1",
+    )
+    try:
+        s3.put_object(Bucket="lake", Key=f"main/{number}", Body=b"1")
+        ours = psutil.Process().net_connections("tcp")
+        (local,) = {
+            one.laddr.port for one in ours if one.raddr and one.raddr.port == port and one.status == "ESTABLISHED"
+        }
+        holders = [
+            pid
+            for pid in workers_of(server)
+            for one in psutil.Process(pid).net_connections("tcp")
+            if one.raddr and one.raddr.port == local
+        ]
+        assert len(holders) == 1
+        return holders[0]
+    finally:
+        s3.close()
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.2])

@@ -1,16 +1,24 @@
-"""Reverts and cherry-picks as flows: send once, and settle when the answer is lost. Under the handles."""
+"""Reverts and cherry-picks as flows: sent with a key, once more when the answer is lost, then settled.
+
+Under the handles. With its key a request lands once, however often it is sent. There is no task to go on with, as
+commits and merges have: what they change is the work of one commit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from lakebed import _checks
-from lakebed._async.merging import marked
+from lakebed._async.merging import id_of, marked
 from lakebed._async.settle import SEARCHED, find, new_operation_id, settle
 from lakebed._async.transport import Transport
 from lakebed._gateway import commits, picks
-from lakebed.errors import CommitStateUnknownError, OutcomeUnknownError
+from lakebed._wire import Call
+from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
 from lakebed.model import Commit
+
+T = TypeVar("T")
 
 
 async def revert(
@@ -23,27 +31,29 @@ async def revert(
     message: str,
     metadata: Mapping[str, str] | None,
     allow_empty: bool,
+    key: str | None,
 ) -> Commit:
     """Take back a commit. The server does not say which commit it made: its mark finds it."""
-    operation_id = new_operation_id()
+    mark = id_of(key) if key else new_operation_id()
     call = picks.revert(
         repository,
         branch,
         ref,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
-        metadata=marked(metadata, operation_id),
+        metadata=marked(metadata, mark),
         allow_empty=allow_empty,
+        key=key or mark,
     )
     try:
-        await transport.call(call)
+        await _sent(transport, call)
     except OutcomeUnknownError as lost:
-        return await settle(transport, repository, branch, operation_id, lost)
-    made = await find(transport, repository, branch, operation_id, SEARCHED)
+        return await settle(transport, repository, branch, mark, lost)
+    made = await find(transport, repository, branch, mark, SEARCHED)
     if made is None:
         raise CommitStateUnknownError(
-            f"the revert of {ref} on lakebed://{repository}/{branch} was made, but is not in the branch's history now: "
-            "somebody moved the branch back",
+            f"the revert of {ref} on lakebed://{repository}/{branch} was made, but is not among its last {SEARCHED} "
+            "commits now: somebody moved the branch back, or far on",
             operation="revertBranch",
             repository=repository,
             ref=branch,
@@ -60,19 +70,32 @@ async def cherry_pick(
     parent: int | None,
     message: str,
     metadata: Mapping[str, str] | None,
+    key: str | None,
 ) -> Commit:
     """Apply the change of a commit, found once. Its metadata go along, but for the mark of the one who made it."""
     origin = await transport.call(commits.get(repository, ref))
-    operation_id = new_operation_id()
+    mark = id_of(key) if key else new_operation_id()
     call = picks.cherry_pick(
         repository,
         branch,
         origin.id,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
-        metadata=marked({**origin.metadata, **(metadata or {})}, operation_id),
+        metadata=marked({**origin.metadata, **(metadata or {})}, mark),
+        key=key or mark,
     )
+    try:
+        return await _sent(transport, call)
+    except OutcomeUnknownError as lost:
+        return await settle(transport, repository, branch, mark, lost)
+
+
+async def _sent(transport: Transport, call: Call[T]) -> T:
+    """The answer to a call, or to a second one when that of the first is lost. Raises OutcomeUnknownError."""
     try:
         return await transport.call(call)
     except OutcomeUnknownError as lost:
-        return await settle(transport, repository, branch, operation_id, lost)
+        try:
+            return await transport.call(call)
+        except LakebedError as again:  # also a refusal: the first request may be at work still, and land
+            raise lost from again

@@ -23,8 +23,9 @@ def revert(
     message: str,
     metadata: Mapping[str, str],
     allow_empty: bool,
+    key: str,
 ) -> Call[None]:
-    """Take back a commit. Never repeated after a lost answer: see `settle`."""
+    """Take back a commit. After a lost answer it may be sent again: with its key it lands once."""
     from lakebed_api.api.branches import revert_branch
     from lakebed_api.models import RevertCreation
 
@@ -33,7 +34,7 @@ def revert(
     )
     return call(
         "revertBranch",
-        revert_branch._get_kwargs(repository, branch, body=body),
+        revert_branch._get_kwargs(repository, branch, body=body, idempotency_key=key),
         answers.nothing,
         Subject(repository, branch),
         success=204,
@@ -43,9 +44,9 @@ def revert(
 
 
 def cherry_pick(
-    repository: str, branch: str, ref: str, *, parent: int, message: str, metadata: Mapping[str, str]
+    repository: str, branch: str, ref: str, *, parent: int, message: str, metadata: Mapping[str, str], key: str
 ) -> Call[Commit]:
-    """Apply a commit. Never repeated after a lost answer: see `settle`."""
+    """Apply a commit. After a lost answer it may be sent again: with its key it lands once."""
     from lakebed_api.api.branches import cherry_pick
     from lakebed_api.models import CherryPickCreation
     from lakebed_api.models import Commit as WireCommit
@@ -54,7 +55,7 @@ def cherry_pick(
     body = CherryPickCreation(ref=ref, parent_number=parent or UNSET, commit_overrides=_overrides(message, metadata))
     return call(
         "cherryPick",
-        cherry_pick._get_kwargs(repository, branch, body=body),
+        cherry_pick._get_kwargs(repository, branch, body=body, idempotency_key=key),
         reads(WireCommit.from_dict, convert.commit),
         Subject(repository, branch),
         success=201,

@@ -227,8 +227,12 @@ class Branch(Background):
         parent: int | None = None,
         metadata: Mapping[str, str] | None = None,
         allow_empty: bool = False,
+        key: str | None = None,
     ) -> Commit:
         """Take back what a commit changed, as a new commit. Of a merge, say to which `parent` (from 1).
+
+        When the answer is lost it is sent again, with a key that lands once. With a `key` of your own the same call
+        again, within two days, gives the same commit. ConflictError: the key was another call's.
 
         Raises MergeConflictError (a path was changed again since; the branch is as it was), DirtyBranchError (it has
         uncommitted changes), NothingToCommitError (nothing of it is left) and CommitStateUnknownError.
@@ -242,6 +246,7 @@ class Branch(Background):
             message=message,
             metadata=metadata,
             allow_empty=allow_empty,
+            key=None if key is None else _checks.check_text(key, "key"),
         )
 
     def cherry_pick(
@@ -251,8 +256,11 @@ class Branch(Background):
         *,
         parent: int | None = None,
         metadata: Mapping[str, str] | None = None,
+        key: str | None = None,
     ) -> Commit:
         """Apply what a commit changed, as a new commit with its message and metadata. Of a merge, say which `parent`.
+
+        It is sent again, and `key` counts, as with `revert`; the same call is one of the same commit.
 
         Raises MergeConflictError, DirtyBranchError, NothingToCommitError (it changed nothing), CommitStateUnknownError.
         """
@@ -264,6 +272,7 @@ class Branch(Background):
             parent=parent,
             message=message,
             metadata=metadata,
+            key=None if key is None else _checks.check_text(key, "key"),
         )
 
     def hard_reset(self, ref: str | Ref | Commit, force: bool = False) -> None:

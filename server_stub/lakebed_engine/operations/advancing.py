@@ -33,6 +33,7 @@ from lakebed_engine.operations.footprints import touched_row, watched
 from lakebed_engine.operations.idempotency import KEYS, Done, remembered
 from lakebed_engine.operations.names import check_amount, check_text
 from lakebed_engine.operations.parts import Chosen, Globs
+from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.swap import everything_of, nothing_staged, rotated, swap
 from lakebed_engine.operations.turns import Ticket, together
 from lakebed_engine.operations.views import stands, tree_of
@@ -84,6 +85,7 @@ class _Try:
     workspace: Seen
     branch: Seen
     chosen: Chosen
+    stamp: Stamp | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,16 @@ class _Made:
 
 
 async def advance(
-    ctx: Context, repo_name: str, found_id: str, request: AdvanceRequest, *, direct: bool = True
+    ctx: Context,
+    repo_name: str,
+    found_id: str,
+    request: AdvanceRequest,
+    *,
+    direct: bool = True,
+    stamp: Stamp | None = None,
 ) -> Commit:
-    """Commit a workspace, or the part of it that globs choose. A refusal changes nothing: it can be tried again.
+    """Commit a workspace, or the part of it that globs choose, and land a `stamp` with it. A refusal changes nothing:
+    it can be tried again.
 
     Raises ConcurrentCommitError and DirtyOverlapError with the paths, NoChangesError, WorkspaceClosedError,
     BranchNotFoundError, TooManyAttemptsError; InvalidRequestError also for a glob that matches nothing. `direct`: not
@@ -117,7 +126,7 @@ async def advance(
         refuse_protected(repo, record.branch)
     with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see below
         await find_sealed(ctx, repo, found_id)  # not while others wait
-    ticket = Ticket(ctx.runtime.signal(), request, record.uid)
+    ticket = Ticket(ctx.runtime.signal(), request, record.uid, stamp=stamp)
     new = await together(ctx, repo, record.branch, ticket, lambda tickets: _Chain(ctx, repo, tickets).run())
     if not request.globs:
         await try_marker(ctx, repo, record.uid, new.id)
@@ -154,6 +163,8 @@ class _Chain:
         done = await _remembered(ctx, repo, record, _request_of(first))
         if done is not None:
             return done
+        if first.stamp is not None:
+            await first.stamp.require()
         try:
             return await self._attempt(record.branch)
         except WorkspaceClosedError:  # perhaps by the same commit, sent twice
@@ -186,7 +197,8 @@ class _Chain:
         writes: list[Write] = []
         try:
             request = _request_of(self._first)
-            attempt = _Try(ctx, repo, request, workspace, branch, _chosen(ctx, repo, workspace, request))
+            chosen = _chosen(ctx, repo, workspace, request)
+            attempt = _Try(ctx, repo, request, workspace, branch, chosen, self._first.stamp)
             made = [await _make(attempt, tip, tree, writes)]
             along = await self._along(branch, made, writes)
             await write_all(ctx.runtime, writes)
@@ -235,7 +247,7 @@ class _Chain:
             return None
         if await _remembered(ctx, repo, record_of(workspace), request) is not None:
             return None
-        attempt = _Try(ctx, repo, request, workspace, branch, _chosen(ctx, repo, workspace, request))
+        attempt = _Try(ctx, repo, request, workspace, branch, _chosen(ctx, repo, workspace, request), ticket.stamp)
         if await attempt.chosen.load() > GUARDED or not taken.isdisjoint(await attempt.chosen.paths()):
             return None
         own: list[Write] = []
@@ -384,9 +396,11 @@ async def _swing(ctx: Context, repo: Repo, seen: Seen, made: Sequence[_Made]) ->
 
 
 def _checks(made: _Made) -> list[Check]:
-    """What must still hold of a workspace, and of the branch where it touches it."""
+    """What must still hold of a workspace, of what its stamp says, and of the branch where it touches it."""
     attempt = made.attempt
     checks = [attempt.workspace.check(attempt.repo)]
+    if attempt.stamp is not None:
+        checks.append(attempt.stamp.check)
     if made.rest is None:
         checks.append(nothing_staged(attempt.workspace.record))  # or a row that was acknowledged would be lost
     live = staging(attempt.branch.record.staging_token)
@@ -394,10 +408,10 @@ def _checks(made: _Made) -> list[Check]:
 
 
 def _rows(made: _Made) -> list[Put]:
-    """The commit, the workspace's new record, its idempotency key and its marker that is still to be written."""
+    """The commit, the workspace's new record, its idempotency key, its stamp, and its marker, still to be written."""
     attempt, new = made.attempt, made.commit
     repo, request, record = attempt.repo, attempt.request, record_of(attempt.workspace)
-    rows = [commit_row(repo, new), made.touched]
+    rows = [commit_row(repo, new), made.touched, *(attempt.stamp.ended(new) if attempt.stamp is not None else ())]
     if made.rest is None:
         after = closing(attempt.ctx, record, "committed", new.id)
         rows.append(Put(repo.partition, MARKERS + record.uid.encode(), new.id.encode()))

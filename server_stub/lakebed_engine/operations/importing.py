@@ -2,7 +2,7 @@
 
 Above `ingesting`, `advancing` and `tasks`. An import is an ingest into a workspace of its own, and the commit of that.
 The id of the workspace is the task's, and each page finds what an earlier attempt did: it can be broken off anywhere,
-and another server goes on.
+and another server goes on. The commit carries the end of the task: one that was cancelled makes none.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ async def _work(task: Work) -> Mapping[str, str]:
     if found is None or getattr(found.record, "state", "") == "open":
         await _fill(task, request)
     try:
-        new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False)
+        new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, stamp=task.stamp())
     except NoChangesError:  # all of it was there before
         await drop(ctx, repo, task.task.id, request.force)
         head = (await read_branch(ctx, task.repo, task.task.target)).record.commit_id

@@ -1,24 +1,25 @@
 """Commits and merges as tasks: for work that outlasts a proxy, and for clients that may not ask twice by accident.
 
-Above `commits`, `merging` and `tasks`. The commit and the end of its task are one batch, so a task commits once,
-whatever becomes of the server that does it, and submitting it again with the same key gives its commit.
+Above `commits`, `merging`, `picking` and `tasks`. The commit and the end of its task are one batch, so a task commits
+once, whatever becomes of the server that does it, and submitting it again with the same key gives its commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import msgspec
 
-from lakebed_engine.operations import commits, merging
+from lakebed_engine.operations import commits, merging, picking
 from lakebed_engine.operations.context import Context, load_commit, open_repo, read_branch
 from lakebed_engine.operations.once import once
+from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.task_rows import Task
 from lakebed_engine.operations.tasks import Tasks, Work
-from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest
 
-COMMIT, MERGE = "commit", "merge"
+COMMIT, MERGE, REVERT, CHERRY_PICK = "commit", "merge", "revert", "cherry-pick"
 
 _AMOUNT = MergeRequest(committer="").conflicts_amount
 
@@ -69,6 +70,29 @@ class LongWork:
         draft = self._tasks.draft(MERGE, branch, body, key)
         repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
         make = partial(merging.merge, self._ctx, repo_name, source, branch, request)
+        return await once(self._ctx, self._tasks, repo, draft, make)
+
+    async def revert_once(self, repo_name: str, branch: str, request: PickRequest, key: str) -> Commit:
+        """Take back a commit now. Else as `commit_once`, but there is no task of it."""
+        make = partial(picking.revert, self._ctx, repo_name, branch, request)
+        return await self._pick_once(repo_name, REVERT, branch, request, key, make)
+
+    async def cherry_pick_once(self, repo_name: str, branch: str, request: PickRequest, key: str) -> Commit:
+        """Apply a commit now. Else as `revert_once`."""
+        make = partial(picking.cherry_pick, self._ctx, repo_name, branch, request)
+        return await self._pick_once(repo_name, CHERRY_PICK, branch, request, key, make)
+
+    async def _pick_once(
+        self,
+        repo_name: str,
+        what: str,
+        branch: str,
+        request: PickRequest,
+        key: str,
+        make: Callable[[Stamp], Awaitable[Commit]],
+    ) -> Commit:
+        draft = self._tasks.draft(what, branch, msgspec.to_builtins(request), key)
+        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
         return await once(self._ctx, self._tasks, repo, draft, make)
 
     async def get(self, repo_name: str, task_id: str, *, wait: float = 0.0) -> tuple[Task, Commit | None]:

@@ -7,6 +7,7 @@ head of a clean branch, as one commit with one parent.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple
 
 from lakebed_engine.operations.commits import check_commit_texts
@@ -15,6 +16,7 @@ from lakebed_engine.operations.footprints import watched
 from lakebed_engine.operations.joining import Join, Resolution
 from lakebed_engine.operations.merging import clean_branch, land, sides_of
 from lakebed_engine.operations.refs import resolve_commit
+from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.footprint import Touched
 from lakebed_engine.vocabulary.errors import (
@@ -37,8 +39,8 @@ class _Picked(NamedTuple):
     parent: Commit
 
 
-async def revert(ctx: Context, repo_name: str, branch: str, request: PickRequest) -> Commit:
-    """Take back what a commit changed of a parent, as a new commit.
+async def revert(ctx: Context, repo_name: str, branch: str, request: PickRequest, stamp: Stamp | None = None) -> Commit:
+    """Take back what a commit changed of a parent, as a new commit, together with a `stamp`.
 
     Raises MergeParentError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError.
     """
@@ -53,11 +55,14 @@ async def revert(ctx: Context, repo_name: str, branch: str, request: PickRequest
             "which of them it is to be taken back"
         )
     picked = await _picked(ctx, repo, commit, request)
-    return await _raced(ctx, repo, branch, "reverted", lambda seen: _try_revert(ctx, repo, seen, picked, request))
+    attempt = partial(_try_revert, ctx, repo, picked, request, stamp)
+    return await _raced(ctx, repo, branch, "reverted", attempt, stamp)
 
 
-async def cherry_pick(ctx: Context, repo_name: str, branch: str, request: PickRequest) -> Commit:
-    """Apply what a commit changed of a parent, as a new commit that names where it comes from.
+async def cherry_pick(
+    ctx: Context, repo_name: str, branch: str, request: PickRequest, stamp: Stamp | None = None
+) -> Commit:
+    """Apply what a commit changed of a parent, as a new commit that names where it comes from, with a `stamp`.
 
     A change that the branch has already gives an empty commit, as existing clients expect. Raises InvalidRequestError
     for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError (the commit is empty).
@@ -72,13 +77,20 @@ async def cherry_pick(ctx: Context, repo_name: str, branch: str, request: PickRe
             "which of them it is the change"
         )
     picked = await _picked(ctx, repo, commit, request)
-    return await _raced(ctx, repo, branch, "picked", lambda seen: _try_pick(ctx, repo, seen, picked, request))
+    return await _raced(ctx, repo, branch, "picked", partial(_try_pick, ctx, repo, picked, request, stamp), stamp)
 
 
 async def _raced(
-    ctx: Context, repo: Repo, branch: str, what: str, attempt: Callable[[Seen], Awaitable[Commit | None]]
+    ctx: Context,
+    repo: Repo,
+    branch: str,
+    what: str,
+    attempt: Callable[[Seen], Awaitable[Commit | None]],
+    stamp: Stamp | None,
 ) -> Commit:
     for _ in range(ATTEMPTS):
+        if stamp is not None:
+            await stamp.require()
         seen = await clean_branch(ctx, repo, branch)
         done = None if seen is None else await attempt(seen)
         if done is not None:
@@ -95,7 +107,9 @@ async def _picked(ctx: Context, repo: Repo, commit: Commit, request: PickRequest
     return _Picked(commit, await load_commit(ctx, repo, commit.parents[number - 1]))
 
 
-async def _try_revert(ctx: Context, repo: Repo, seen: Seen, picked: _Picked, request: PickRequest) -> Commit | None:
+async def _try_revert(
+    ctx: Context, repo: Repo, picked: _Picked, request: PickRequest, stamp: Stamp | None, seen: Seen
+) -> Commit | None:
     ours = await load_commit(ctx, repo, seen.record.commit_id)
     sides = await sides_of(ctx, repo, picked.commit, picked.parent, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
@@ -109,11 +123,13 @@ async def _try_revert(ctx: Context, repo: Repo, seen: Seen, picked: _Picked, req
     message = request.message or f"Revert {request.ref}"
     return await land(
         ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
-        metadata=request.metadata or {},
+        metadata=request.metadata or {}, stamp=stamp,
     )  # fmt: skip
 
 
-async def _try_pick(ctx: Context, repo: Repo, seen: Seen, picked: _Picked, request: PickRequest) -> Commit | None:
+async def _try_pick(
+    ctx: Context, repo: Repo, picked: _Picked, request: PickRequest, stamp: Stamp | None, seen: Seen
+) -> Commit | None:
     ours = await load_commit(ctx, repo, seen.record.commit_id)
     commit = picked.commit
     sides = await sides_of(ctx, repo, picked.parent, commit, ours)
@@ -130,5 +146,5 @@ async def _try_pick(ctx: Context, repo: Repo, seen: Seen, picked: _Picked, reque
     message = commit.message if request.message is None else request.message
     return await land(
         ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
-        metadata=metadata,
+        metadata=metadata, stamp=stamp,
     )  # fmt: skip

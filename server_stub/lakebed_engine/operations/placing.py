@@ -26,7 +26,7 @@ from lakebed_engine.operations.staging import condition, new_address, new_entry,
 from lakebed_engine.operations.views import steady
 from lakebed_engine.operations.written import LATEST, checksum_of, prove, signer_of
 from lakebed_engine.stores.objects.foreign import version_of
-from lakebed_engine.stores.objects.multipart import Assembler, StoredPart, own_assembler
+from lakebed_engine.stores.objects.multipart import Assembler, Numbering, StoredPart, own_assembler
 from lakebed_engine.stores.objects.signing import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
@@ -168,18 +168,18 @@ class Placing:
             )
         _parts(repo)
         assembler = own_assembler(repo.store)
-        if assembler is None:
+        if not isinstance(assembler, Numbering):
             raise NotSupportedError(f"the store of {repo.name!r} copies no parts: read the object, and write the part")
         stored = await self._copied(assembler, repo, key, upload.upload, number, source)
-        if stored is None:
-            try:
-                async with open_entry(self._ctx, source.repo, source.entry, source.start, source.length) as chunks:
-                    stored = await assembler.put(key, upload.upload, number, source.length, chunks)
-            except BlobNotFound:
-                raise InvalidAddressError(
-                    f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
-                ) from None
-        return stored.handle
+        if stored is not None:
+            return stored.handle
+        try:
+            async with open_entry(self._ctx, source.repo, source.entry, source.start, source.length) as chunks:
+                return await assembler.put_numbered(key, upload.upload, number, source.length, chunks)
+        except BlobNotFound:
+            raise InvalidAddressError(
+                f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
+            ) from None
 
     async def _copied(
         self, assembler: Assembler, repo: Repo, key: str, upload: str, number: int, source: PartSource

@@ -146,13 +146,15 @@ async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> W
     if not request.id:
         return None
     seen = await find_workspace(ctx, repo, request.id)
+    if seen is None:
+        if not await _was_used(ctx, repo, request.id):
+            return None
+        seen = await find_workspace(ctx, repo, request.id)  # the same call, sent at once by another, that wrote already
     if seen is not None:
         old = record_of(seen)
         same = (old.creator, old.message, old.claims) == (request.creator, request.message, request.claims)
         if same and request.branch in ("", old.branch):
             return old
-    elif not await _was_used(ctx, repo, request.id):
-        return None
     raise NameTakenError(f"workspace id {request.id} of {repo.name!r} was used before: take 128 random bits")
 
 

@@ -66,13 +66,15 @@ async def hard_reset_branch(call: Call, p: ops.HardResetBranchParams) -> Reply:
 
 async def revert_branch(call: Call, p: ops.RevertBranchParams, body: models.RevertCreation) -> Reply:
     """revertBranch."""
-    await call.engine.revert(p.repository, p.branch, _pick(call, body, body.commit_overrides, bool(body.allow_empty)))
+    request = _pick(call, body, body.commit_overrides, bool(body.allow_empty))
+    await call.engine.revert(p.repository, p.branch, request, views.text(p.idempotency_key))
     return empty()
 
 
 async def cherry_pick(call: Call, p: ops.CherryPickParams, body: models.CherryPickCreation) -> Reply:
     """cherryPick."""
-    made = await call.engine.cherry_pick(p.repository, p.branch, _pick(call, body, body.commit_overrides))
+    request = _pick(call, body, body.commit_overrides)
+    made = await call.engine.cherry_pick(p.repository, p.branch, request, views.text(p.idempotency_key))
     return json(201, views.commit(made))
 
 

@@ -10,7 +10,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.cherry_pick_creation import CherryPickCreation
 from ...models.commit import Commit
 from ...models.error import Error
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -18,8 +18,11 @@ def _get_kwargs(
     branch: str,
     *,
     body: CherryPickCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -114,6 +117,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: CherryPickCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
     """Apply what a commit changed to a branch, as a new commit.
 
@@ -124,6 +128,7 @@ def sync_detailed(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (CherryPickCreation): A commit to apply.
 
     Raises:
@@ -138,6 +143,7 @@ def sync_detailed(
         repository=repository,
         branch=branch,
         body=body,
+        idempotency_key=idempotency_key,
     )
 
     response = client.get_httpx_client().request(
@@ -153,6 +159,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: CherryPickCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
     """Apply what a commit changed to a branch, as a new commit.
 
@@ -163,6 +170,7 @@ def sync(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (CherryPickCreation): A commit to apply.
 
     Raises:
@@ -178,6 +186,7 @@ def sync(
         branch=branch,
         client=client,
         body=body,
+        idempotency_key=idempotency_key,
     ).parsed
 
 
@@ -187,6 +196,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: CherryPickCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
     """Apply what a commit changed to a branch, as a new commit.
 
@@ -197,6 +207,7 @@ async def asyncio_detailed(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (CherryPickCreation): A commit to apply.
 
     Raises:
@@ -211,6 +222,7 @@ async def asyncio_detailed(
         repository=repository,
         branch=branch,
         body=body,
+        idempotency_key=idempotency_key,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -224,6 +236,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: CherryPickCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
     """Apply what a commit changed to a branch, as a new commit.
 
@@ -234,6 +247,7 @@ async def asyncio(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (CherryPickCreation): A commit to apply.
 
     Raises:
@@ -250,5 +264,6 @@ async def asyncio(
             branch=branch,
             client=client,
             body=body,
+            idempotency_key=idempotency_key,
         )
     ).parsed

@@ -9,7 +9,7 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.error import Error
 from ...models.revert_creation import RevertCreation
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -17,8 +17,11 @@ def _get_kwargs(
     branch: str,
     *,
     body: RevertCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -112,6 +115,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: RevertCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Error]:
     """Take back what a commit changed, as a new commit.
 
@@ -122,6 +126,7 @@ def sync_detailed(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (RevertCreation): A commit to take back.
 
     Raises:
@@ -136,6 +141,7 @@ def sync_detailed(
         repository=repository,
         branch=branch,
         body=body,
+        idempotency_key=idempotency_key,
     )
 
     response = client.get_httpx_client().request(
@@ -151,6 +157,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: RevertCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Any | Error | None:
     """Take back what a commit changed, as a new commit.
 
@@ -161,6 +168,7 @@ def sync(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (RevertCreation): A commit to take back.
 
     Raises:
@@ -176,6 +184,7 @@ def sync(
         branch=branch,
         client=client,
         body=body,
+        idempotency_key=idempotency_key,
     ).parsed
 
 
@@ -185,6 +194,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: RevertCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Error]:
     """Take back what a commit changed, as a new commit.
 
@@ -195,6 +205,7 @@ async def asyncio_detailed(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (RevertCreation): A commit to take back.
 
     Raises:
@@ -209,6 +220,7 @@ async def asyncio_detailed(
         repository=repository,
         branch=branch,
         body=body,
+        idempotency_key=idempotency_key,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -222,6 +234,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: RevertCreation,
+    idempotency_key: str | Unset = UNSET,
 ) -> Any | Error | None:
     """Take back what a commit changed, as a new commit.
 
@@ -232,6 +245,7 @@ async def asyncio(
     Args:
         repository (str):
         branch (str):
+        idempotency_key (str | Unset):
         body (RevertCreation): A commit to take back.
 
     Raises:
@@ -248,5 +262,6 @@ async def asyncio(
             branch=branch,
             client=client,
             body=body,
+            idempotency_key=idempotency_key,
         )
     ).parsed
