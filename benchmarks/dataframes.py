@@ -115,7 +115,7 @@ class Sent:
 
     def __init__(self) -> None:
         from lakebed._async.transport import Transport
-        from lakebed._fsspec.lane import Lane
+        from lakebed._lane import Lane
 
         self.count = 0
         send, exchange = Transport._send, Lane._exchange

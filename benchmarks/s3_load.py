@@ -8,7 +8,6 @@ Kinds: fill (what the others read), put and get of 1 KiB, list (pages of 1,000 k
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import itertools
 import json
@@ -18,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Self
 from urllib.parse import quote
 
 import uvloop
@@ -64,47 +64,64 @@ def requests(place: Place, kind: str, seconds: float) -> Iterator[bytes]:
     return itertools.cycle(made)
 
 
-async def run(place: Place, kind: str, connections: int, seconds: float) -> dict[str, float]:
-    """As `load.run`, over these requests."""
-    loop = asyncio.get_running_loop()
-    source = requests(place, kind, seconds)
-    left = connections
-    finished = asyncio.Event()
+class Link:
+    """One blocking connection, made again where the server closes it after an answer."""
 
-    def done() -> None:
-        nonlocal left
-        left -= 1
-        if not left:
-            finished.set()
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._socket: socket.socket | None = None
+        self._buffer = bytearray(1 << 20)
 
-    start = time.perf_counter()
-    made = [
-        await loop.create_connection(lambda: Connection(source, start + seconds, done), "127.0.0.1", place.port)
-        for _ in range(connections)
-    ]
-    await asyncio.wait_for(finished.wait(), seconds + 60)
-    elapsed = time.perf_counter() - start
-    latencies = sorted(one for _, connection in made for one in connection.latencies)
-    return {
-        "rate": len(latencies) / elapsed,
-        "p99_ms": latencies[len(latencies) * 99 // 100] * 1000,
-        "failed": sum(connection.failed for _, connection in made),
-    }
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._socket is not None:
+            self._socket.close()
+
+    def ask(self, *parts: bytes | memoryview) -> None:
+        """Send a request and read the answer to its end."""
+        if self._socket is None:
+            self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in parts:
+            self._socket.sendall(part)
+        if self._receive(self._socket):
+            self._socket.close()
+            self._socket = None
+
+    def _receive(self, link: socket.socket) -> bool:
+        """Whether the server closes the connection."""
+        head = b""
+        while b"\r\n\r\n" not in head:
+            count = link.recv_into(self._buffer)
+            if not count:
+                raise SystemExit(f"the connection was closed within an answer: {head!r}")
+            head += self._buffer[:count]
+        told, _, rest = head.partition(b"\r\n\r\n")
+        if told[9:12] != b"200":
+            raise SystemExit(head[:1000].decode())
+        lines = told.lower().splitlines()
+        sizes = [line.split(b":")[1] for line in lines if line.startswith(b"content-length:")]
+        left = (int(sizes[0]) if sizes else 0) - len(rest)
+        while left > 0:
+            count = link.recv_into(self._buffer, min(left, len(self._buffer)))
+            if not count:
+                raise SystemExit("the connection was closed within a body")
+            left -= count
+        return b"connection: close" in lines
 
 
 def big(place: Place, kind: str, times: int) -> dict[str, float]:
     """MiB/s over one connection, the body unsigned, as clients send it that trust the transport."""
     body = memoryview(os.urandom(BIG))
-    with socket.create_connection(("127.0.0.1", place.port)) as link:
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with Link(place.port) as link:
         begun = time.perf_counter()
         for number in range(times):
             if kind == "big_put":
-                link.sendall(place.head("PUT", f"big/{os.getpid()}-{number}", size=BIG))
-                link.sendall(body)
+                link.ask(place.head("PUT", f"big/{os.getpid()}-{number}", size=BIG), body)
             else:
-                link.sendall(place.head("GET", "big/read"))
-            _receive(link)
+                link.ask(place.head("GET", "big/read"))
     return {"rate": times * BIG / (1 << 20) / (time.perf_counter() - begun), "failed": 0}
 
 
@@ -113,38 +130,15 @@ def fill(place: Place, connections: int) -> dict[str, float]:
     body = os.urandom(1024)
 
     def work(first: int) -> None:
-        with socket.create_connection(("127.0.0.1", place.port)) as link:
+        with Link(place.port) as link:
             for number in range(first, KEYS, connections):
-                link.sendall(place.request("PUT", f"small/{number:06d}", body=body))
-                _receive(link)
+                link.ask(place.request("PUT", f"small/{number:06d}", body=body))
 
     with ThreadPoolExecutor(connections) as threads:
         list(threads.map(work, range(connections)))
-    with socket.create_connection(("127.0.0.1", place.port)) as link:
-        link.sendall(place.head("PUT", "big/read", size=BIG))
-        link.sendall(os.urandom(BIG))
-        _receive(link)
+    with Link(place.port) as link:
+        link.ask(place.head("PUT", "big/read", size=BIG), os.urandom(BIG))
     return {"rate": 0, "failed": 0}
-
-
-def _receive(link: socket.socket) -> None:
-    buffer = bytearray(1 << 20)
-    head = b""
-    while b"\r\n\r\n" not in head:
-        count = link.recv_into(buffer)
-        if not count:
-            raise SystemExit(f"the connection was closed within an answer: {head!r}")
-        head += buffer[:count]
-    lines, _, rest = head.partition(b"\r\n\r\n")
-    if lines[9:12] != b"200":
-        raise SystemExit(head[:1000].decode())
-    sizes = [line.split(b":")[1] for line in lines.lower().splitlines() if line.startswith(b"content-length:")]
-    left = (int(sizes[0]) if sizes else 0) - len(rest)
-    while left > 0:
-        count = link.recv_into(buffer, min(left, len(buffer)))
-        if not count:
-            raise SystemExit("the connection was closed within a body")
-        left -= count
 
 
 def main() -> None:
@@ -156,7 +150,9 @@ def main() -> None:
     elif kind.startswith("big"):
         print(json.dumps(big(place, kind, int(float(seconds)))))
     else:
-        print(json.dumps(uvloop.run(run(place, kind, int(connections), float(seconds)))))
+        source = requests(place, kind, float(seconds))
+        found = uvloop.run(load.drive(place.port, source, int(connections), float(seconds), Connection))
+        print(json.dumps(found))
 
 
 if __name__ == "__main__":

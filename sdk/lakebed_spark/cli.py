@@ -32,6 +32,11 @@ def _where(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_memory = click.option(
+    "--memory-bytes", type=click.IntRange(1), metavar="BYTES", help="What the driver takes for it [64 MiB]."
+)
+
+
 @contextmanager
 def _session(local: bool, master: str | None) -> Iterator[SparkSession | None]:
     if local:
@@ -146,6 +151,7 @@ def ingest(
 @click.option("--verify", type=click.Choice(["none", "weak", "all"]), default="none", show_default=True,
               help="Read and compare: nothing; what has no MD5; everything.")  # fmt: skip
 @click.option("-m", "--message", help="Message of the commit.")
+@_memory
 @_where
 @pass_app
 def dedupe(
@@ -154,6 +160,7 @@ def dedupe(
     really: bool,
     verify: Literal["none", "weak", "all"],
     message: str | None,
+    memory_bytes: int | None,
     local: bool,
     master: str | None,
 ) -> None:
@@ -167,7 +174,13 @@ def dedupe(
 
     with app.lake() as lake, _session(local, master) as session:
         report = pipelines.dedupe(
-            _uri(target), spark=session, verify=verify, dry_run=not really, message=message, lake=lake
+            _uri(target),
+            spark=session,
+            verify=verify,
+            dry_run=not really,
+            message=message,
+            memory_bytes=memory_bytes,
+            lake=lake,
         )
     lines = [
         f"{report.copies:,} copies too many of {report.groups:,} contents: {output.size_text(report.bytes)}, of which "
@@ -230,6 +243,7 @@ def profile(
 @click.option("--target-bytes", type=click.IntRange(1), metavar="BYTES", help="Of a file [128 MiB].")
 @click.option("--small-bytes", type=click.IntRange(1), metavar="BYTES", help="Files below are small [half of that].")
 @click.option("-m", "--message", help="Message of the commit.")
+@_memory
 @_where
 @pass_app
 def compact(
@@ -239,6 +253,7 @@ def compact(
     target_bytes: int | None,
     small_bytes: int | None,
     message: str | None,
+    memory_bytes: int | None,
     local: bool,
     master: str | None,
 ) -> None:
@@ -257,6 +272,7 @@ def compact(
             small_bytes=small_bytes,
             dry_run=not really,
             message=message,
+            memory_bytes=memory_bytes,
             lake=lake,
         )
     what = f"{report.files:,} files of {output.size_text(report.bytes)} become {report.files_after:,}"

@@ -28,6 +28,9 @@ def test_revert(run: Run, history: lakebed.Repository) -> None:
     run("revert", f"{history.id}/main", "main~1", code=5)
     made = run("revert", f"{history.id}/main", "main~1", "--allow-empty", "-m", "x", "--meta", "k=v", "--json").json
     assert (made["message"], made["metadata"]) == ("x", {"k": "v"})
+    again = [run("revert", f"{history.id}/main", "main~3", "--key", "k", "--json").json for _ in range(2)]
+    assert again[0] == again[1]
+    assert len(history.branch("main").log().all()) == 6
 
 
 def test_cherry_pick(run: Run, history: lakebed.Repository) -> None:
@@ -36,7 +39,8 @@ def test_cherry_pick(run: Run, history: lakebed.Repository) -> None:
     history.ref("dev").merge_into("main")
     assert "--parent" in run("cherry-pick", "--help").text
     run("cherry-pick", f"{history.id}/dev", "main", code=2)
-    run("cherry-pick", f"{history.id}/dev", "main", "--parent", "2")
+    again = [run("cherry-pick", f"{history.id}/dev", "main", "--parent", "2", "--key", "k", "--json") for _ in range(2)]
+    assert again[0].json == again[1].json
     assert history.ref("dev").get("a") == b"2"
 
 

@@ -24,6 +24,7 @@ import lakebed_engine
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lakebed_engine.stores.objects import local_sync
 from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.cloud import CloudObjects
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
@@ -507,6 +508,10 @@ class NoSync(SystemCalls):
 
     fsync = staticmethod(lambda fd: None)
 
+    @staticmethod
+    def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
+        return [None for _ in fds]
+
 
 @SOME
 @given(names=st.lists(KEY, min_size=1, max_size=12))
@@ -722,6 +727,12 @@ class Recorder(SystemCalls):
         for name in ("rename", "link", "unlink", "mkdir"):
             setattr(self, name, self._on_path(name, getattr(os, name)))
         setattr(self, "open", self._open)  # noqa: B010 - the true one is a static method
+        setattr(self, "fsync_all", self._fsync_all)  # noqa: B010
+
+    def _fsync_all(self, fds: Sequence[int]) -> list[OSError | None]:
+        answers = local_sync.fsync_all(fds)
+        self.log += [("fsync", self._paths[fd]) for fd in fds]
+        return answers
 
     def _note(self, name: str, path: str) -> None:
         self.log.append((name, path))
@@ -785,6 +796,91 @@ def test_file_then_name_then_directories_are_synced(root: Path, size: int, if_ab
         assert sum(call == "fsync" for call, _ in calls.log[before:]) == 2  # the file and its directory: no more
 
     run(again())
+    local.close()
+
+
+def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: Path) -> None:
+    run(setup_root(root))
+    calls = Recorder()
+    local = LocalObjects(root, "local://t", calls=calls)
+    names = [f"a/{n}" for n in range(12)]
+
+    async def main() -> None:
+        await asyncio.gather(*(local.put_stream(name, cut(name.encode(), 1)) for name in names))
+        assert [await local.get(name) for name in names] == [name.encode() for name in names]
+
+    run(main())
+    local.close()
+    done = calls.log
+    written = [path for call, path in done if call == "write"]
+    first = next(n for n, (call, _) in enumerate(done) if call == "rename")
+    assert len(set(written)) == len(names)
+    assert sorted(path for call, path in done[:first] if call == "fsync") == sorted(written)
+    renamed = max(n for n, (call, _) in enumerate(done) if call == "rename")
+    assert ("fsync", str(root / "a")) in done[renamed:]
+    synced = [path for call, path in done if call == "fsync"]
+    assert len(synced) == len(set(synced))  # a directory once for all of them
+
+
+def test_of_puts_at_once_the_one_that_cannot_be_synced_fails_alone(root: Path) -> None:
+    run(setup_root(root))
+    asked: list[int] = []
+
+    def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
+        asked.append(len(fds))
+        return [OSError(errno.EIO, os.strerror(errno.EIO)) if n == 1 else None for n, _ in enumerate(fds)]
+
+    calls = SystemCalls()
+    setattr(calls, "fsync_all", fsync_all)  # noqa: B010 - the true one is a static method
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        puts = (local.put(f"k{n}", b"new") for n in range(4))
+        done = await asyncio.gather(*puts, return_exceptions=True)
+        assert [type(one) for one in done] == [type(None), StoreUnavailableError, type(None), type(None)]
+        assert await keys(local) == ["k0", "k2", "k3", "kept"]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+    assert asked == [4]
+
+
+def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
+    """Two small ones at a time would cost the disk twice what one does; a full one need not wait."""
+    run(setup_root(root))
+    entered, go_on = threading.Event(), threading.Event()
+    sizes: list[int] = []
+
+    def fsync(fd: int) -> None:
+        if not entered.is_set():  # the first file; what comes later are directories
+            entered.set()
+            assert go_on.wait(10)
+
+    def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
+        sizes.append(len(fds))
+        return [None for _ in fds]
+
+    calls = SystemCalls()
+    setattr(calls, "fsync", fsync)  # noqa: B010 - the true one is a static method
+    setattr(calls, "fsync_all", fsync_all)  # noqa: B010
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        first = asyncio.ensure_future(local.put("first", b"1"))
+        assert await loop.run_in_executor(None, entered.wait, 10)
+        few = [asyncio.ensure_future(local.put(f"few{n}", b"1")) for n in range(15)]
+        await asyncio.sleep(0.05)
+        assert sizes == []  # they wait for the first
+        more = asyncio.ensure_future(local.put("sixteenth", b"1"))
+        await asyncio.gather(more, *few)
+        assert sizes == [16]
+        assert not first.done()
+        go_on.set()
+        await first
+
+    run(main())
     local.close()
 
 

@@ -29,7 +29,7 @@ from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.outline import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, PickRequest, UploadRequest
 
 from tests.crash.store_calls import Doom, DoomedKV, DoomedStores
 from tests.engine.support import REPO, FakeClock, chunked, once
@@ -139,6 +139,16 @@ def _merging(source: str, destination: str) -> Callable[[Engine], Awaitable[obje
     return lambda engine: engine.merge(REPO, source, destination, request)
 
 
+def _reverting(branch: str, key: str) -> Callable[[Engine], Awaitable[object]]:
+    request = PickRequest(ref=branch, committer="kim")
+    return lambda engine: engine.revert(REPO, branch, request, key)
+
+
+def _picking(source: str, branch: str, key: str) -> Callable[[Engine], Awaitable[object]]:
+    request = PickRequest(ref=source, committer="kim")
+    return lambda engine: engine.cherry_pick(REPO, branch, request, key)
+
+
 async def _push(engine: Engine) -> None:
     ctx = engine._ctx
     rows = sorted(rows_of(PUSHED), key=lambda row: row[0])
@@ -195,6 +205,8 @@ SCENARIOS: Mapping[str, Scenario] = {
     "merge": Scenario(_merging("dev", "main"), "main", again=_NO_CHANGES),
     "merge-patch": Scenario(_merging("dev", "main"), "main", again=_NO_CHANGES, limits=PATCH),
     "merge-into-staged": Scenario(_merging("dev", "same"), "same", again=_NO_CHANGES, exact=False),
+    "revert-with-key": Scenario(_reverting("main", "k"), "main"),
+    "cherry-pick-with-key": Scenario(_picking("dev", "main", "k"), "main"),
     "push": Scenario(_push),
     "reset-prefix": Scenario(lambda engine: engine.reset_prefix(REPO, "work", "t/2"), exact=False),
     "reset-branch": Scenario(lambda engine: engine.reset_branch(REPO, "work")),

@@ -17,7 +17,7 @@ import fsspec
 import lakebed
 import pytest
 from fsspec.callbacks import Callback
-from lakebed._fsspec import lane
+from lakebed import _lane
 from lakebed._gateway import objects
 from lakebed.errors import ObjectFailure
 from lakebed.fsspec import LakebedFileSystem
@@ -154,6 +154,18 @@ def test_what_is_not_there_is_a_file_not_found_and_an_outage_is_not(fs: Any, top
             getattr(down, name)("sales/main/x")
     with pytest.raises(lakebed.ServerUnavailableError):
         list(down.walk("sales/main"))
+
+
+def test_a_directory_that_is_read_as_a_file_is_told_so(way: str, fs: Any, top: str, repo: lakebed.Repository) -> None:
+    for folder in ("d", "e.parquet"):
+        fs.pipe(f"{top}/{folder}/x.txt", b"1")
+        for verb in (fs.open, fs.cat_file, lambda path: fs.cat_file(path, 0, 3)):
+            with pytest.raises(
+                FileNotFoundError, match=rf"lakebed://{top}/{folder}: this is a directory.*'{folder}/x.txt'"
+            ) as caught:
+                verb(f"{top}/{folder}")
+            assert isinstance(caught.value, lakebed.ObjectNotFoundError)
+            assert (caught.value.kind, caught.value.ref, caught.value.path) == ("is_a_directory", "main", folder)
 
 
 def test_walks_and_globs_see_everything(
@@ -394,7 +406,7 @@ def test_the_short_way_gives_up_for_the_long_one(
     finally:
         proxy.close()
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert not lane.Lane(fs.connection.settings).is_open or "no_proxy" in os.environ
+    assert not _lane.Lane(fs.connection.settings).is_open or "no_proxy" in os.environ
 
 
 def test_the_async_door(server: Any, top: str) -> None:

@@ -17,7 +17,7 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from lakebed._async.transport import Transport
-from lakebed._fsspec.lane import Lane
+from lakebed._lane import Lane
 
 dd: Any = dask.dataframe
 FRAME = pd.DataFrame({"day": ["mo", "tu"] * 50, "n": range(100), "x": [0.5] * 100})

@@ -12,7 +12,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from lakebed import Repository
-from lakebed._fsspec.lane import Lane
+from lakebed._lane import Lane
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 import pytest
-from lakebed import _loopback
-from lakebed._fsspec import plain_http
-from lakebed._fsspec.plain_http import Connection, request_of
+from lakebed import _loopback, _plain_http
+from lakebed._plain_http import Connection, request_of
 
 Connect = Callable[[bytes], Connection]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Name:  v \r\n\r\nhello"
@@ -99,7 +98,7 @@ def test_an_answer_that_ends_early(connect: Connect, answer: bytes) -> None:
 @pytest.mark.parametrize("seconds", [1e-9, float("inf")])
 def test_any_patience_can_be_told_to_the_kernel(seconds: float) -> None:
     with socket.socket() as opened:
-        plain_http._waiting(opened, seconds)
+        _plain_http._waiting(opened, seconds)
         told = struct.unpack("@ll", opened.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16))
         assert told > (0, 0)
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import fsspec
 import lakebed
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.fs import workers
@@ -46,6 +48,40 @@ def test_workers_read_and_write(way: str, fs: Any, top: str, method: str) -> Non
     assert [fs.cat(f"{top}/out/{n}") for n in range(6)] == [bytes([n]) for n in range(6)]
     assert reader.read() == CONTENT[100:]  # this process's own is where it was
     reader.close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_map_style_data_set_in_the_workers_of_a_loader(
+    way: str, fs: Any, top: str, repo: lakebed.Repository, method: str
+) -> None:
+    """A process for each worker, the data set among its arguments: pickled, or inherited by a fork. Two epochs."""
+    for number in range(3):
+        pq.write_table(
+            pa.table({"x": range(number * 10, number * 10 + 10)}), f"{top}/t/{number}.parquet", filesystem=fs
+        )
+    dataset = workers.Rows(fs, f"{top}/t", repo.branch("main"), "t", 10)
+    assert dataset[29] == (29, 29, 29)  # the parent has read: pyarrow's threads and our connections are there
+    context: Any = multiprocessing.get_context(method)
+    results, queues = context.Queue(), [context.Queue() for _ in range(2)]
+    started = [context.Process(target=workers.load, args=(dataset, one, results), daemon=True) for one in queues]
+    for process in started:
+        process.start()
+    try:
+        for _ in range(2):
+            batches = [list(range(start, start + 5)) for start in range(0, len(dataset), 5)]
+            for number, batch in enumerate(batches):
+                queues[number % 2].put((number, batch))
+            found = {number: (pid, rows) for number, pid, rows in (results.get(timeout=60) for _ in batches)}
+            assert [found[n][1] for n in range(6)] == [[(row, row, row) for row in batch] for batch in batches]
+            assert {found[n][0] for n in range(6)} == {process.pid for process in started}
+    finally:
+        for one in queues:
+            one.put(None)
+        for process in started:
+            process.join(10)
+            process.kill()
+    assert [process.exitcode for process in started] == [0, 0]
+    assert dataset[0] == (0, 0, 0)  # and this process goes on
 
 
 def in_a_fork(work: Any) -> Any:

@@ -16,9 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import lakebed
-import lakebed._async.scan
 import lakebed._async.shipping
-import lakebed._sync.scan
 import lakebed._sync.shipping
 import numpy as np
 import pandas as pd
@@ -28,6 +26,7 @@ import pytest
 from lakebed import errors
 from lakebed._async import table_checks
 from lakebed._gateway import workspaces
+from lakebed._tables.ranged import Ranged
 from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door, unwrap
@@ -565,14 +564,13 @@ def test_files_of_this_machine_are_read_without_the_server(live: Any, monkeypatc
         assert await days(main) == {"mon": 1, "tue": 2, "wed": 3}
         assert len(set(asked)) == 3
 
-    for module in (lakebed._async.scan, lakebed._sync.scan):
-        read_at = module._read_at
+    fetch = Ranged._fetch
 
-        def watched(ref: Any, moved: Any, path: str, *place: Any, read_at: Any = read_at) -> Any:
-            asked.append(path)
-            return read_at(ref, moved, path, *place)
+    def watched(ranged: Ranged, path: str, *place: Any) -> Any:
+        asked.append(path)
+        return fetch(ranged, path, *place)
 
-        monkeypatch.setattr(module, "_read_at", watched)
+    monkeypatch.setattr(Ranged, "_fetch", watched)
     live(body)
 
 

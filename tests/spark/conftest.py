@@ -1,9 +1,10 @@
-"""One Spark session for all of these tests: two cores, three tries of a task, as a cluster would, and S3A."""
+"""One Spark session for all of these tests: two cores, three tries of a task, as a cluster would."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import lakebed_spark
 import pytest
@@ -13,14 +14,27 @@ from tests.spark import jars
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def s3a_jars(request: pytest.FixtureRequest) -> Path | jars.JarsMissingError | None:
+    """Where the jars of S3A lie, or why they could not be got; None when no test of this run opens `s3a://`."""
+    if not any("s3a" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        return None
+    try:
+        return jars.folder()
+    except jars.JarsMissingError as error:
+        return error
+
+
+@pytest.fixture(scope="session")
+def spark(
+    tmp_path_factory: pytest.TempPathFactory, s3a_jars: Path | jars.JarsMissingError | None
+) -> Iterator[SparkSession]:
     """The session. `local[2,3]`: plain `local[2]` never tries a task again (facts/pyspark.md 2.5)."""
     session = lakebed_spark.session(
         spark_master="local[2,3]",
         spark_ui_enabled=False,
         spark_driver_memory="2g",
         spark_driver_bindAddress="127.0.0.1",
-        **jars.s3a(),
+        **(jars.s3a(s3a_jars) if isinstance(s3a_jars, Path) else {}),
         spark_sql_shuffle_partitions=2,
         spark_sql_session_timeZone="UTC",
         spark_sql_warehouse_dir=str(tmp_path_factory.mktemp("warehouse")),
@@ -28,3 +42,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def s3a(spark: SparkSession, s3a_jars: Path | jars.JarsMissingError | None) -> SparkSession:
+    """The session, for tests that open `s3a://`: these alone fail where its jars are not to be had."""
+    if isinstance(s3a_jars, jars.JarsMissingError):
+        raise s3a_jars
+    return spark

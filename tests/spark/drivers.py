@@ -1,10 +1,12 @@
 """Drivers in processes of their own, for tests that kill them or start Spark otherwise.
 
 python -m tests.spark.drivers kill-before REPOSITORY
+python -m tests.spark.drivers in-a-bucket REPOSITORY MARKS
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -20,16 +22,19 @@ import lakebed
 import lakebed_spark
 import pyspark
 from lakebed_spark._java import use_java
+from pyspark.sql import SparkSession
 
+from tests.spark import jars
 from tests.support.server import RunningServer, clean_environment
 
 KEY = "nightly"
+_S3A = "LB_TEST_S3A"
 
 
-def start(server: RunningServer, *arguments: str) -> subprocess.Popen[str]:
-    """Begin one, with the server in its environment."""
+def start(server: RunningServer, *arguments: str, s3a: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    """Begin one, with the server, and settings of S3A, in its environment."""
     command = [sys.executable, "-m", "tests.spark.drivers", *arguments]
-    environment = clean_environment(**server.environment)
+    environment = clean_environment(**server.environment, **{_S3A: json.dumps(s3a or {})})
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
@@ -47,6 +52,11 @@ def finish(process: subprocess.Popen[str], seconds: float) -> str:
 
 def _kill(when: str, repository: str) -> None:
     """Write, and die at the commit: `before` or `after` it."""
+    spark = lakebed_spark.session(spark_master="local[1]", spark_ui_enabled=False, spark_driver_memory="1g")
+    _die(spark, when, f"lakebed://{repository}/main/t")
+
+
+def _die(spark: SparkSession, when: str, target: str) -> None:
     commit = lakebed.Workspace.commit
 
     def deadly(self: lakebed.Workspace, *arguments: Any, **options: Any) -> Any:
@@ -55,8 +65,7 @@ def _kill(when: str, repository: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     lakebed.Workspace.commit = deadly  # type: ignore[method-assign]
-    spark = lakebed_spark.session(spark_master="local[1]", spark_ui_enabled=False, spark_driver_memory="1g")
-    lakebed_spark.write(spark.range(100), f"lakebed://{repository}/main/t", key=KEY)
+    lakebed_spark.write(spark.range(100), target, key=KEY)
 
 
 @contextmanager
@@ -87,11 +96,23 @@ def _cluster(folder: str) -> Iterator[str]:
 def _speculate(repository: str, marks: str) -> None:
     """Write on a small cluster, where slow tasks are begun a second time: each attempt leaves a mark."""
     with _cluster(f"{marks}/cluster") as address:
-        _write_slowly(repository, marks, address)
+        spark = _hasty(address)
+        _write_slowly(spark, repository, marks)
+        spark.stop()
 
 
-def _write_slowly(repository: str, marks: str, address: str) -> None:
-    spark = lakebed_spark.session(
+def _in_a_bucket(repository: str, marks: str) -> None:
+    """The same with tasks that write into a bucket; then the driver writes once more, and dies before the commit."""
+    with _cluster(f"{marks}/cluster") as address:
+        settings = {f"spark_hadoop_{name}": value for name, value in json.loads(os.environ[_S3A]).items()}
+        spark = _hasty(address, **jars.s3a(jars.folder(), executors=True), **settings)
+        _write_slowly(spark, repository, marks)
+        _die(spark, "before", f"lakebed://{repository}/main/u")
+
+
+def _hasty(address: str, **settings: str) -> SparkSession:
+    """A session that soon begins a slow task once more."""
+    return lakebed_spark.session(
         spark_master=address,
         spark_ui_enabled=False,
         spark_driver_host="127.0.0.1",
@@ -103,8 +124,11 @@ def _write_slowly(repository: str, marks: str, address: str) -> None:
         spark_speculation_interval="100ms",
         spark_speculation_multiplier="1.01",
         spark_speculation_quantile="0.25",
+        **settings,
     )
 
+
+def _write_slowly(spark: SparkSession, repository: str, marks: str) -> None:
     def slow(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
@@ -119,12 +143,13 @@ def _write_slowly(repository: str, marks: str, address: str) -> None:
                     time.sleep(0.1)
 
     lakebed_spark.write(spark.range(0, 400, 1, 4).mapInPandas(slow, "id long"), f"lakebed://{repository}/main/t")
-    spark.stop()
 
 
 if __name__ == "__main__":
     verb, name, *more = sys.argv[1:]
     if verb == "speculate":
         _speculate(name, *more)
+    elif verb == "in-a-bucket":
+        _in_a_bucket(name, *more)
     else:
         _kill(verb.removeprefix("kill-"), name)

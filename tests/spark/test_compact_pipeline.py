@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import lakebed
@@ -74,6 +76,80 @@ def test_both_runners_write_the_same_files(table: lakebed.Repository, spark: Spa
         pipelines.compact(f"lakebed://{table.id}/{name}/t", spark=session, target_bytes=4000, lake=table._lake)
     assert list(table.ref("main").diff("other")) == []
     assert len(list(table.ref("main").list("t/"))) < 20
+
+
+@pytest.mark.parametrize("engine", ["here", "spark"])
+def test_rounds_that_hold_few_files_make_the_same(
+    repo: lakebed.Repository,
+    tmp_path: Path,
+    engine: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A tree of several ranges, gone through one after the other, and all at once."""
+    spark: SparkSession | None = request.getfixturevalue("spark") if engine == "spark" else None
+    module, main = sys.modules["lakebed_spark.pipelines.compact"], repo.branch("main")
+    with main.workspace("many") as work:
+        seed = work.put("seed.parquet", parquet(0))
+        rows = {
+            "path": [f"t/{number:04d}.parquet" for number in range(160)],
+            "physical_address": [seed.physical_address] * 160,
+            "checksum": [seed.checksum] * 160,
+            "size_bytes": pa.array([seed.size] * 160, pa.int64()),
+            "metadata": pa.array([[("pad", "z" * 60_000)]] * 160, pa.map_(pa.string(), pa.string())),
+        }
+        pq.write_table(pa.table(rows), tmp_path / "layer.parquet")
+        work.push_layer(tmp_path / "layer.parquet")
+    repo.branch("other").create("main")
+    looks: list[int] = []
+    groups = module._groups
+
+    def counted(run: Any, snapshot: Any, folder: str, pieces: Sequence[Any], sizes: tuple[int, int]) -> Any:
+        looks.append(len(pieces))
+        return groups(run, snapshot, folder, pieces, sizes)
+
+    monkeypatch.setattr(module, "_groups", counted)
+    monkeypatch.setattr(module, "_ROWS_PER_TASK", 50)
+    given: dict[str, Any] = {"spark": spark, "lake": repo._lake, "target_bytes": 30 * seed.size}
+    at_once = pipelines.compact(f"lakebed://{repo.id}/main/t", **given)
+    assert len(looks) == 1
+    ranges = looks.pop()
+    assert ranges > 1
+    by_round = pipelines.compact(f"lakebed://{repo.id}/other/t", memory_bytes=1, **given)
+    assert looks == [1] * ranges
+    assert (by_round.files, by_round.rows) == (at_once.files, at_once.rows) == (160, 1600)
+    assert [one.paths for one in by_round.groups] == [one.paths for one in at_once.groups]
+    assert list(repo.ref("main").diff("other")) == []
+
+
+def test_a_task_has_so_many_files(table: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, main = sys.modules["lakebed_spark.pipelines.compact"], table.branch("main")
+    monkeypatch.setattr(module, "_MOST_FILES", 4)
+    monkeypatch.setattr(module, "PATHS_SHOWN", 9)
+    report = pipelines.compact(main, small_bytes=5000, target_bytes=100_000, dry_run=True)
+    assert (report.files, [len(one.paths) for one in report.groups]) == (20, [4, 2, 2])
+    assert report.files_after == 6
+
+
+def test_a_task_that_fails_after_its_work_doubles_nothing(
+    table: lakebed.Repository, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, main, marks = sys.modules["lakebed_spark.pipelines.compact"], table.branch("main"), str(tmp_path)
+    before, join = sorted(ids(main, "t/dt=0/") + ids(main, "t/dt=1/")), module.join_group
+
+    def stumbling(task: Any) -> Any:
+        done, mark = join(task), Path(marks, task.files[0][0].replace("/", "-"))
+        if not mark.exists():
+            mark.touch()
+            raise OSError("stumbles")
+        return done
+
+    monkeypatch.setattr(module, "join_group", stumbling)
+    report = pipelines.compact(main, spark=spark, small_bytes=5000, target_bytes=100_000)
+    assert len(list(tmp_path.iterdir())) == report.files_after == 3
+    assert (report.files, report.rows) == (20, 200)
+    assert sorted(ids(main, "t/dt=0/") + ids(main, "t/dt=1/")) == before
+    assert list(table.workspaces()) == []
 
 
 def test_runs_of_one_schema_and_types_that_spark_writes(repo: lakebed.Repository) -> None:
@@ -151,6 +227,8 @@ def test_a_damaged_file_leaves_everything_as_it_was(table: lakebed.Repository) -
 def test_what_cannot_be_meant_is_refused(table: lakebed.Repository) -> None:
     with pytest.raises(lakebed.InvalidRequestError, match="target_bytes must be"):
         pipelines.compact(table.ref("main"), target_bytes=0)
+    with pytest.raises(lakebed.InvalidRequestError, match="memory_bytes must be"):
+        pipelines.compact(table.ref("main"), memory_bytes=0)
     with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch"):
         pipelines.compact(table.ref("main~0"))
     assert pipelines.compact(f"lakebed://{table.id}/main/nothing", lake=table._lake).files == 0

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 import lakebed
+import pyarrow as pa
 import pytest
 from lakebed_spark import pipelines
+from lakebed_spark.pipelines import _copies
 from pyspark.sql import SparkSession
 
 
@@ -102,7 +110,9 @@ def test_uncommitted_changes_are_left_alone(doubled: lakebed.Repository) -> None
     assert [row.path for row in main.uncommitted()] == ["a/2"]
 
 
-def test_checksums_that_prove_nothing_are_read_or_left(repo: lakebed.Repository, server: Any) -> None:
+def test_checksums_that_prove_nothing_are_read_or_left(
+    repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two uploads in parts may have one ETag and other bytes: only reading tells."""
     main = repo.branch("main")
     contents = {"p/0": b"A" * 50, "p/1": b"A" * 50, "p/2": b"B" * 50}
@@ -119,12 +129,150 @@ def test_checksums_that_prove_nothing_are_read_or_left(repo: lakebed.Repository,
         workspace.commit(scan=False)
     report = pipelines.dedupe(main)
     assert (report.copies, report.unverified, report.commit) == (0, 3, None)
-    done = pipelines.dedupe(main, verify="weak")
+    monkeypatch.setattr(sys.modules["lakebed_spark.pipelines.dedupe"], "_FILES_PER_TASK", 1)
+    seen: list[tuple[int, int]] = []
+    done = pipelines.dedupe(main, verify="weak", memory_bytes=1, progress=lambda *counts: seen.append(counts))
+    assert seen == [(1, 3), (2, 3), (3, 3)]  # a round for each task
     assert (done.groups, done.copies, done.shared, done.unverified) == (1, 1, 1, 0)
     assert done.largest[0].verified
     rows_now = addresses(main)
     assert rows_now["p/0"] == rows_now["p/1"] != rows_now["p/2"]
     assert {path: main.get(path) for path in contents} == contents
+
+
+OWN = "local://r"
+
+
+def scattered(own: str, elsewhere: str, seed: int) -> list[lakebed.ObjectInfo]:
+    """600 paths of 90 contents at 200 addresses in two places; some checksums are of parts."""
+    some, now = random.Random(seed), datetime(2026, 1, 1, tzinfo=UTC)
+    contents = [(f"{some.getrandbits(64):032x}{'-2' if n % 7 == 0 else ''}", some.randrange(1000)) for n in range(90)]
+    addresses = [(f"{some.choice((own, elsewhere))}/{n}", *some.choice(contents)) for n in range(200)]
+    rows = []
+    for number in range(600):
+        address, checksum, size = some.choice(addresses)
+        rows.append(
+            lakebed.ObjectInfo(f"{some.choice('abc')}/{number:04d}", size, checksum, now, physical_address=address)
+        )
+    return rows
+
+
+def judged(found: Iterable[lakebed.ObjectInfo], own: str) -> dict[str, Any]:
+    """What is to be said about entries, the plain way: everything in memory."""
+    by_content: dict[tuple[str, int], list[lakebed.ObjectInfo]] = defaultdict(list)
+    for row in found:
+        by_content[row.checksum, row.size].append(row)
+    several = {key: rows for key, rows in by_content.items() if len({row.physical_address for row in rows}) > 1}
+    strong = {key: rows for key, rows in several.items() if "-" not in key[0]}
+    kept = {
+        key: min(rows, key=lambda row: (not row.physical_address.startswith(own + "/"), row.path))
+        for key, rows in strong.items()
+    }
+    spare = {key: {row.physical_address for row in strong[key]} - {kept[key].physical_address} for key in strong}
+    largest = sorted(strong, key=lambda key: (-key[1] * len(spare[key]), *key))
+    freed = [key[1] for key, addresses in spare.items() for one in addresses if one.startswith(own + "/")]
+    return {
+        "groups": len(strong),
+        "copies": sum(map(len, spare.values())),
+        "bytes": sum(key[1] * len(addresses) for key, addresses in spare.items()),
+        "freeable_bytes": sum(freed),
+        "unverified": sum(len(rows) for key, rows in several.items() if key not in strong),
+        "keep": [kept[key].path for key in largest],
+        "moves": {
+            (row.path, kept[key].path)
+            for key in strong
+            for row in strong[key]
+            if row.physical_address != kept[key].physical_address
+        },
+    }
+
+
+def test_what_is_kept_is_what_the_plain_way_keeps() -> None:
+    """Data in the repository's own namespace and elsewhere; next to nothing is held in memory."""
+    rows = scattered(OWN, "s3://elsewhere", 7)
+    columns = {
+        "path": [row.path for row in rows],
+        "checksum": [row.checksum for row in rows],
+        "size": pa.array([row.size for row in rows], pa.int64()),
+        "physical_address": [row.physical_address for row in rows],
+    }
+    with _copies.Copies(OWN, 1) as copies:
+        copies.add(pa.table(columns).slice(at, 100) for at in range(0, 600, 100))
+        assert copies.find(read_weak=False, read_all=False) == 0
+        totals, moves = copies.settle(), list(copies.moves())
+        largest = list(copies.largest(100))
+    found = judged(rows, OWN)
+    assert totals.copies > 50
+    assert totals.freeable_bytes not in (0, totals.bytes)
+    seen = (totals.contents, totals.copies, totals.bytes, totals.freeable_bytes, totals.unverified)
+    assert seen == tuple(found[name] for name in ("groups", "copies", "bytes", "freeable_bytes", "unverified"))
+    assert [one.keep for one in largest] == found["keep"]
+    assert len(moves) == len(set(moves))
+    assert set(moves) == found["moves"]
+
+
+def test_both_runners_find_what_the_plain_way_finds(repo: lakebed.Repository, spark: SparkSession) -> None:
+    main, some = repo.branch("main"), random.Random(8)
+    main.put_many({f"{some.choice('abc')}/{number:03d}": b"x" * some.randrange(150) for number in range(300)})
+    main.copy(next(row.path for row in main.list("a/")), "b/shared")
+    main.commit("many")
+    reports = [pipelines.dedupe(main, spark=one, dry_run=True, memory_bytes=1) for one in (None, spark)]
+    assert reports[0] == reports[1]
+    found = judged((row for row in main.list() if isinstance(row, lakebed.ObjectInfo)), repo.info().storage_namespace)
+    assert reports[0].copies == found["copies"] > 50
+    assert [one.keep for one in reports[0].largest] == found["keep"]
+    assert {path for one in reports[0].largest for path in one.paths} == {path for path, _ in found["moves"]}
+
+
+def test_a_report_names_so_many_paths(doubled: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_copies, "PATHS_SHOWN", 1)
+    report = pipelines.dedupe(doubled.branch("main"))
+    assert [(one.paths, one.copies) for one in report.largest] == [(("a/1",), 2), (("c/y",), 1)]
+    assert report.shared == 3
+
+
+_MANY = """
+import resource, sys
+import pyarrow as pa
+from lakebed_spark.pipelines._copies import Copies
+
+def rows(start):
+    return pa.table({
+        "checksum": ["%032x" % (number // 2) for number in range(start, start + 10_000)],
+        "size": pa.array([1] * 10_000, pa.int64()),
+        "path": [f"{number:050d}" for number in range(start, start + 10_000)],
+        "physical_address": [f"s3://elsewhere/{number:050d}" for number in range(start, start + 10_000)],
+    })
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+with Copies("s3://own", 4 << 20) as copies:
+    copies.add(rows(start) for start in range(0, 20_000, 10_000))
+    before = peak()
+    copies.add(rows(start) for start in range(20_000, int(sys.argv[1]), 10_000))
+    copies.find(read_weak=False, read_all=False)
+    totals = copies.settle()
+    moves = sum(1 for _ in copies.moves())
+    print(totals.copies, moves, peak() - before)
+"""
+
+
+def test_memory_does_not_grow_with_the_duplicates() -> None:
+    """300,000 rows of 150 bytes and more, 45 MB as Arrow holds them and 120 MB as Python does, in 4 MiB."""
+    done = subprocess.run([sys.executable, "-c", _MANY, "300000"], capture_output=True, text=True, check=True)
+    copies, moves, grown = map(int, done.stdout.split())
+    assert (copies, moves) == (150_000, 150_000)
+    assert grown < 20, f"{grown} MiB more than with 20,000 rows"
+
+
+def test_a_full_disk_is_told() -> None:
+    row = {"checksum": ["0" * 32], "size": pa.array([1], pa.int64()), "path": ["x" * 9000], "physical_address": ["a"]}
+    with _copies.Copies("local://r", 1 << 20) as copies:
+        copies._base.execute("PRAGMA max_page_count = 10")
+        with pytest.raises(lakebed.ConfigurationError, match="TMPDIR") as caught:
+            copies.add([pa.table(row)] * 10)
+    assert "full" in str(caught.value)
 
 
 def test_what_cannot_be_meant_is_refused(doubled: lakebed.Repository) -> None:
@@ -134,3 +282,5 @@ def test_what_cannot_be_meant_is_refused(doubled: lakebed.Repository) -> None:
     assert pipelines.dedupe(doubled.ref("v1"), dry_run=True).copies == 3
     with pytest.raises(lakebed.InvalidRequestError, match="verify must be"):
         pipelines.dedupe(doubled.ref("main"), verify="some")  # type: ignore[arg-type]
+    with pytest.raises(lakebed.InvalidRequestError, match="memory_bytes must be"):
+        pipelines.dedupe(doubled.ref("main"), memory_bytes=0)

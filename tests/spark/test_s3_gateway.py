@@ -12,7 +12,7 @@ ROWS = 10_000
 
 
 @pytest.fixture
-def place(server: RunningServer, repo: lakebed.Repository, spark: SparkSession) -> str:
+def place(server: RunningServer, repo: lakebed.Repository, s3a: SparkSession) -> str:
     """`s3a://` of the branch main; the session is told how to come in, for this bucket alone."""
     settings = {
         "endpoint": server.endpoint,
@@ -23,7 +23,7 @@ def place(server: RunningServer, repo: lakebed.Repository, spark: SparkSession) 
         "secret.key": server.secret_access_key,
     }
     for name, value in settings.items():
-        spark.conf.set(f"fs.s3a.bucket.{repo.id}.{name}", value)
+        s3a.conf.set(f"fs.s3a.bucket.{repo.id}.{name}", value)
     return f"s3a://{repo.id}/main"
 
 

@@ -27,7 +27,7 @@ _STRATEGIES = {
 _SIDES = {"source": "source", "theirs": "source", "dest": "dest", "ours": "dest"}
 
 
-def _id_of(key: str) -> str:
+def id_of(key: str) -> str:
     """The mark of a commit that is made with a key: asking again must be the same request."""
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
@@ -44,7 +44,7 @@ def commit_asked(
     message: str, *, metadata: Mapping[str, str] | None, allow_empty: bool, date: int | None, key: str | None
 ) -> dict[str, Any]:
     """What a commit is asked for with, plainly or as a task. Its mark is made of the key, or is the key."""
-    mark = _id_of(key) if key else new_operation_id()
+    mark = id_of(key) if key else new_operation_id()
     return {
         "message": _checks.check_text(message, "commit message"),
         "metadata": marked(metadata, mark),
@@ -68,7 +68,7 @@ def merge_asked(
     if strategy not in _STRATEGIES:
         known = ", ".join(repr(name) for name in _STRATEGIES if name)
         raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
-    mark = _id_of(key) if key else new_operation_id()
+    mark = id_of(key) if key else new_operation_id()
     return {
         "message": _checks.check_text(message, "merge message"),
         "metadata": marked(metadata, mark),

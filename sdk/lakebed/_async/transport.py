@@ -24,6 +24,7 @@ from lakebed._async.outside import Outside
 from lakebed._compat.aio import sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
+from lakebed._lane import Lanes
 from lakebed._signed import Addresses
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
@@ -57,6 +58,9 @@ class Transport:
 
         self.addresses = Addresses()
         """Signed addresses to read at."""
+
+        self.lanes = Lanes(settings)
+        """The short way for ranges, for threads that read tables."""
 
         self._clients = Clients(partial(_new_client, settings))
 
@@ -100,6 +104,7 @@ class Transport:
 
     async def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
+        self.lanes.close()
         await self.outside.close()
         await self._clients.close()
 

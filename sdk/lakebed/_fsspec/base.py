@@ -18,10 +18,10 @@ from lakebed._async.opening import Opening
 from lakebed._async.ref import Ref
 from lakebed._fsspec.frozen import Frozen
 from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
-from lakebed._fsspec.lane import Lane
 from lakebed._fsspec.places import Place
 from lakebed._fsspec.shared import SharedFiles
 from lakebed._fsspec.workspaces import Workspaces
+from lakebed._lane import Lane
 from lakebed._signed import PROXIED
 from lakebed.errors import InvalidRequestError
 

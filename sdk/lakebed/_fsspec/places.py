@@ -92,6 +92,21 @@ def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundE
     )
 
 
+def directory(place: Place, inside: str, error: ObjectNotFoundError) -> ObjectNotFoundError:
+    """A directory is there, and no object. `inside` is one of those in it."""
+    return ObjectNotFoundError(
+        f"{place}: this is a directory, and only objects have a content: name one of those in it, such as {inside!r}; "
+        "ls() and find() show them",
+        kind="is_a_directory",
+        status=error.status,
+        request_id=error.request_id,
+        operation=error.operation,
+        repository=place.repository,
+        ref=place.ref,
+        path=place.path,
+    )
+
+
 def file_row(name: str, info: ObjectInfo) -> Row:
     """A file. An entry is never changed, only replaced: it was created when it was last modified."""
     return {

@@ -1,4 +1,4 @@
-"""The verbs of threads that would only wait for the event loop: they ask by the short lane. Over `writing` and `lane`.
+"""The verbs of threads that would only wait for the event loop: they ask by the short lane. Over `writing` and `_lane`.
 
 Whatever is not plain there goes the long way, which repeats, waits and explains.
 """
@@ -13,15 +13,15 @@ from typing import Any
 from lakebed import _checks
 from lakebed._async.outgoing import outgoing
 from lakebed._async.transfer import checked_metadata, compare
-from lakebed._fsspec.lane import LongWay
 from lakebed._fsspec.one_look import OneLook, caller, is_opening
 from lakebed._fsspec.places import Place, Row, file_row, folder_row, object_place, writable_place
-from lakebed._fsspec.plain_http import Block
 from lakebed._fsspec.reading import FOOTED, TAIL, Opened
 from lakebed._fsspec.shared import place_of
 from lakebed._fsspec.uploads import Held
 from lakebed._fsspec.writing import Writing
 from lakebed._gateway import objects
+from lakebed._lane import LongWay
+from lakebed._plain_http import Block
 from lakebed._source import Meter
 from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
 from lakebed.model import ObjectInfo

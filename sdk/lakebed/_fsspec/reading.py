@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
 
 from lakebed._fsspec.base import Base
-from lakebed._fsspec.places import Place, Row, file_row, folder_row, missing, object_place
+from lakebed._fsspec.places import Place, Row, directory, file_row, folder_row, missing, object_place
 from lakebed._fsspec.shared import read_file
 from lakebed._gateway import objects
-from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError
+from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
 from lakebed.model import ObjectInfo
 
 TAIL = 64 << 10
@@ -189,7 +190,16 @@ class Reading(Base):
                 return (await self._tail(place, -(start or 0)))[1]
             return await self._range(place, start or 0, end)
         except NotFoundError as error:
-            raise missing(place, error) from None
+            raise await self._no_object(place, error) from None
+
+    async def _no_object(self, place: Place, error: NotFoundError) -> ObjectNotFoundError:
+        """What to raise when there is no object to read: that it is a directory, if it is one."""
+        if isinstance(error, ObjectNotFoundError):
+            with suppress(LakebedError):
+                first = await self._ref(place).list(place.folder).first()
+                if first is not None:
+                    return directory(place, first.path, error)
+        return missing(place, error)
 
     async def _whole(self, place: Place) -> bytes:
         if await self._shared.has(self._repository(place)):
@@ -235,7 +245,7 @@ class Reading(Base):
                 return row, None, tail
             row = file_row(place.name, await self._stat(place))
         except NotFoundError as error:
-            raise missing(place, error) from None
+            raise await self._no_object(place, error) from None
         return row, await self._shared.find(self._repository(place), row), b""
 
     async def _read_exactly(self, path: str, start: int, length: int, checksum: str) -> bytes:

@@ -173,6 +173,11 @@ class RefObjects(Shown):
         """Whether all bytes are to come through the server: the variable LAKEBED_DATA_PATH may say so."""
         return wanted_path(None) == PROXIED
 
+    def _by_server(self) -> bool:
+        """Whether only the server can give the objects: a cloud store may give them itself."""
+        known = self.repository._shared
+        return self._reads_proxied() or (known is not None and known[0].startswith(("local://", "mem://")))
+
     def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
         """Exactly this range of the object that has this checksum."""
         return b"".join(collect(iter(self._download(path, start, length, checksum))))

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed import _progress
 from lakebed._compat.sync import ArrowStream, blocking, off_loop, run_in_thread
-from lakebed._files import RangeRaw
 from lakebed._sync.nearby import nearby
 from lakebed._tables.places import Place
 from lakebed.errors import ObjectNotFoundError
@@ -52,7 +50,7 @@ class Scan(ArrowStream):
         return f"<Scan {place_of(self._ref, self._path)}>"
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        opened = self._open()
+        opened = self._open(whole=True)
         batches = opened.batches()
         try:
             while (batch := run_in_thread(next, batches, None)) is not None:
@@ -72,7 +70,7 @@ class Scan(ArrowStream):
     def to_table(self) -> pa.Table:
         """All of it, as an Arrow table."""
         with _progress.counting(f"read {self._path}", self._progress) as tally:
-            return run_in_thread((self._open(tally.moved)).to_table)
+            return run_in_thread((self._open(tally.moved, whole=True)).to_table)
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it, as a DataFrame."""
@@ -84,25 +82,26 @@ class Scan(ArrowStream):
         """A pyarrow RecordBatchReader over it. Through the async door, read it in another thread."""
         import pyarrow as pa
 
-        opened = self._open()
+        opened = self._open(whole=True)
         return pa.RecordBatchReader.from_batches(opened.shown, off_loop(opened.batches()))
 
-    def _open(self, moved: Any = None) -> Opened:
+    def _open(self, moved: Any = None, *, whole: bool = False) -> Opened:
         self._wish.check()
-        return self._opened(files_of(self._ref, self._path, self._wish.format, self._wish.operation), moved)
+        files = files_of(self._ref, self._path, self._wish.format, self._wish.operation)
+        return self._opened(files, moved, whole=whole)
 
-    def _opened(self, found: Sequence[tuple[str, ObjectInfo]], moved: Any = None) -> Opened:
-        """Over files that are known already."""
+    def _opened(self, found: Sequence[tuple[str, ObjectInfo]], moved: Any = None, *, whole: bool = False) -> Opened:
+        """Over files that are known already. `whole`: their rows will be asked for, not only what footers tell."""
         from lakebed._tables import reading
+        from lakebed._tables.ranged import SMALL, SMALL_IF_WANTED, Ranged
 
-        place = place_of(self._ref, self._path)
-        read_at = blocking(partial(_read_at, self._ref, moved))
-
-        def opener(info: ObjectInfo) -> io.RawIOBase:
-            return RangeRaw(info.path, info.size, info.checksum, partial(read_at, info.path))
-
-        local = nearby(self._ref.repository)
-        files = [reading.File(info.path, below, partial(opener, info), local(info)) for below, info in found]
+        ref, place = self._ref, place_of(self._ref, self._path)
+        local = nearby(ref.repository)
+        lane = ref._transport.lanes.get() if ref._by_server() else None
+        small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
+        long_way = blocking(partial(_read_at, ref, moved))
+        ranged = Ranged((place.repository, place.ref), lane, long_way, moved, small=small)
+        files = [reading.File(info.path, below, partial(ranged.open, info), local(info)) for below, info in found]
         return run_in_thread(reading.Opened, place, files, self._wish)
 
 

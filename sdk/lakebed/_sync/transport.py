@@ -23,6 +23,7 @@ from lakebed import _config, _loopback, _retry
 from lakebed._compat.sync import sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
+from lakebed._lane import Lanes
 from lakebed._signed import Addresses
 from lakebed._sync.bodies import Body
 from lakebed._sync.clients import Clients
@@ -59,6 +60,9 @@ class Transport:
 
         self.addresses = Addresses()
         """Signed addresses to read at."""
+
+        self.lanes = Lanes(settings)
+        """The short way for ranges, for threads that read tables."""
 
         self._clients = Clients(partial(_new_client, settings))
 
@@ -102,6 +106,7 @@ class Transport:
 
     def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""
+        self.lanes.close()
         self.outside.close()
         self._clients.close()
 

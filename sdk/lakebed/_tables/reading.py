@@ -28,6 +28,9 @@ BATCH_ROWS = 1 << 16
 AHEAD_BYTES = 32 << 20
 """Of row groups, unpacked, that are fetched before they are asked for."""
 
+_AT_ONCE_BYTES = 8 << 20
+"""Of small row groups, unpacked, that one request fetches."""
+
 _MOST_AHEAD = 16
 _BATCHES_AHEAD = 2
 _WINDOW = 32
@@ -140,11 +143,11 @@ class Opened:
                 reader.close()
 
     def _scanner(self, fragments: Sequence[Any]) -> Any:
-        """Over a few files, row group by row group: Arrow would fetch whole files ahead."""
+        """Over a few files, some row groups at a time: Arrow would fetch whole files ahead."""
         ahead = _WINDOW
         if self._wish.format == "parquet":
-            fragments = [part for one in fragments for part in one.split_by_row_group(self._filter, self.schema)]
-            largest = max((group.total_byte_size for part in fragments for group in part.row_groups), default=1)
+            fragments = [part for one in fragments for part in self._runs(one)]
+            largest = max((_unpacked(part) for part in fragments), default=1)
             ahead = max(1, min(_MOST_AHEAD, AHEAD_BYTES // max(largest, 1)))
         return pads.FileSystemDataset(list(fragments), self.schema, self._format).scanner(
             columns=self.columns,
@@ -154,6 +157,22 @@ class Opened:
             fragment_readahead=ahead,
             use_threads=True,
         )
+
+    def _runs(self, fragment: Any) -> list[Any]:
+        """A file in pieces that are read at once: one large row group, or small ones that follow each other."""
+        runs: list[list[Any]] = []
+        held = 0
+        for part in fragment.split_by_row_group(self._filter, self.schema):
+            size = _unpacked(part)
+            if not runs or held + size > _AT_ONCE_BYTES:
+                runs.append([])
+                held = 0
+            runs[-1].append(part)
+            held += size
+        return [
+            run[0] if len(run) == 1 else fragment.subset(row_group_ids=[part.row_groups[0].id for part in run])
+            for run in runs
+        ]
 
     # opening
 
@@ -326,6 +345,11 @@ def _joined(schema: pa.Schema, partition_columns: pa.Schema) -> pa.Schema:
         if schema.get_field_index(field.name) < 0:
             schema = schema.append(field)
     return schema
+
+
+def _unpacked(part: Any) -> int:
+    """Bytes of the row groups of a part of a file, as they are in memory."""
+    return sum(group.total_byte_size for group in part.row_groups)
 
 
 def _line(error: BaseException) -> str:

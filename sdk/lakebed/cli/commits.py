@@ -129,6 +129,7 @@ _parent_option = click.option(
 @_parent_option
 @click.option("--allow-empty", is_flag=True, help="Also when nothing of it is left to take back.")
 @metadata_option("commit")
+@_key_option
 @pass_app
 def revert(
     app: App,
@@ -138,6 +139,7 @@ def revert(
     parent: int | None,
     allow_empty: bool,
     metadata: dict[str, str],
+    key: str | None,
 ) -> None:
     """Take back what a commit changed, as a new commit on a branch.
 
@@ -147,7 +149,7 @@ def revert(
     ref = same_repository(target, commit)
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
-        made = branch.revert(ref, message, parent=parent, allow_empty=allow_empty, metadata=metadata)
+        made = branch.revert(ref, message, parent=parent, allow_empty=allow_empty, metadata=metadata, key=key)
     output.say(app, _made(target, made), output.record(made))
 
 
@@ -157,9 +159,16 @@ def revert(
 @click.option("-m", "--message", default="", help="Another message than that of COMMIT.")
 @_parent_option
 @metadata_option("commit")
+@_key_option
 @pass_app
 def cherry_pick(
-    app: App, target: Location, commit: str, message: str, parent: int | None, metadata: dict[str, str]
+    app: App,
+    target: Location,
+    commit: str,
+    message: str,
+    parent: int | None,
+    metadata: dict[str, str],
+    key: str | None,
 ) -> None:
     """Apply what a commit changed to a branch, as a new commit.
 
@@ -169,7 +178,7 @@ def cherry_pick(
     ref = same_repository(target, commit)
     with app.lake() as lake:
         branch = lake.repository(target.repository).branch(target.ref)
-        made = branch.cherry_pick(ref, message, parent=parent, metadata=metadata)
+        made = branch.cherry_pick(ref, message, parent=parent, metadata=metadata, key=key)
     output.say(app, _made(target, made), output.record(made))
 
 

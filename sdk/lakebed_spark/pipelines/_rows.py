@@ -1,4 +1,4 @@
-"""All entries below a prefix as a table; on Spark as a DataFrame, which tasks read. Over `_entries`."""
+"""All entries below a prefix, table by table; on Spark as a DataFrame, which tasks read. Over `_entries`."""
 
 from __future__ import annotations
 
@@ -47,8 +47,25 @@ def frame_of(spark: SparkSession, snapshot: Snapshot, prefix: str, tasks: int) -
     return spark.range(0, len(blobs), 1, max(1, len(blobs))).mapInArrow(each, SCHEMA)
 
 
-def table_of(snapshot: Snapshot, prefix: str) -> pa.Table:
-    """The same in memory."""
-    tables = [rows for piece in snapshot.pieces(prefix, 1) for rows in Stretch(snapshot.store, piece).rows()]
-    empty = pa.schema([(name, pa.int64() if name == "size" else pa.string()) for name in NAMES])
-    return pa.concat_tables(tables) if tables else empty.empty_table()
+def tables_of(snapshot: Snapshot, prefix: str) -> Iterator[pa.Table]:
+    """The same in this process, a range at a time."""
+    for piece in snapshot.pieces(prefix, 1):
+        yield from Stretch(snapshot.store, piece).rows()
+
+
+def arriving(frame: DataFrame) -> Iterator[pa.Table]:
+    """The rows of a frame, one partition after another: the driver never holds more than one of them, of about 64 MB.
+
+    They are all worked out first, side by side, and wait on the disks of those who did: else one task would run after
+    the other.
+    """
+
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.record_batch({"rows": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+    for row in frame.hint("rebalance").mapInArrow(packed, "rows binary").toLocalIterator():
+        yield pa.ipc.open_stream(row["rows"]).read_all()

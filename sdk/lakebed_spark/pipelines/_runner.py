@@ -10,8 +10,9 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
@@ -34,6 +35,9 @@ R = TypeVar("R")
 
 Seen = Callable[[int, int], None]
 """Told how many tasks are done, of how many."""
+
+MEMORY = 64 << 20
+"""Bytes that a pipeline takes in the driver for what grows with the lake, unless told otherwise."""
 
 _PATIENCE = 1.0
 _UNTOLD = 8
@@ -65,6 +69,13 @@ class Runner(Protocol):
 def runner(spark: SparkSession | None) -> Runner:
     """The runner for a session; threads of this process where there is none."""
     return Here() if spark is None else OnSpark(spark)
+
+
+def rounds(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of so many: what is made of one can be forgotten before the next."""
+    source = iter(items)
+    while some := list(islice(source, size)):
+        yield some
 
 
 class Here:

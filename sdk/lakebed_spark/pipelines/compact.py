@@ -1,13 +1,14 @@
 """Compact: small Parquet files of each folder become few, in one commit. Rows and their order stay as they are.
 
 Tasks look for small files in stretches of the tree, then each group becomes one file: read, written and counted in
-bounded memory. Everything happens in a workspace on the commit that was looked at: whoever changes one of the files
-meanwhile makes the commit a conflict, and nothing is lost.
+bounded memory. The driver goes through the tree in rounds, and holds the small files of one. Everything happens in a
+workspace on the commit that was looked at: whoever changes one of the files meanwhile makes the commit a conflict, and
+nothing is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,13 @@ from lakebed.errors import CommitStateUnknownError, InvalidRequestError, Lakebed
 
 from lakebed_spark._access import Access, Place, Target, access_to, locate
 from lakebed_spark._marks import REWRITE_KEY
+from lakebed_spark.history.spans import of_prefix
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Piece
 from lakebed_spark.pipelines._entries import Snapshot, entries_of
 from lakebed_spark.pipelines._joining import join
 from lakebed_spark.pipelines._results import Compacted, CompactReport
-from lakebed_spark.pipelines._runner import Meter, Seen, runner
+from lakebed_spark.pipelines._runner import MEMORY, Meter, Runner, Seen, runner
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,9 +34,14 @@ TARGET = 128 << 20
 """Bytes that a file should have, unless told otherwise."""
 
 SHOWN = 1000
-"""Groups that a report names."""
+"""Groups that a report names, as long as they have no more than PATHS_SHOWN paths."""
+
+PATHS_SHOWN = 100_000
 
 _LIFETIME = 24 * 3600
+_ROWS_PER_TASK = 50_000
+_MOST_FILES = 20_000
+_FILE_BYTES = 512
 _ENDINGS = (".parquet", ".parq")
 
 File = tuple[str, int, str]
@@ -61,7 +68,7 @@ class Joining:
     workspace: str
     options: WorkspaceOptions
     commit_id: str
-    files: tuple[File, ...]
+    files: tuple[File, ...] = ()
 
 
 def compact(
@@ -72,6 +79,7 @@ def compact(
     small_bytes: int | None = None,
     dry_run: bool = False,
     message: str | None = None,
+    memory_bytes: int | None = None,
     lake: lakebed.Lake | None = None,
     progress: Seen | None = None,
 ) -> CompactReport:
@@ -79,7 +87,8 @@ def compact(
 
     Files below `small_bytes` (half of `target_bytes` by default) that stand side by side become files of about
     `target_bytes` (128 MiB); where their schemas differ, only runs of one schema do. Files whose names, or whose
-    folders' names, begin with `_` or `.` are left. `dry_run` only reports.
+    folders' names, begin with `_` or `.` are left. `dry_run` only reports. The tree is gone through in rounds, so that
+    what is known of small files takes about `memory_bytes` (64 MiB) here, and never less than 50,000 of them.
 
     Raises ConcurrentCommitError when one of the files was changed meanwhile, DirtyBranchError, ReadOnlyRefError,
     TableFormatError for a damaged file: then nothing was committed.
@@ -88,29 +97,36 @@ def compact(
     small = target_bytes // 2 if small_bytes is None else small_bytes
     if target_bytes < 1 or not 0 < small <= target_bytes:
         raise InvalidRequestError("target_bytes must be at least 1, and small_bytes between 1 and target_bytes")
+    memory_bytes = MEMORY if memory_bytes is None else memory_bytes
+    if memory_bytes < 1:
+        raise InvalidRequestError(f"memory_bytes must be at least 1, not {memory_bytes}")
     place, access = locate(target), access_to(target, lake)
     if not isinstance(place.writer(access.connect()), lakebed.Branch):
         raise place.read_only()
     snapshot = Snapshot.of(access, place.repository, place.ref)
     run, meter = runner(spark), Meter(f"compact {place}")
-    stretches = [
-        Looking(snapshot.store, piece, place.folder, target_bytes, small)
-        for piece in snapshot.pieces(place.folder, 4 * run.width)
-    ]
-    groups = [group for part in run.run(look, stretches) for group in part]
-    if dry_run or not groups:
+    rounds = _rounds(_pieces(snapshot, place.folder), memory_bytes // _FILE_BYTES)
+    found = (_groups(run, snapshot, place.folder, pieces, (target_bytes, small)) for pieces in rounds)
+    sums = _Sums()
+    if dry_run:
+        for groups in found:
+            sums.add(_planned(group) for group in groups)
         meter.close()
-        return _report(place, groups)
-    text = message or f"Compact {place}"
-    options = WorkspaceOptions(text, "rebase", _LIFETIME, base=snapshot.commit_id)
-    workspace = _open(access, place, new_id(), options)
+        return sums.report(place)
+    options = WorkspaceOptions(message or f"Compact {place}", "rebase", _LIFETIME, base=snapshot.commit_id)
+    joining = Joining(access, place, new_id(), options, snapshot.commit_id)
+    workspace = _open(joining)
+    tasks = 0
     try:
-        tasks = [Joining(access, place, workspace.workspace_id, options, snapshot.commit_id, group) for group in groups]
-        done = [one for part in run.run(join_group, tasks, progress or meter) for one in part]
-        commit = workspace.commit(metadata={REWRITE_KEY: "compact"}) if done else None
-        if commit is None:
+        for groups in found:
+            tasks += len(groups)
+            for part in run.run(join_group, [attrs.evolve(joining, files=group) for group in groups]):
+                sums.add(part)
+            (progress or meter)(tasks, tasks)
+        commit = workspace.commit(metadata={REWRITE_KEY: "compact"}) if sums.files else None
+        if tasks and commit is None:
             _drop(workspace)
-        return _done(place, done, commit)
+        return sums.report(place, commit)
     except CommitStateUnknownError:
         raise  # it may be committed yet
     except BaseException:
@@ -118,6 +134,34 @@ def compact(
         raise
     finally:
         meter.close()
+
+
+def _pieces(snapshot: Snapshot, folder: str) -> list[Piece]:
+    """Stretches of about as many entries each. They depend on the tree alone, and so do the groups."""
+    rows = sum(part.rows for part in snapshot.tree.within(of_prefix(folder)).ranges)
+    return snapshot.pieces(folder, rows // _ROWS_PER_TASK)
+
+
+def _rounds(pieces: Iterable[Piece], most: int) -> Iterator[list[Piece]]:
+    """Pieces of so many entries together, and never less than one piece."""
+    some: list[Piece] = []
+    total = 0
+    for piece in pieces:
+        rows = sum(part.rows for part in piece.tree.ranges)
+        if some and total + rows > most:
+            yield some
+            some, total = [], 0
+        some.append(piece)
+        total += rows
+    if some:
+        yield some
+
+
+def _groups(
+    run: Runner, snapshot: Snapshot, folder: str, pieces: Sequence[Piece], sizes: tuple[int, int]
+) -> list[tuple[File, ...]]:
+    found = run.run(look, [Looking(snapshot.store, piece, folder, *sizes) for piece in pieces])
+    return [group for part in found for group in part]
 
 
 def look(task: Looking) -> list[tuple[File, ...]]:
@@ -132,7 +176,7 @@ def look(task: Looking) -> list[tuple[File, ...]]:
                 continue
             here = file[0].rpartition("/")[0]
             is_small = file[1] < task.small
-            if here != folder or not is_small or size + file[1] > task.target:
+            if here != folder or not is_small or size + file[1] > task.target or len(group) == _MOST_FILES:
                 groups.append(tuple(group))
                 group, size, folder = [], 0, here
             if is_small:
@@ -145,13 +189,12 @@ def look(task: Looking) -> list[tuple[File, ...]]:
 def join_group(task: Joining) -> list[Compacted]:
     """Write what the files become into the workspace, and delete them there. Done twice, it is done once."""
     ref = task.access.connect().repository(task.branch.repository).ref(task.commit_id)
-    workspace = _open(task.access, task.branch, task.workspace, task.options)
-    return join(ref, workspace, task.files)
+    return join(ref, _open(task), task.files)
 
 
-def _open(access: Access, place: Place, found_id: str, options: WorkspaceOptions) -> lakebed.Workspace:
-    home = access.connect().repository(place.repository)
-    return lakebed.Workspace(home, f"{place.ref}+{found_id}", options)
+def _open(task: Joining) -> lakebed.Workspace:
+    home = task.access.connect().repository(task.branch.repository)
+    return lakebed.Workspace(home, f"{task.branch.ref}+{task.workspace}", task.options)
 
 
 def _drop(workspace: lakebed.Workspace) -> None:
@@ -164,27 +207,40 @@ def _is_data(below: str) -> bool:
     return below.endswith(_ENDINGS) and not hidden
 
 
-def _report(place: Place, groups: Sequence[tuple[File, ...]]) -> CompactReport:
-    shown = [
-        Compacted(group[0][0].rpartition("/")[0], tuple(path for path, _, _ in group), sum(file[1] for file in group))
-        for group in groups
-    ]
-    return _summed(place, shown, None, None)
-
-
-def _done(place: Place, done: Sequence[Compacted], commit: lakebed.Commit | None) -> CompactReport:
-    return _summed(place, done, sum(one.rows or 0 for one in done), commit)
-
-
-def _summed(
-    place: Place, groups: Sequence[Compacted], rows: int | None, commit: lakebed.Commit | None
-) -> CompactReport:
-    return CompactReport(
-        ref=str(place),
-        files=sum(len(one.paths) for one in groups),
-        files_after=len(groups),
-        bytes=sum(one.bytes for one in groups),
-        groups=tuple(groups[:SHOWN]),
-        rows=rows,
-        commit=commit,
+def _planned(group: tuple[File, ...]) -> Compacted:
+    return Compacted(
+        group[0][0].rpartition("/")[0], tuple(path for path, _, _ in group), sum(file[1] for file in group)
     )
+
+
+@attrs.define
+class _Sums:
+    """What a report tells, as the rounds go by."""
+
+    files: int = 0
+    files_after: int = 0
+    bytes: int = 0
+    rows: int = 0
+    shown: list[Compacted] = attrs.Factory(list)
+    named: int = 0
+
+    def add(self, groups: Iterable[Compacted]) -> None:
+        for one in groups:
+            self.files += len(one.paths)
+            self.files_after += 1
+            self.bytes += one.bytes
+            self.rows += one.rows or 0
+            if len(self.shown) < SHOWN and self.named + len(one.paths) <= PATHS_SHOWN:
+                self.shown.append(one)
+                self.named += len(one.paths)
+
+    def report(self, place: Place, commit: lakebed.Commit | None = None) -> CompactReport:
+        return CompactReport(
+            ref=str(place),
+            files=self.files,
+            files_after=self.files_after,
+            bytes=self.bytes,
+            groups=tuple(self.shown),
+            rows=self.rows if commit else None,
+            commit=commit,
+        )

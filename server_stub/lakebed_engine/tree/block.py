@@ -99,7 +99,7 @@ class Block:
         self._path = _Text(flat(rows.column("path")))
         self._deleted: bytes | None = None
         if "deleted" in rows.column_names:
-            self._deleted = flat(rows.column("deleted")).cast(pa.uint8()).to_numpy().tobytes()
+            self._deleted = flat(rows.column("deleted")).to_numpy(zero_copy_only=False).tobytes()
         self._columns: _Columns | None = None  # made when a row is first asked for: most pieces are only searched
 
     def seek(self, path: str) -> int:

@@ -7,13 +7,14 @@ engine says.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from lakebed_engine.operations.multiparts.chosen import SentPart
 from lakebed_engine.operations.multiparts.completing import Completed
 from lakebed_engine.operations.multiparts.records import Target, Upload
+from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import UploadRequest
 
 from lakebed_server.reply import Reply, empty
@@ -93,7 +94,7 @@ async def complete_multipart_upload(call: S3Call) -> Reply:
         checksum=_object_sum(call),
         size=_object_size(call),
     )
-    return await patiently(call, job, lambda done: _completed(call, done))
+    return await patiently(call, _told_as_amazon(job), lambda done: _completed(call, done))
 
 
 async def abort_multipart_upload(call: S3Call) -> Reply:
@@ -105,6 +106,15 @@ async def abort_multipart_upload(call: S3Call) -> Reply:
 def target_of(call: S3Call) -> Target:
     """The upload that a request is about."""
     return Target(call.ref, call.path, call.query["uploadId"])
+
+
+async def _told_as_amazon(job: Coroutine[Any, Any, Completed]) -> Completed:
+    try:
+        return await job
+    except InvalidRequestError as error:
+        if type(error) is InvalidRequestError:  # the object has another size than x-amz-mp-object-size says
+            raise S3Error("InvalidRequest", error.message) from None
+        raise
 
 
 def _completed(call: S3Call, done: Completed) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import errno
 import os
 from collections.abc import Callable
 
+from lakebed_engine.stores.objects import local_sync
 from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -39,6 +40,8 @@ class SystemCalls:
     writev = staticmethod(os.writev)
     copy_file_range = staticmethod(getattr(os, "copy_file_range", _no_copy))
     fsync = staticmethod(os.fsync)
+    fsync_all = staticmethod(local_sync.fsync_all)
+    """fsync many; answers what went wrong with each."""
     fdatasync = staticmethod(getattr(os, "fdatasync", os.fsync))  # macOS has no fdatasync
     writeback = staticmethod(_writeback())
     """Begin to write a file out. A journal then takes many files at the first fsync, not one at each."""

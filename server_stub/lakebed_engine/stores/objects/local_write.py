@@ -24,7 +24,9 @@ from lakebed_engine.vocabulary.errors import BlobExists, StoreError
 
 _BATCH = 16
 _WORKERS = 2
-"""Batches of one store at a time: while one waits for the disk the other fills."""
+"""Batches of one store at a time: while one waits for the disk the other fills. The second begins when it is full: two
+small ones would cost the disk twice what one does.
+"""
 
 
 class Put:
@@ -116,7 +118,7 @@ class Writer:
     def _start(self) -> None:
         """Begin to work on the queue, unless enough are at it."""
         with self._lock:
-            start = bool(self._queue) and self._active < _WORKERS
+            start = len(self._queue) > self._active * (_BATCH - 1) and self._active < _WORKERS
             self._active += start
         if start:
             self._threads.write(self._drain)
@@ -178,9 +180,7 @@ class Writer:
     def _work(self, batch: Sequence[Put]) -> None:
         try:
             self._each(batch, self._write)
-            if len(batch) > 1:
-                self._each(batch, self._begin_sync)
-            self._each(batch, self._sync)
+            self._sync_files([put for put in batch if put.fd >= 0 and put.open])
             self._publish(batch)
             self._sync_directories([put for put in batch if put.target])
         except Exception as error:
@@ -217,15 +217,20 @@ class Writer:
         if put.hashed:
             put.md5 = hashlib.md5(put.data, usedforsecurity=False).hexdigest()
 
-    def _begin_sync(self, put: Put) -> None:
-        if put.fd >= 0:
-            self.calls.writeback(put.fd)
+    def _sync_files(self, written: Sequence[Put]) -> None:
+        if len(written) == 1:
+            self._each(written, lambda put: self.calls.fsync(put.fd))
+        elif written:
+            for put in written:
+                self.calls.writeback(put.fd)
+            for put, error in zip(written, self.calls.fsync_all([put.fd for put in written]), strict=True):
+                if error is not None:
+                    put.error = store_error(error, "write", self.uri, put.key)
+        self._each(written, self._close)
 
-    def _sync(self, put: Put) -> None:
-        if put.fd >= 0:
-            self.calls.fsync(put.fd)
-            fd, put.fd = put.fd, -1
-            self.calls.close(fd)
+    def _close(self, put: Put) -> None:
+        fd, put.fd = put.fd, -1
+        self.calls.close(fd)
 
     def _publish(self, batch: Sequence[Put]) -> None:
         clashed: list[Put] = []

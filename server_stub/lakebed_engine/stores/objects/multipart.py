@@ -61,6 +61,18 @@ class Assembler(Protocol):
 
 
 @runtime_checkable
+class Numbering(Assembler, Protocol):
+    """Uploads whose parts clients write, too, each at a signed address: they know a part by its number only."""
+
+    async def put_numbered(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> str:
+        """Write a part as such a client does, in the place of an earlier one of its number; gives its ETag.
+
+        Raises as `put` of `Assembler`.
+        """
+        ...
+
+
+@runtime_checkable
 class Assembling(Protocol):
     """A store that may have uploads in parts of its own."""
 

@@ -13,7 +13,7 @@ from lakebed_engine.stores.objects.cloud_errors import error_of
 from lakebed_engine.stores.objects.cloud_keys import Place
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.multipart import StoredPart
-from lakebed_engine.stores.objects.part_sender import send
+from lakebed_engine.stores.objects.part_sender import Sent, send
 from lakebed_engine.stores.objects.signing import Part, PartUploads, ToWrite
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
 from lakebed_engine.vocabulary.ports import Ids
@@ -50,17 +50,26 @@ class SignedParts:
 
     async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
         """One PUT."""
+        told = self._told(number)
+        sent = await self._sent(key, upload, told, size, chunks)
+        handle = str(told) if self._azure else _etag(sent)
+        return StoredPart(number, size, sent.md5, handle)
+
+    async def put_numbered(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> str:
+        """One PUT. Azure gives blocks no ETag and asks for none: there it is the MD5."""
+        sent = await self._sent(key, upload, number, size, chunks)
+        return sent.md5 if self._azure else _etag(sent)
+
+    async def _sent(self, key: str, upload: str, told: int, size: int, chunks: AsyncIterable[bytes]) -> Sent:
         if self._azure and size > _AZURE_BLOCK:
             raise InvalidRequestError(f"a part of {size} bytes: az:// takes at most {_AZURE_BLOCK}; send smaller parts")
-        told = self._told(number)
         (request,) = await self._uploads.sign(key, upload, [told], _SECONDS)
         sent = await send(request, size, chunks, self._threads, self._silence)
         if sent.fault is not None:
             if sent.fault.code == "NoSuchUpload":
                 raise BlobNotFound(f"there is no such upload to {self._place.uri}/{key}")
             raise error_of(sent.fault, "write a part of", self._place, key)
-        handle = str(told) if self._azure else sent.headers.get("etag", "").strip('"')
-        return StoredPart(number, size, sent.md5, handle)
+        return sent
 
     async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> StoredPart | None:
         """Inside the store, where its ETag tells the MD5."""
@@ -89,3 +98,7 @@ class SignedParts:
         all have ten digits, since the names of a blob's blocks have one length.
         """
         return (10_000 + number) * 100_000 + int(self._ids.new()[:8], 16) % 100_000 if self._azure else number
+
+
+def _etag(sent: Sent) -> str:
+    return sent.headers.get("etag", "").strip('"')

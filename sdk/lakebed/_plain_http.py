@@ -1,6 +1,6 @@
 """The least of HTTP that a GET or a small upload needs: one request, one answer of a length that is told, one socket.
 
-Under `lane`, which takes whatever is not plain for a reason to go the long way. `http.client` reads the head of an
+Under `_lane`, which takes whatever is not plain for a reason to go the long way. `http.client` reads the head of an
 answer as if it were an e-mail: that takes as long as all the rest of a stat, and holds the interpreter meanwhile.
 """
 

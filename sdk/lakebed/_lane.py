@@ -1,8 +1,8 @@
 """The short way for small questions and ranges: one blocking request in the thread that asks.
 
-Beside the transport, over `plain_http`, for threads that would only wait for the event loop: a stat costs a quarter of
-the long way, and a range arrives in the buffer that it is handed out in. Only requests go here that may be sent twice,
-and only plain outcomes come back: a success, or a refusal that no repetition can change. Everything else is a
+Beside the transport, over `_plain_http`, for threads that would only wait for the event loop: a stat costs a quarter
+of the long way, and a range arrives in the buffer that it is handed out in. Only requests go here that may be sent
+twice, and only plain outcomes come back: a success, or a refusal that no repetition can change. Everything else is a
 `LongWay`: the caller then asks by the transport, which repeats, waits and explains.
 """
 
@@ -18,8 +18,9 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from lakebed import _loopback
 from lakebed._config import Settings
-from lakebed._fsspec.plain_http import Block, Connection, header_lines, request_of
+from lakebed._forks import ForkLock
 from lakebed._gateway import answers
+from lakebed._plain_http import Block, Connection, header_lines, request_of
 from lakebed._version import __version__
 from lakebed._wire import Answer, Call
 
@@ -31,6 +32,9 @@ _IDLE = 3.0
 _KEPT = 16
 _PLAIN = (400, 401, 403, 404, 409, 410, 416)
 
+
+_OF_OTHERS: list[Lane] = []
+"""Lanes of a parent process: closing them here would disturb it."""
 
 _PLAINLY = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
@@ -50,11 +54,11 @@ class Lane:
             {
                 "Host": self._address.netloc.rpartition("@")[2],
                 "Authorization": "Basic " + base64.b64encode(pair).decode(),
-                "User-Agent": f"lakebed-python/{__version__} fsspec",
+                "User-Agent": f"lakebed-python/{__version__} short",
             }
         )
         self._timeout = settings.timeout
-        self._process = os.getpid()
+        self.process = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[tuple[float, Connection]] = []
         self.is_open = not _loopback.takes_proxy(self._url)
@@ -88,7 +92,7 @@ class Lane:
             connection.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_process", 0) == os.getpid():
+        if getattr(self, "process", 0) == os.getpid():
             self.close()
 
     def _exchange(
@@ -134,6 +138,30 @@ class Lane:
                 self._idle.append((time.monotonic(), connection))
                 return
         connection.close()
+
+
+class Lanes:
+    """The lane of whichever process asks: a child that was forked gets its own, and leaves the parent's alone."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = ForkLock()
+        self._lane: Lane | None = None
+
+    def get(self) -> Lane:
+        """The lane of this process."""
+        with self._lock:
+            if self._lane is None or self._lane.process != os.getpid():
+                if self._lane is not None:
+                    _OF_OTHERS.append(self._lane)
+                self._lane = Lane(self._settings)
+            return self._lane
+
+    def close(self) -> None:
+        """Close what is idle here. Who asks afterwards goes the long way, which says that it is closed."""
+        lane = self.get()
+        lane.is_open = False
+        lane.close()
 
 
 def _query(params: Mapping[str, Any]) -> str:
