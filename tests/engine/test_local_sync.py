@@ -6,7 +6,7 @@ import errno
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,25 @@ def test_files_without_an_answer_are_not_on_disk(files: list[int], monkeypatch: 
     answers = local_sync.fsync_all(files[:2])
     assert [None if error is None else error.errno for error in answers] == [errno.EIO, errno.EIO]
     assert local_sync._idle == []
+
+
+def test_a_queue_that_takes_nothing_is_kept_and_the_files_are_synced_one_by_one(
+    files: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refusing(local_sync._Queue):
+        def __init__(self) -> None:
+            self.lost = False
+
+        def sync(self, fds: Sequence[int]) -> list[int]:
+            raise OSError(errno.EAGAIN, "all taken")
+
+    queue = Refusing()
+    synced: list[int] = []
+    monkeypatch.setattr(local_sync, "_idle", [queue])
+    monkeypatch.setattr(os, "fsync", synced.append)
+    assert local_sync.fsync_all(files[:3]) == [None] * 3
+    assert synced == files[:3]
+    assert local_sync._idle == [queue], "each refusal would leave a queue in the kernel"
 
 
 def test_a_forked_child_has_a_queue_of_its_own(files: list[int]) -> None:

@@ -103,19 +103,33 @@ if hasattr(os, "register_at_fork"):
 
 def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
     """fsync every file, and answer what went wrong with each. Blocks without the GIL."""
+    queue = _taken()
+    done = [] if queue is None else _sync_all(queue, fds)
+    if queue is not None and not queue.lost:
+        _idle.append(queue)  # also after it took nothing: nobody gives a queue back to the kernel
+    return done + [_fsync(fd) for fd in fds[len(done) :]]
+
+
+def _taken() -> _Queue | None:
+    """A queue for the caller alone; None where there is none to be had."""
+    try:
+        return _idle.pop() if _idle else _Queue()
+    except (OSError, IndexError):  # or another thread took the last one just now
+        return None
+
+
+def _sync_all(queue: _Queue, fds: Sequence[int]) -> list[OSError | None]:
+    """What became of the first of the files, as many as the kernel took."""
     done: list[OSError | None] = []
     try:
-        queue = _idle.pop() if _idle else _Queue()
-        while len(done) < len(fds):
+        while len(done) < len(fds) and not queue.lost:
             codes = queue.sync(fds[len(done) : len(done) + _MOST])
             if not codes:
                 break
             done += [OSError(code, os.strerror(code)) if code else None for code in codes]
-        if not queue.lost:
-            _idle.append(queue)
-    except (OSError, IndexError):
-        pass  # none to be had, or another thread took it: what is not synced yet is synced now
-    return done + [_fsync(fd) for fd in fds[len(done) :]]
+    except OSError:
+        pass  # it took none of these
+    return done
 
 
 def _fsync(fd: int) -> OSError | None:
