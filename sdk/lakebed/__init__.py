@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from lakebed._sync.scan import Scan
     from lakebed._sync.selection import Selection
     from lakebed._sync.tag import Tag
-    from lakebed._sync.task import Import, Task
+    from lakebed._sync.task import Dump, Import, Restore, Task
     from lakebed._sync.workspace import Workspace
     from lakebed._tables.results import ColumnChange, TableDiff
     from lakebed._uri import Location, parse_uri
+    from lakebed._wire import Answer
     from lakebed.errors import (
         AlreadyExistsError,
         AuthenticationError,
@@ -83,6 +84,8 @@ if TYPE_CHECKING:
         RefsDump,
         RepositoryInfo,
         ScanResult,
+        ServerInfo,
+        SessionToken,
         StagedAddress,
         TaskStatus,
         User,
@@ -92,6 +95,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessKey",
     "AlreadyExistsError",
+    "Answer",
     "AuthenticationError",
     "Branch",
     "Change",
@@ -109,6 +113,7 @@ __all__ = [
     "CorruptTransferError",
     "Diff",
     "DirtyBranchError",
+    "Dump",
     "Import",
     "IngestReport",
     "InvalidRequestError",
@@ -138,13 +143,16 @@ __all__ = [
     "RefsDump",
     "Repository",
     "RepositoryInfo",
+    "Restore",
     "Scan",
     "ScanResult",
     "SchemaDifference",
     "SchemaMismatchError",
     "Selection",
     "ServerError",
+    "ServerInfo",
     "ServerUnavailableError",
+    "SessionToken",
     "Settings",
     "StagedAddress",
     "TableDiff",
@@ -168,16 +176,19 @@ __all__ = [
 
 _MODULES = ("aio", "errors", "model")
 _HOMES = {
+    "Answer": "_wire",
     "Branch": "_sync.branch",
     "ConfigurationWarning": "_config",
     "ColumnChange": "_tables.results",
     "Diff": "_sync.diffs",
+    "Dump": "_sync.task",
     "Import": "_sync.task",
     "TableDiff": "_tables.results",
     "Lake": "_sync.lake",
     "Listing": "_sync.listing",
     "Location": "_uri",
     "Ref": "_sync.ref",
+    "Restore": "_sync.task",
     "Repository": "_sync.repository",
     "Settings": "_config",
     "Scan": "_sync.scan",
@@ -203,6 +214,8 @@ _HOMES = {
             "RefsDump",
             "RepositoryInfo",
             "ScanResult",
+            "ServerInfo",
+            "SessionToken",
             "StagedAddress",
             "TaskStatus",
             "User",

@@ -6,11 +6,15 @@ reach the wire: httpx folds `.` and `..` in a URL, so `refs/../objects` would be
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from lakebed.errors import InvalidRequestError
 
 MAX_PATH_BYTES = 1024
+_METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 
 
 def _encodable(text: str, what: str) -> bytes:
@@ -58,6 +62,24 @@ def check_metadata(metadata: dict[str, str] | None, what: str) -> dict[str, str]
         _encodable(key, f"a {what} metadata key")
         _encodable(value, f"the {what} metadata value of {key!r}")
     return checked
+
+
+def check_request(method: str, path: str, params: Mapping[str, str | Sequence[str]], body: Any) -> None:
+    """A request that is put together by hand: it stays below the API, and can be encoded."""
+    if method not in _METHODS:
+        raise InvalidRequestError(f"{method!r} is not one of {', '.join(_METHODS)}")
+    _encodable(path, "the path of the request")
+    if not path.startswith("/") or path.startswith("//") or {".", ".."} & set(path.split("/")):
+        raise InvalidRequestError(f"{path!r} is not what follows /api/v1, such as /repositories/sales")
+    if "?" in path or "#" in path:
+        raise InvalidRequestError(f"{path!r} has more than a path: pass parameters as params, and # as %23")
+    for key, value in params.items():
+        for text in (key, *([value] if isinstance(value, str) else value)):
+            _encodable(text, f"the parameter {key!r}")
+    try:
+        json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidRequestError(f"the body cannot be sent as JSON: {error}") from None
 
 
 def aware(moment: datetime) -> datetime:

@@ -6,6 +6,7 @@ I/O, so both doors share it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
@@ -39,6 +40,10 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     content: bytes = b""
+
+    def json(self) -> Any:
+        """What its JSON says; None without content. Raises ValueError when it is no JSON."""
+        return json.loads(self.content) if self.content else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,19 +17,21 @@ from lakebed._async.repository import Repository
 from lakebed._async.scan import Scan
 from lakebed._async.selection import Selection
 from lakebed._async.tag import Tag
-from lakebed._async.task import Import, Task
+from lakebed._async.task import Dump, Import, Restore, Task
 from lakebed._async.workspace import Workspace
 from lakebed._compat.aio_files import OpenFile
 
 __all__ = [
     "Branch",
     "Diff",
+    "Dump",
     "Import",
     "Lake",
     "Listing",
     "OpenFile",
     "Ref",
     "Repository",
+    "Restore",
     "Scan",
     "Selection",
     "Tag",

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from lakebed._about import ServerInfo, SessionToken
+
 if TYPE_CHECKING:
     from lakebed.errors import LakebedError
 
@@ -431,6 +433,8 @@ __all__ = [
     "RefsDump",
     "RepositoryInfo",
     "ScanResult",
+    "ServerInfo",
+    "SessionToken",
     "StagedAddress",
     "TaskStatus",
     "TransferProgress",

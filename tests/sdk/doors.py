@@ -16,7 +16,20 @@ API = ENDPOINT + "/api/v1"
 REPO = API + "/repositories/repo"
 QUICK = _retry.Policy(attempts=3, race_attempts=8, base=0.0, cap=0.0, longest_asked=0.0, settle_waits=(0.0, 0.0))
 
-_HANDLES = ("Lake", "Repository", "Ref", "Branch", "Tag", "Listing", "Diff", "Scan", "Workspace", "Selection")
+_HANDLES = (
+    "Lake",
+    "Repository",
+    "Ref",
+    "Branch",
+    "Tag",
+    "Listing",
+    "Diff",
+    "Scan",
+    "Workspace",
+    "Selection",
+    "Dump",
+    "Restore",
+)
 
 
 class Awaited:

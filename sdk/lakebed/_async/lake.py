@@ -5,9 +5,10 @@ Over the transport and the gateway; the door that users come in by. Making handl
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from lakebed import _checks, _config, _default, _uri
 from lakebed._async.listing import Listing
@@ -16,7 +17,8 @@ from lakebed._async.transport import Transport
 from lakebed._compat.aio import Door
 from lakebed._config import Settings
 from lakebed._gateway import keys, repositories, system
-from lakebed.model import AccessKey, RepositoryInfo, User
+from lakebed._wire import Answer
+from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, User
 
 
 class Lake(Door):
@@ -67,6 +69,40 @@ class Lake(Door):
     async def version(self) -> str:
         """The API level of the server, such as `1.60.0`. Raises AuthenticationError."""
         return await self._transport.call(system.version())
+
+    async def info(self) -> ServerInfo:
+        """What the server tells of itself: its API level, where storage namespaces may lie, what it can.
+
+        Raises AuthenticationError.
+        """
+        return await self._transport.call(system.info())
+
+    async def is_set_up(self) -> bool:
+        """Whether the server has an administrator; a Lakebed server sees to it before it answers. Needs no valid
+        credentials.
+        """
+        return await self._transport.call(system.is_set_up())
+
+    async def session_token(self) -> SessionToken:
+        """A token that stands for this connection's access key until it expires, for a tool that is to have no key.
+
+        It can do what the key can. Raises AuthenticationError.
+        """
+        settings = self.settings
+        return await self._transport.call(keys.login(settings.access_key_id, settings.secret_access_key))
+
+    async def request(
+        self, method: str, path: str, params: Mapping[str, str | Sequence[str]] | None = None, body: Any = None
+    ) -> Answer:
+        """Send one request of the REST API as it is, for what no verb is for; gives the answer, held in memory.
+
+        `path` is what follows `/api/v1`, its parts percent-encoded; `body` is sent as JSON. Only GET and HEAD are
+        repeated. Raises InvalidRequestError, the error that the answer stands for, and OutcomeUnknownError when it is
+        lost.
+        """
+        sent = dict(params or {})
+        _checks.check_request(method, path, sent, body)
+        return await self._transport.call(system.plain(method, path, sent, body))
 
     async def user(self) -> User:
         """The user that the credentials belong to. Raises AuthenticationError."""

@@ -11,8 +11,7 @@ from lakebed._async.branch import Branch
 from lakebed._async.listing import Listing
 from lakebed._async.ref import Ref
 from lakebed._async.tag import Tag
-from lakebed._async.task import Task
-from lakebed._async.tasks import ended
+from lakebed._async.task import Dump, Restore, Task
 from lakebed._async.workspace import Workspace
 from lakebed._compat.aio import Shown, gather
 from lakebed._gateway import commits, metadata, protection, refs, repositories, workspaces
@@ -218,20 +217,29 @@ class Repository(Shown):
 
     async def dump_refs(self) -> RefsDump:
         """Write commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
-        task_id = await self._transport.call(metadata.submit_dump(self.id))
-        state = await ended(self._transport, self.id, "", task_id)
-        if state.error is not None:
-            raise state.error
-        return await self._transport.call(metadata.dumped(self.id, task_id))
+        return await (await self.start_dump()).wait()
+
+    async def start_dump(self) -> Dump:
+        """Begin to do so, and do not wait. `dump_task` goes on with it, by its id."""
+        return self.dump_task(await self._transport.call(metadata.submit_dump(self.id)))
+
+    def dump_task(self, id: str) -> Dump:
+        """A handle to a dump that was begun, by its id."""
+        return Dump(self, id)
 
     async def restore_refs(self, refs: RefsDump) -> None:
         """Read a dump into this repository, which has no branches. Raises InvalidRequestError when it has, or when its
         storage namespace has no such dump; OutcomeUnknownError on a lost answer.
         """
-        task_id = await self._transport.call(metadata.submit_restore(self.id, refs))
-        state = await ended(self._transport, self.id, "", task_id)
-        if state.error is not None:
-            raise state.error
+        await (await self.start_restore(refs)).wait()
+
+    async def start_restore(self, refs: RefsDump) -> Restore:
+        """Begin to do so, and do not wait. `restore_task` goes on with it, by its id. Raises OutcomeUnknownError."""
+        return self.restore_task(await self._transport.call(metadata.submit_restore(self.id, refs)))
+
+    def restore_task(self, id: str) -> Restore:
+        """A handle to a restore that was begun, by its id."""
+        return Restore(self, id)
 
     def task(self, id: str) -> Task:
         """A handle to a task of this repository, by its id: of `branch.start_commit` or `branch.start_merge`."""

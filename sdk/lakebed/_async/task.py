@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lakebed import _checks
 from lakebed._async.tasks import ended, made
 from lakebed._compat.aio import sleep
-from lakebed._gateway import imports, tasks
-from lakebed.model import Commit, TaskStatus
+from lakebed._gateway import imports, metadata, tasks
+from lakebed.model import Commit, RefsDump, TaskStatus
 
 if TYPE_CHECKING:
     from lakebed._async.repository import Repository
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _FIRST_PAUSE, _PAUSE = 0.05, 2.0
 
 
-class Task:
-    """A handle to a commit or a merge that a server does in its own time. It is remembered for two days."""
+class _Background:
+    """What a server does in its own time, by its id."""
 
     __module__ = "lakebed.aio"
 
@@ -34,6 +34,19 @@ class Task:
     async def status(self) -> TaskStatus:
         """How far it is. Raises NotFoundError for one that is forgotten or never was."""
         return await self._transport.call(tasks.get(self.repository.id, self._ref, self.id, wait=0))
+
+    async def _ended(self) -> TaskStatus:
+        """It when it is over and well. Raises what it failed with."""
+        state = await ended(self._transport, self.repository.id, self._ref, self.id)
+        if state.error is not None:
+            raise state.error
+        return state
+
+
+class Task(_Background):
+    """A handle to a commit or a merge that a server does in its own time. It is remembered for two days."""
+
+    __module__ = "lakebed.aio"
 
     async def wait(self) -> Commit:
         """Wait until it is over; gives its commit. Raises what it failed with, and NotFoundError."""
@@ -67,3 +80,24 @@ class Import(Task):
     async def cancel(self) -> None:
         """Give it up: it commits nothing any more. Raises ConflictError when it is over, OutcomeUnknownError."""
         await self._transport.call(imports.cancel(self.repository.id, self._ref, self.id))
+
+
+class Dump(_Background):
+    """A handle to a dump of commits, branches and tags. It is remembered for two days."""
+
+    __module__ = "lakebed.aio"
+
+    async def wait(self) -> RefsDump:
+        """Wait until it is over; gives what `restore_refs` takes. Raises what it failed with, and NotFoundError."""
+        await self._ended()
+        return await self._transport.call(metadata.dumped(self.repository.id, self.id))
+
+
+class Restore(_Background):
+    """A handle to a restore from such a dump. It is remembered for two days."""
+
+    __module__ = "lakebed.aio"
+
+    async def wait(self) -> None:
+        """Wait until it is over. Raises what it failed with, and NotFoundError."""
+        await self._ended()

@@ -17,6 +17,7 @@ from lakebed.model import (
     Page,
     RefInfo,
     RepositoryInfo,
+    ServerInfo,
     User,
     WorkspaceInfo,
 )
@@ -124,6 +125,23 @@ def change(row: models.Diff) -> Change:
     """A row of a diff."""
     size = number(row.size_bytes) if isinstance(row.size_bytes, int) else None
     return Change(text(row.type_), text(row.path), row.path_type == "common_prefix", size)
+
+
+def server(row: models.Config) -> ServerInfo:
+    """What a server tells of itself. What it leaves out, it does not have."""
+    version, storage, able = row.version_config, row.storage_config, row.capabilities_config
+    if not storage:
+        raise TypeError("the settings say nothing of the store")
+    return ServerInfo(
+        api_level=text(version.version, "") if version else "",
+        storage=text(storage.blockstore_type),
+        namespace_prefix=text(storage.default_namespace_prefix, ""),
+        namespace_pattern=text(storage.blockstore_namespace_validity_regex),
+        import_pattern=text(storage.import_validity_regex) if storage.import_support else "",
+        signs=bool(storage.pre_sign_support),
+        signs_uploads=bool(able and able.presigned_uploads),
+        workspaces=bool(able and able.workspaces),
+    )
 
 
 def user(row: models.CurrentUser) -> User:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, clean, reads, reads_page
 from lakebed._wire import Call, Subject
-from lakebed.model import AccessKey, Page
+from lakebed.model import AccessKey, Page, SessionToken
 
 if TYPE_CHECKING:
     from lakebed_api.models import Credentials
@@ -33,6 +33,18 @@ def create(user: str) -> Call[AccessKey]:
 
     kwargs = create_credentials._get_kwargs(user)
     return call("createCredentials", kwargs, reads(CredentialsWithSecret.from_dict, read), Subject(), success=201)
+
+
+def login(key_id: str, secret: str) -> Call[SessionToken]:
+    """Get a token for a key. Each is another one, and none is kept, so asking twice does no harm."""
+    from lakebed_api.api.auth import login as login_
+    from lakebed_api.models import AuthenticationToken, LoginInformation
+
+    def read(given: AuthenticationToken) -> SessionToken:
+        return SessionToken(convert.text(given.token), convert.moment(given.token_expiration))
+
+    kwargs = login_._get_kwargs(body=LoginInformation(access_key_id=key_id, secret_access_key=secret))
+    return call("login", kwargs, reads(AuthenticationToken.from_dict, read), Subject(), repeat="safe")
 
 
 def get(user: str, key_id: str) -> Call[AccessKey]:

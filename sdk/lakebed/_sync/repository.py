@@ -16,8 +16,7 @@ from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
 from lakebed._sync.ref import Ref
 from lakebed._sync.tag import Tag
-from lakebed._sync.task import Task
-from lakebed._sync.tasks import ended
+from lakebed._sync.task import Dump, Restore, Task
 from lakebed._sync.workspace import Workspace
 from lakebed._workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
@@ -220,20 +219,29 @@ class Repository(Shown):
 
     def dump_refs(self) -> RefsDump:
         """Write commits, branches and tags to the storage namespace: `restore_refs` reads them from a copy of it."""
-        task_id = self._transport.call(metadata.submit_dump(self.id))
-        state = ended(self._transport, self.id, "", task_id)
-        if state.error is not None:
-            raise state.error
-        return self._transport.call(metadata.dumped(self.id, task_id))
+        return (self.start_dump()).wait()
+
+    def start_dump(self) -> Dump:
+        """Begin to do so, and do not wait. `dump_task` goes on with it, by its id."""
+        return self.dump_task(self._transport.call(metadata.submit_dump(self.id)))
+
+    def dump_task(self, id: str) -> Dump:
+        """A handle to a dump that was begun, by its id."""
+        return Dump(self, id)
 
     def restore_refs(self, refs: RefsDump) -> None:
         """Read a dump into this repository, which has no branches. Raises InvalidRequestError when it has, or when its
         storage namespace has no such dump; OutcomeUnknownError on a lost answer.
         """
-        task_id = self._transport.call(metadata.submit_restore(self.id, refs))
-        state = ended(self._transport, self.id, "", task_id)
-        if state.error is not None:
-            raise state.error
+        (self.start_restore(refs)).wait()
+
+    def start_restore(self, refs: RefsDump) -> Restore:
+        """Begin to do so, and do not wait. `restore_task` goes on with it, by its id. Raises OutcomeUnknownError."""
+        return self.restore_task(self._transport.call(metadata.submit_restore(self.id, refs)))
+
+    def restore_task(self, id: str) -> Restore:
+        """A handle to a restore that was begun, by its id."""
+        return Restore(self, id)
 
     def task(self, id: str) -> Task:
         """A handle to a task of this repository, by its id: of `branch.start_commit` or `branch.start_merge`."""

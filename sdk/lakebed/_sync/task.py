@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from lakebed import _checks
 from lakebed._compat.sync import sleep
-from lakebed._gateway import imports, tasks
+from lakebed._gateway import imports, metadata, tasks
 from lakebed._sync.tasks import ended, made
-from lakebed.model import Commit, TaskStatus
+from lakebed.model import Commit, RefsDump, TaskStatus
 
 if TYPE_CHECKING:
     from lakebed._sync.repository import Repository
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _FIRST_PAUSE, _PAUSE = 0.05, 2.0
 
 
-class Task:
-    """A handle to a commit or a merge that a server does in its own time. It is remembered for two days."""
+class _Background:
+    """What a server does in its own time, by its id."""
 
     __module__ = "lakebed"
 
@@ -36,6 +36,19 @@ class Task:
     def status(self) -> TaskStatus:
         """How far it is. Raises NotFoundError for one that is forgotten or never was."""
         return self._transport.call(tasks.get(self.repository.id, self._ref, self.id, wait=0))
+
+    def _ended(self) -> TaskStatus:
+        """It when it is over and well. Raises what it failed with."""
+        state = ended(self._transport, self.repository.id, self._ref, self.id)
+        if state.error is not None:
+            raise state.error
+        return state
+
+
+class Task(_Background):
+    """A handle to a commit or a merge that a server does in its own time. It is remembered for two days."""
+
+    __module__ = "lakebed"
 
     def wait(self) -> Commit:
         """Wait until it is over; gives its commit. Raises what it failed with, and NotFoundError."""
@@ -69,3 +82,24 @@ class Import(Task):
     def cancel(self) -> None:
         """Give it up: it commits nothing any more. Raises ConflictError when it is over, OutcomeUnknownError."""
         self._transport.call(imports.cancel(self.repository.id, self._ref, self.id))
+
+
+class Dump(_Background):
+    """A handle to a dump of commits, branches and tags. It is remembered for two days."""
+
+    __module__ = "lakebed"
+
+    def wait(self) -> RefsDump:
+        """Wait until it is over; gives what `restore_refs` takes. Raises what it failed with, and NotFoundError."""
+        self._ended()
+        return self._transport.call(metadata.dumped(self.repository.id, self.id))
+
+
+class Restore(_Background):
+    """A handle to a restore from such a dump. It is remembered for two days."""
+
+    __module__ = "lakebed"
+
+    def wait(self) -> None:
+        """Wait until it is over. Raises what it failed with, and NotFoundError."""
+        self._ended()

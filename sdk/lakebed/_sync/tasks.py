@@ -9,7 +9,7 @@ from __future__ import annotations
 from lakebed._gateway import tasks
 from lakebed._sync.transport import Transport
 from lakebed._wire import Call
-from lakebed.errors import ProtocolError
+from lakebed.errors import InvalidRequestError, ProtocolError
 from lakebed.model import Commit, TaskStatus
 
 
@@ -31,6 +31,12 @@ def made(repository: str, ref: str, state: TaskStatus) -> Commit:
     """The commit of a task that is over. Raises the error that it ended with."""
     if state.commit is not None:
         return state.commit
+    if state.operation in ("dump", "restore") and state.error is None:
+        raise InvalidRequestError(
+            f"task {state.id} of {repository} is a {state.operation}, which makes no commit: "
+            f"`repo.{state.operation}_task` waits for it, and so does `lakebed repo {state.operation} --task`",
+            repository=repository,
+        )
     raise state.error or ProtocolError(
         f"task {state.id} of {repository} is over without a commit and without an error", repository=repository, ref=ref
     )

@@ -1,4 +1,4 @@
-"""`lakebed config show`: which settings are in force, and where each came from.
+"""`lakebed config`: which settings are in force, and where each came from; and what the server tells of itself.
 
 The client's are this package's own. The server's come through the entry point group `lakebed.settings`, since the SDK
 never imports the server: a function of the path of a YAML file that gives rows of key, value and source.
@@ -43,6 +43,36 @@ def show(app: App, *, path: str | None) -> None:
     lines += ["", "server", *_table(server)] if server else []
     report = {"client": client, "problem": problem or None, "server": server}
     output.show(app, "\n".join(lines), report)
+
+
+@config.command()
+@pass_app
+def server(app: App) -> None:
+    """Show what the server tells of itself: its API level, where storage namespaces may lie, what it can.
+
+    \b
+    Example: lakebed config server
+    """
+    with app.lake() as lake:
+        info, ready = lake.info(), lake.is_set_up()
+    text = output.table(
+        [
+            ("API level", info.api_level),
+            ("set up", _yes(ready)),
+            ("storage", info.storage),
+            ("new namespaces below", output.shown(info.namespace_prefix)),
+            ("namespaces match", output.shown(info.namespace_pattern)),
+            ("imports match", output.shown(info.import_pattern) or "nothing: they are off"),
+            ("signed addresses", _yes(info.signs)),
+            ("signed uploads", _yes(info.signs_uploads)),
+            ("workspaces", _yes(info.workspaces)),
+        ]
+    )
+    output.show(app, text, output.record(info) | {"set_up": ready})
+
+
+def _yes(so: bool) -> str:
+    return "yes" if so else "no"
 
 
 def client_rows(app: App) -> tuple[list[dict[str, Any]], str]:

@@ -74,5 +74,19 @@ def delete(app: App, found_id: str, yes: bool) -> None:
     output.say(app, f"Access key {output.shown(found_id)} does not work any more.", {"deleted": found_id})
 
 
+@key.command()
+@pass_app
+def token(app: App) -> None:
+    """Print a token that stands for your access key for a while, for `Authorization: Bearer`. Keep it secret.
+
+    \b
+    Example: lakebed key token
+    """
+    with app.lake() as lake:
+        given = lake.session_token()
+    output.note(app, f"It works until {output.when(given.expires)}.")
+    output.show(app, given.token, {"token": given.token, **output.record(given)})
+
+
 def _line(row: AccessKey) -> str:
     return f"{row.id}  {output.when(row.created)}"

@@ -42,6 +42,7 @@ _VERBS = {
     "import": "tasks",
     "task": "tasks",
     "key": "keys",
+    "api": "api",
     "config": "configuration",
     "doctor": "doctor",
 }

@@ -15,6 +15,10 @@ from lakebed import Commit, Location, RangeInfo, RefsDump
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, OBJECT, REF, REPOSITORY
+from lakebed.cli.tasks import begun
+
+_no_wait = click.option("--no-wait", is_flag=True, help="Begin it, print its id, and end.")
+_task = click.option("--task", metavar="ID", help="Wait for one that was begun with --no-wait.")
 
 
 @click.command(cls=Verb)
@@ -67,33 +71,58 @@ def describe(app: App, target: Location, metadata: dict[str, str]) -> None:
 
 @click.command(cls=Verb)
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
+@_no_wait
+@_task
 @pass_app
-def dump(app: App, repository: Location) -> None:
+def dump(app: App, repository: Location, no_wait: bool, task: str | None) -> None:
     """Write all commits, branches and tags to the repository's bucket; `repo restore` reads them from a copy of it.
 
     \b
     Example: lakebed repo dump sales
     """
     with app.lake() as lake:
-        made = lake.repository(repository.repository).dump_refs()
+        there = lake.repository(repository.repository)
+        started = there.dump_task(task) if task else there.start_dump()
+        if no_wait:
+            begun(app, started, "dump", f"lakebed repo dump {repository.repository} --task")
+            return
+        made = started.wait()
     text = output.table([("commits", made.commits), ("tags", made.tags), ("branches", made.branches)])
     output.show(app, text, output.record(made))
 
 
 @click.command(cls=Verb)
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
-@click.option("--commits", required=True, metavar="ID", help="What `repo dump` told of the commits.")
-@click.option("--tags", required=True, metavar="ID", help="Of the tags.")
-@click.option("--branches", required=True, metavar="ID", help="Of the branches.")
+@click.option("--commits", metavar="ID", help="What `repo dump` told of the commits.")
+@click.option("--tags", metavar="ID", help="Of the tags.")
+@click.option("--branches", metavar="ID", help="Of the branches.")
+@_no_wait
+@_task
 @pass_app
-def restore(app: App, repository: Location, commits: str, tags: str, branches: str) -> None:
+def restore(
+    app: App,
+    repository: Location,
+    commits: str | None,
+    tags: str | None,
+    branches: str | None,
+    no_wait: bool,
+    task: str | None,
+) -> None:
     """Read a dump into a bare repository over a copy of the bucket.
 
     \b
     Example: lakebed repo restore sales-copy --commits 1f… --tags 9c… --branches 7a…
     """
+    given = [text for text in (commits, tags, branches) if text]
+    if len(given) != (0 if task else 3):
+        raise click.UsageError("Say --commits, --tags and --branches; or --task alone.")
     with app.lake() as lake:
-        lake.repository(repository.repository).restore_refs(RefsDump(commits, tags, branches))
+        there = lake.repository(repository.repository)
+        started = there.restore_task(task) if task else there.start_restore(RefsDump(*given))
+        if no_wait:
+            begun(app, started, "restore", f"lakebed repo restore {repository.repository} --task")
+            return
+        started.wait()
     output.say(app, f"Commits, branches and tags of {repository.repository} are restored.", {"restored": True})
 
 

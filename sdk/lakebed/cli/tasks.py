@@ -13,7 +13,7 @@ from lakebed.cli.app import App, Noun, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, REPOSITORY
 
 if TYPE_CHECKING:
-    from lakebed import Location, Task, TaskStatus
+    from lakebed import Dump, Location, Restore, Task, TaskStatus
 
 
 @click.group(cls=Noun)
@@ -50,7 +50,7 @@ def wait(app: App, repository: Location, found_id: str) -> None:
     output.say(app, f"Done: {made.id}", output.record(made))
 
 
-def begun(app: App, started: Task, what: str, how: str) -> None:
+def begun(app: App, started: Task | Dump | Restore, what: str, how: str) -> None:
     """Tell the id of what was begun, and how to go on."""
     output.say(app, f"The {what} is begun: {started.id}\n`{how} {started.id}` waits for it.", {"id": started.id})
 
