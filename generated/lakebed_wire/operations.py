@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "46df63f7d77079893c6d13fe57b9309bf58e59d017c31552ee331bcf667d3d71"
+SPEC_DIGEST: Final = "3c5e2ca277b76909f1e5e8d8028fec4caee50bbe0889e245f75c45409209d428"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -88,7 +88,7 @@ def sync_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Make the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409, unless that was switched off.
+     The server does so itself when it starts, so this is refused with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -119,7 +119,7 @@ def sync(
 ) -> CredentialsWithSecret | Error | None:
     """Make the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409, unless that was switched off.
+     The server does so itself when it starts, so this is refused with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -145,7 +145,7 @@ async def asyncio_detailed(
 ) -> Response[CredentialsWithSecret | Error]:
     """Make the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409, unless that was switched off.
+     The server does so itself when it starts, so this is refused with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -174,7 +174,7 @@ async def asyncio(
 ) -> CredentialsWithSecret | Error | None:
     """Make the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409, unless that was switched off.
+     The server does so itself when it starts, so this is refused with 409.
 
     Args:
         body (Setup): The first administrator.
