@@ -1074,6 +1074,41 @@ def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
     assert run(keys(local)) == ["child", "parent"]
 
 
+def test_a_fork_in_the_middle_of_a_put_leaves_it_to_the_parent(local: LocalObjects, root: Path) -> None:
+    process = child(
+        root,
+        """
+        import threading, warnings
+        warnings.simplefilter("ignore")
+        begun, go_on = threading.Event(), threading.Event()
+        fsync = store._writer.calls.fsync
+        def slow(fd):
+            begun.set()
+            go_on.wait()
+            fsync(fd)
+        store._writer.calls.fsync = slow
+        work = threading.Thread(target=lambda: asyncio.run(store.put("parent", b"1")))
+        work.start()
+        begun.wait()
+        pid = os.fork()
+        if pid == 0:
+            store._writer.calls.fsync = fsync
+            asyncio.run(store.put("child", b"2"))
+            os._exit(0)
+        print(os.waitpid(pid, 0)[1])
+        go_on.set()
+        work.join()
+        """,
+    )
+    try:
+        output, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert output == "0\n"
+    assert run(keys(local)) == ["child", "parent"]
+
+
 # --- the registry ----------------------------------------------------------------------------------------------
 
 

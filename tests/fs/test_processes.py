@@ -7,6 +7,7 @@ workers that it starts, or to fork them with everything open.
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import pickle
 import signal
@@ -29,6 +30,12 @@ METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.pa
 
 def pool(method: str) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method))
+
+
+@pytest.fixture(autouse=True)
+def _fresh_forkserver() -> None:
+    """One that runs already has the environment of the test that began it."""
+    multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("method", METHODS)

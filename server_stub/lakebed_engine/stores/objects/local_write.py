@@ -93,6 +93,10 @@ class Writer:
         self._places = places
         self.calls = calls
         self._threads = threads
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
         self._queue: deque[Put] = deque()
         self._lock = threading.Lock()
         self._active = 0
@@ -103,6 +107,8 @@ class Writer:
         A cancelled put is not made visible, unless the cancel comes while its name is being written: then it is whole.
         Either way nothing works on it any more when CancelledError is raised.
         """
+        if self._pid != os.getpid():  # a forked child has none of its parent's threads: what they do is no work of its
+            self._begin()
         self._queue.append(put)
         # not at once: what others on this loop are about to put goes into the same batch
         asyncio.get_running_loop().call_soon(self._start)
@@ -170,10 +176,10 @@ class Writer:
         try:
             self._work(batch)
         finally:
-            _report(batch)
             with self._lock:
                 again = bool(self._queue)
                 self._active -= not again
+            _report(batch)  # last: whoever hears of it may fork at once
             if again:
                 self._threads.write(self._drain)  # at the pool's end, so that stores take turns
 
