@@ -128,6 +128,7 @@ def _quiet(world: World) -> None:
     actor = Actor(world, "last", engine, random.Random(0), "main")
 
     async def last() -> None:
+        world.scheduler.time += 2 * AGE  # whoever was killed at a task: its lease has run out
         await actor.call("resume", engine.tasks.resume())  # what it commits leaves something to clean
         for _ in range(2):
             await actor.call("clean", engine.run_cleaner())
