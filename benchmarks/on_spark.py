@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -15,7 +16,8 @@ def run(module: str, folder: Path, *words: object) -> dict[str, float]:
     if not PYTHON.exists():
         raise SystemExit("benchmarks of Spark need its environment: run `make spark` first")
     command = [str(PYTHON), "-m", f"benchmarks.{module}", str(folder), *map(str, words)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYSPARK_PYTHON": str(PYTHON)}  # or Spark takes the first python3 on the path
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{module} {words} failed: {done.stderr[-2000:]}")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
