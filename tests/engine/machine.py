@@ -16,7 +16,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.records import CommitRequest, MergeRequest, ObjectFailure, UploadRequest
 
 from tests.engine.machine_base import (
     PATHS,
@@ -101,7 +101,7 @@ class Machine(Workspaces):
             "upload_many": lambda: engine.upload_many(name, main, chunked([change_of("a", VALUES[0])])),
             "delete": lambda: engine.delete_object(name, main, "a"),
             "delete if": lambda: engine.delete_object(name, main, "a", if_match="x"),
-            "delete_objects": lambda: engine.delete_objects(name, main, ["a"]),
+            "delete_objects": lambda: self.raised(engine.delete_objects(name, main, ["a"])),
             "copy": lambda: engine.copy_object(name, main, "a", "", "a"),
             "push": lambda: engine.push(name, main, [("a", None)]),
             "commit": lambda: engine.commit(name, main, request),
@@ -120,6 +120,12 @@ class Machine(Workspaces):
 
         self.agree(verbs[data.draw(st.sampled_from(sorted(verbs)), label="verb")](), no)
         self.shown(repo, main)
+
+    async def raised(self, job: Coroutine[Any, Any, list[ObjectFailure]]) -> None:
+        """A batch of deletions answers for each path, a branch that takes no changes too: raised here."""
+        failures = await job
+        assert [(failure.path, failure.kind) for failure in failures] == [("a", errors.ReadOnlyRepositoryError.kind)]
+        raise errors.ReadOnlyRepositoryError(failures[0].message)
 
     # branches and tags
 
