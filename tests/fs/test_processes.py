@@ -85,7 +85,7 @@ def test_a_map_style_data_set_in_the_workers_of_a_loader(
         for one in queues:
             one.put(None)
         for process in started:
-            process.join(10)
+            process.join(60)
             process.kill()
     assert [process.exitcode for process in started] == [0, 0]
     assert dataset[0] == (0, 0, 0)  # and this process goes on

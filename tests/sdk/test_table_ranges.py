@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -229,23 +227,3 @@ def test_a_closed_lake_reads_no_more(server: Any, repo: lakebed.Repository) -> N
         reader = lake.repository("repo").branch("main").scan_table("t").to_reader()
     with pytest.raises(errors.ConfigurationError, match="closed"):
         reader.read_all()
-
-
-_LETS_GO = """
-import datetime as dt, threading, time
-from lakebed._tables.ranged import Ranged
-from lakebed.model import ObjectInfo
-info = ObjectInfo(path="x", physical_address="", checksum="c", size=1, mtime=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
-held = [Ranged(("repo", "main"), None, lambda *place: None, None).open(info)]
-def arrow():
-    time.sleep(0.2)
-    held.clear()
-    print("let go", flush=True)
-threading.Thread(target=arrow, daemon=True).start()
-"""
-
-
-def test_a_process_that_ends_waits_for_arrow_to_let_go() -> None:
-    """A thread of Arrow that does so later, when Python is gone, aborts it."""
-    done = subprocess.run([sys.executable, "-c", _LETS_GO], capture_output=True, text=True, check=True)
-    assert done.stdout == "let go\n"

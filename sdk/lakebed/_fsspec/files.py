@@ -20,6 +20,7 @@ from lakebed._fsspec.landing import Growing
 from lakebed._fsspec.places import Row
 from lakebed._fsspec.shared import open_file, read_at, read_into
 from lakebed._fsspec.uploads import Held, Upload
+from lakebed._leaving import held_by_arrow, opened_by_arrow, read_by_arrow
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 
@@ -44,6 +45,8 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         self._details = row
         super().__init__(fs, path, mode, size=row["size"], cache_type=cache, **options)
         self.kwargs = {"opened": (row, local, self._tail)}
+        if opened_by_arrow():
+            held_by_arrow(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         cache = getattr(self.cache, "name", "none")
@@ -67,6 +70,7 @@ class Reader(AbstractBufferedFile):  # type: ignore[misc]
         """
         import pyarrow as pa
 
+        read_by_arrow()
         end = self.size if length < 0 else min(self.loc + length, self.size)
         start, size = self.loc, max(0, end - self.loc)
         first = self.size - len(self._tail)

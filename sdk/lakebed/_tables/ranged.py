@@ -6,19 +6,17 @@ file is fetched whole by the first question for a part of it: its footer and its
 
 from __future__ import annotations
 
-import atexit
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import Lock
-from weakref import WeakSet
 
 import pyarrow as pa
 
 from lakebed._files import RangeRaw
 from lakebed._gateway import objects
 from lakebed._lane import Lane, LongWay
+from lakebed._leaving import held_by_arrow
 from lakebed.errors import LakebedError
 from lakebed.model import ObjectInfo
 
@@ -33,24 +31,6 @@ SMALL_IF_WANTED = 1 << 20
 
 KEPT = 32 << 20
 """Bytes of small files that are held at most. What comes after them is fetched in parts."""
-
-
-_PATIENCE = 0.5
-"""Seconds that a process waits at its end for Arrow to let go of files."""
-
-_held: WeakSet[RangeRaw] = WeakSet()
-"""Files that Arrow has."""
-
-
-@atexit.register
-def _settle() -> None:
-    """Wait a moment for Arrow's threads: one that comes to let go of a file when Python is gone aborts the process.
-
-    They do so only after the last batch was handed out.
-    """
-    until = time.monotonic() + _PATIENCE
-    while len(_held) and time.monotonic() < until:
-        time.sleep(0.001)
 
 
 class Ranged:
@@ -78,7 +58,7 @@ class Ranged:
     def open(self, info: ObjectInfo) -> RangeRaw:
         """An object as a file. Reading raises what the long way raises."""
         file = RangeRaw(info.path, info.size, info.checksum, partial(self._read, info))
-        _held.add(file)
+        held_by_arrow(file)
         return file
 
     def _read(self, info: ObjectInfo, start: int, length: int, checksum: str) -> pa.Buffer:

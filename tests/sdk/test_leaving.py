@@ -1,0 +1,64 @@
+"""A process that ends while a thread of Arrow holds a file of ours: it ends well.
+
+Without the waiting of `_leaving.py` each of these scripts is aborted.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+_READS = """
+import io, os, sys, threading, time
+import pyarrow as pa, pyarrow.parquet as pq
+from fsspec.implementations.memory import MemoryFileSystem
+from lakebed import _leaving
+
+stream = io.BytesIO()
+pq.write_table(pa.table({"x": range(1000)}), stream, row_group_size=100)
+begun = threading.Event()
+
+def late():
+    if threading.current_thread() is threading.main_thread():
+        return
+    begun.set()
+    until = time.monotonic() + 0.3
+    while time.monotonic() < until:
+        HOW
+    os.write(1, b"let go")
+
+class File(io.BytesIO):
+    def __del__(self):
+        late()
+
+class Files(MemoryFileSystem):
+    protocol = "late"
+    cachable = False
+    def info(self, path, **_):
+        return {"name": path, "size": len(stream.getvalue()), "type": "file"}
+    def isfile(self, path):
+        return True
+    def open(self, path, mode="rb", **_):
+        file = File(stream.getvalue())
+        KNOWN
+        return file
+
+while not begun.wait(0.02):  # whichever thread is last lets go: until it is one of Arrow's
+    rows = pq.read_table("/t.parquet", filesystem=Files()).num_rows
+os.write(1, b"%d rows, " % rows)
+"""
+
+_KNOWN = """assert _leaving.opened_by_arrow()
+        _leaving.held_by_arrow(file)"""
+
+
+@pytest.mark.parametrize(
+    ("how", "known"), [("time.sleep(0.01)", _KNOWN), ("pass", "_leaving.read_by_arrow()")], ids=["held", "running"]
+)
+def test_a_process_that_ends_waits_for_arrows_threads(how: str, known: str) -> None:
+    script = _READS.replace("HOW", how).replace("KNOWN", known)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "1000 rows, let go"
