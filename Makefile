@@ -9,19 +9,22 @@ ST     := .venv-schemathesis
 SPARK  := .venv-spark
 S3     := .venv-s3
 DELTA  := .venv-delta
-# the tests of `make test` by job, the longest first; `pytest-rest` has what no other job has
+# the tests of `make test` by job; `pytest-rest` has what no other job has
 PYTESTS := server simulation engine sdk crash
 simulation_tests := tests/simulation
 engine_tests := tests/engine tests/format tests/conformance
 server_tests := tests/server
 sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash
+SIGKILLS := tests/crash/test_sigkill.py
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
 ON_S3  := tests/s3
 ON_DELTA := tests/delta
 ELSEWHERE := tests/spark $(ON_S3) $(ON_DELTA)
-# Jobs that run at once: with three on two cores, one computes while another waits.
-LANES  ?= 3
+# The stores on which servers are killed: a job for each, since a kill is mostly waiting for a disk.
+KILLED := sqlite postgres
+# Jobs that run at once: with four on two cores, two compute while the others wait.
+LANES  ?= 4
 # A directory in memory for what tests write, where there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
 # kills are to meet the waits of a real disk.
 SCRATCH = $(shell $(PYTHON) tools/scratch.py)
@@ -36,7 +39,7 @@ INSTALL = -m pip install -q --no-compile
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated azurite pytest $(PYTESTS:%=pytest-%) pytest-rest pytest-fast schemathesis spark s3 test-delta clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated azurite pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis spark s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -82,11 +85,12 @@ demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keep
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-# each job installs what it needs, beside those that run already
+# each job installs what it needs, beside those that run already; the longest jobs come first
 test: ## everything, with all the installing it needs
 	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
-		spark pytest-simulation pytest-server pytest-engine pytest-sdk pytest-rest pytest-crash s3 types schemathesis lint layers generated
+		spark pytest-server pytest-engine $(KILLED:%=pytest-kills-%) pytest-simulation s3 pytest-rest pytest-sdk \
+		pytest-crash types schemathesis lint layers generated
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 
@@ -108,13 +112,16 @@ generated: $(VENV)/.dev
 azurite: $(VENV)/.dev
 	$(BIN)/python -m tests.support.azurite
 
-pytest: $(PYTESTS:%=pytest-%) pytest-rest
+pytest: $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest
 
 $(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(VENV)/.dev azurite
 	$(IN_MEMORY) $(BIN)/python -m pytest $($*_tests)
 
 pytest-crash: $(VENV)/.dev
-	$(BIN)/python -m pytest $(crash_tests)
+	$(BIN)/python -m pytest $(crash_tests) --ignore $(SIGKILLS)
+
+$(KILLED:%=pytest-kills-%): pytest-kills-%: $(VENV)/.dev
+	$(BIN)/python -m pytest $(SIGKILLS) -k $*
 
 pytest-rest: $(VENV)/.dev azurite
 	$(IN_MEMORY) $(BIN)/python -m pytest $(foreach one,$(PYTESTS),$($(one)_tests:%=--ignore %)) $(ELSEWHERE:%=--ignore %)

@@ -27,7 +27,8 @@ def to_reader(data: object) -> pa.RecordBatchReader:
     except LakebedError:
         raise
     except (pa.ArrowException, ValueError) as error:  # mixed values in a column, two columns of one name
-        raise InvalidRequestError(f"this {type(data).__name__} cannot be an Arrow table: {error}") from error
+        said = "; ".join(map(str, error.args))  # pandas adds the column as a second argument
+        raise InvalidRequestError(f"this {type(data).__name__} cannot be an Arrow table: {said}") from error
 
 
 def _reader(data: object) -> pa.RecordBatchReader:

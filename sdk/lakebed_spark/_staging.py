@@ -21,7 +21,7 @@ from lakebed_spark._access import Place
 from lakebed_spark._formats import ENDINGS, is_hidden
 from lakebed_spark._landing import Landing
 from lakebed_spark._partitions import folders_of
-from lakebed_spark._session import has_filesystem, lowered
+from lakebed_spark._session import has_filesystem, is_remote, lowered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,6 +97,10 @@ class Order:
         """It cannot be meant."""
         return InvalidRequestError(f"write {self.place}: {problem}", **self._about())
 
+    def unsupported(self, problem: str) -> UnsupportedOperationError:
+        """It cannot be done from here."""
+        return UnsupportedOperationError(f"write {self.place}: {problem}", **self._about())
+
     def _taken(self, problem: str) -> ObjectExistsError:
         return ObjectExistsError(f"write {self.place}: {problem}", **self._about())
 
@@ -132,20 +136,22 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
     below = f"{key}{folder}".rstrip("/")
     if wanted_path(workspace.options.data_path) in (None, DIRECT):
         if datapaths.is_cloud(info):
+            if is_remote(spark):
+                raise order.unsupported(
+                    "over Spark Connect nobody tells which files Spark has written to a bucket. Run the job where "
+                    "Spark runs (spark-submit, or a session without remote), or use the SDK: "
+                    "branch.write_parquet(path, frame.toArrow())"
+                )
             scheme, _, rest = info.storage_prefix.partition("://")
             scheme = {"s3": "s3a"}.get(scheme, scheme)
             if has_filesystem(spark, scheme):
                 return Landing(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
         elif datapaths.sees(info):
             return Landing(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
-    raise UnsupportedOperationError(
-        f"write {order.place}: Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the "
-        "file system s3a (spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), for local:// "
-        "be on its machine; or use the SDK: branch.write_parquet(path, frame.toArrow())",
-        operation="write",
-        repository=order.place.repository,
-        ref=order.place.ref,
-        path=order.place.path,
+    raise order.unsupported(
+        f"Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the file system s3a "
+        "(spark.jars.packages=org.apache.hadoop:hadoop-aws:<Spark's Hadoop version>), for local:// be on its machine; "
+        "or use the SDK: branch.write_parquet(path, frame.toArrow())"
     )
 
 

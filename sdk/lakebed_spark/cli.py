@@ -26,7 +26,9 @@ def _where(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where the tasks run."""
     for option in (
         click.option("--local", is_flag=True, help="Without Spark: in threads of this process."),
-        click.option("--master", metavar="URL", help="Of the Spark session [that of spark-submit, or local[*]]."),
+        click.option(
+            "--master", metavar="URL", help="Of the Spark session, or sc://HOST [that of spark-submit, or local[*]]."
+        ),
     ):
         command = option(command)
     return command
@@ -49,7 +51,9 @@ def _session(local: bool, master: str | None) -> Iterator[SparkSession | None]:
 
     mine = SparkSession.getActiveSession() is None
     builder = SparkSession.builder.appName("lakebed")
-    session = (builder.master(master) if master else builder).getOrCreate()
+    if master:
+        builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
+    session = builder.getOrCreate()
     try:
         yield session
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import lakebed
 from lakebed.errors import InvalidRequestError, NothingToCommitError, OutcomeUnknownError
-from lakebed.model import Commit
+from lakebed.model import Commit, ObjectInfo
 
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_session
@@ -70,14 +70,21 @@ class Transaction:
         place = self._place.to(self._below(path))
         columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
         order = Order(place, mode, columns, format.lower(), options)
+        self._show(order, self._stage(df, order))
+
+    def _stage(self, df: DataFrame, order: Order) -> list[ObjectInfo]:
+        """The first half of `write`: what lies in the store then, and shows nowhere."""
         order.check(df)
         order.check_target(self._workspace)
-        rows = stage(self._spark, df, self._workspace, order)
+        return stage(self._spark, df, self._workspace, order)
+
+    def _show(self, order: Order, rows: Sequence[ObjectInfo], also: Sequence[ObjectInfo] = ()) -> None:
+        """The second half: one registration, of other objects that lie in the store `also`."""
         replaced = order.replaced(rows)
         gone = others(self._workspace, replaced, rows)
-        if mode == "overwrite" and place.path and self._workspace.exists(place.path):
-            gone.append(place.path)
-        self._workspace.register(rows, gone)
+        if order.mode == "overwrite" and order.place.path and self._workspace.exists(order.place.path):
+            gone.append(order.place.path)
+        self._workspace.register([*rows, *also], gone)
         self._replaced.update(replaced)
 
     def delete(self, path: str) -> None:

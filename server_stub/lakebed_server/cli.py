@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from lakebed_server.cli_maintenance import fsck, rebuild, sweep
+from lakebed_server.cli_maintenance import fsck, rebuild, refusal, sweep
 from lakebed_server.vocabulary import StartError
 
 
@@ -56,7 +56,7 @@ def serve(
 def settings_report(path: str | None) -> list[dict[str, Any]]:
     """Every setting, its value (secrets masked) and where it came from, for `lakebed config show`.
 
-    Raises ClickException for a setting that is wrong.
+    Raises VerbError for a setting that is wrong.
     """
     from lakebed_server.settings.load import load
     from lakebed_server.settings.show import rows
@@ -64,7 +64,7 @@ def settings_report(path: str | None) -> list[dict[str, Any]]:
     try:
         loaded = load(env=os.environ, config=path)
     except StartError as error:
-        raise click.ClickException(str(error)) from None
+        raise refusal(error) from None
     _warn(loaded.warnings)
     return [row._asdict() for row in rows(loaded)]
 
@@ -92,4 +92,4 @@ def _run(job: Callable[[], None]) -> None:
     try:
         job()
     except StartError as error:
-        raise click.ClickException(str(error)) from None
+        raise refusal(error) from None

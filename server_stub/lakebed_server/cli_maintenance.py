@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed_server.vocabulary import StartError
+from lakebed_server.vocabulary import SettingError, StartError
 
 if TYPE_CHECKING:
     from lakebed_server.settings.schema import Settings
 
 
-class MaintenanceError(click.ClickException):
+class VerbError(click.ClickException):
     """The verb could not be carried out. `exit_code` is one of docs/cli.md, `kind` a word for programs."""
 
     def __init__(self, message: str, exit_code: int, kind: str) -> None:
         super().__init__(message)
         self.exit_code = exit_code  # type: ignore[misc]
         self.kind = kind
+
+
+def refusal(error: StartError) -> VerbError:
+    """What `serve` ends with when it cannot start: 2 for a setting that is wrong, 1 for what is no setting."""
+    if isinstance(error, SettingError):
+        return VerbError(str(error), 2, "configuration")
+    return VerbError(str(error), 1, "failed")
 
 
 def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,6 +165,6 @@ def _run(job: Callable[[], int]) -> int:
     try:
         return job()
     except StartError as error:
-        raise MaintenanceError(str(error), 2, "usage") from None
+        raise VerbError(str(error), 2, "usage") from None
     except EngineError as error:
-        raise MaintenanceError(error.message, exit_code_of(error), error.kind) from error
+        raise VerbError(error.message, exit_code_of(error), error.kind) from error

@@ -30,7 +30,7 @@ from lakebed_server.auth.secret_key import SecretKey, load_or_make
 from lakebed_server.auth.tokens import Tokens
 from lakebed_server.call import Installation, Services
 from lakebed_server.settings.schema import PostgresSettings, Settings
-from lakebed_server.vocabulary import StartError
+from lakebed_server.vocabulary import SettingError, StartError
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _foreign(settings: Settings, stores: Stores) -> Foreign:
     try:
         return Foreign(stores.open_foreign, _allowed(settings))
     except EngineError as error:
-        raise StartError(f"ingest.allow: {error.message}") from None
+        raise SettingError(f"ingest.allow: {error.message}") from None
 
 
 @functools.cache
@@ -211,7 +211,7 @@ def _memory_kv() -> KVStore:
 
 def _open_postgres(settings: PostgresSettings) -> KVStore:
     if not settings.dsn:
-        raise StartError("kv.type postgres needs kv.postgres.dsn: postgresql://user:password@host:5432/database")
+        raise SettingError("kv.type postgres needs kv.postgres.dsn: postgresql://user:password@host:5432/database")
     try:
         from lakebed_engine.stores.kv.postgres import PostgresKV
     except ModuleNotFoundError as error:
@@ -233,7 +233,7 @@ def _cloud(settings: Settings) -> CloudOptions | None:
         return None
     s3 = settings.objects.s3
     if s3.endpoint.startswith("http://") and not s3.allow_http:
-        raise StartError("objects.s3.endpoint is without TLS: use https://, or set objects.s3.allow_http to true")
+        raise SettingError("objects.s3.endpoint is without TLS: use https://, or set objects.s3.allow_http to true")
     return CloudOptions(
         endpoint=s3.endpoint,
         region=s3.region,

@@ -26,6 +26,10 @@ _NEAR = 4 << 20
 object, and client and server wake each other a dozen times for each: that takes several times as long as the copy. To
 other machines the kernel's own growth is better."""
 
+_UNPACED = b"reno"
+"""How such a connection is kept from filling a network: it holds nothing back while nothing is lost. BBR, where that is
+the machine's way, hands out a file in slices by its timers, and each slice wakes both sides."""
+
 
 class CoalescingTransport:
     """A transport that gathers small writes until the end of the loop's turn. Everything else is passed on."""
@@ -96,7 +100,7 @@ class Protocol(HttpToolsProtocol):
 
 
 def _widen(transport: Any) -> None:
-    """Give a connection from this machine larger buffers."""
+    """Give a connection from this machine larger buffers, and let it send at once."""
     peer, opened = (transport.get_extra_info(name) for name in ("peername", "socket"))
     if not _NEAR or sys.platform != "linux" or opened is None or not isinstance(peer, tuple):
         return
@@ -104,3 +108,4 @@ def _widen(transport: Any) -> None:
         if ipaddress.ip_address(peer[0]).is_loopback:
             for which in (socket.SO_SNDBUF, socket.SO_RCVBUF):
                 opened.setsockopt(socket.SOL_SOCKET, which, _NEAR)
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _UNPACED)

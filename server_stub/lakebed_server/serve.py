@@ -26,7 +26,7 @@ from lakebed_server.bindings import Handler
 from lakebed_server.protocol import Protocol
 from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
-from lakebed_server.vocabulary import StartError
+from lakebed_server.vocabulary import SettingError, StartError
 
 KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: then no request meets a closing one
 
@@ -51,7 +51,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
             _work(settings, listeners, lambda admin: _announce(settings, admin, listeners, say))
             return
         if settings.kv.type == "memory":
-            raise StartError("--workers needs a KV store that processes can share; kv.type is memory")
+            raise SettingError("--workers needs a KV store that processes can share; kv.type is memory")
         # made once, before the workers: so the admin's key is made, and shown, once
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             admin = runner.run(_first_admin(settings))
@@ -208,7 +208,7 @@ def listen_all(settings: Settings) -> Listeners:
     own = _s3_config(settings).listen
     if own is not None:
         if own[1] and own[1] == settings.listen.port:
-            raise StartError(f"gateway.s3.listen: port {own[1]} is that of listen.port; choose another one")
+            raise SettingError(f"gateway.s3.listen: port {own[1]} is that of listen.port; choose another one")
         places.append(own)
     listeners: list[socket.socket] = []
     try:

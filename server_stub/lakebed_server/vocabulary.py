@@ -45,6 +45,10 @@ class StartError(Exception):
     """The server cannot start. The message is one sentence for the person who started it."""
 
 
+class SettingError(StartError):
+    """It cannot start because a setting is wrong: the message names it. The command ends with 2, not with 1."""
+
+
 def bad_request(message: str) -> RequestError:
     """A request that cannot be meant: 400."""
     return RequestError("invalid_request", message)

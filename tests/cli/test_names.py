@@ -29,6 +29,12 @@ def test_the_life_of_a_repository(run: Run, name: str) -> None:
     assert "repo list" in run("repo", "show", name, code=3).err
 
 
+def test_a_misspelled_verb_is_told_its_neighbour(run: Run) -> None:
+    assert "'comit'. Did you mean 'commit'?" in run("comit", code=2).err
+    assert "'crate'. Did you mean 'create'?" in run("branch", "crate", code=2).err
+    assert "Did you mean" not in run("xyzzy", code=2).err
+
+
 def test_another_default_branch(run: Run, name: str) -> None:
     run("repo", "create", name, f"local://{name}", "--default-branch", "trunk")
     run("branch", "create", f"{name}/dev")

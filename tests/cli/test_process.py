@@ -150,7 +150,7 @@ def test_config_show_of_what_is_wrong(tmp_path: Path) -> None:
     assert broken["client"] == []
     assert broken["problem"].startswith("`endpoint` in ")
     (tmp_path / "server.yaml").write_text("nope: 1\n")
-    assert "unknown key nope" in command("config", "show", "--config", str(tmp_path / "server.yaml"), code=1).err
+    assert "unknown key nope" in command("config", "show", "--config", str(tmp_path / "server.yaml"), code=2).err
 
 
 def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.Repository) -> None:

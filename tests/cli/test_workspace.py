@@ -131,6 +131,7 @@ def test_an_upload_that_met_a_conflict_goes_on_in_its_workspace(run: Run, repo: 
 
 
 def test_bad_input_is_one_clear_sentence(run: Run, repo: lakebed.Repository, tree: Path) -> None:
+    assert f"lakebed workspace list {repo.id}" in run("workspace", "show", f"{repo.id}/nope", code=3).err
     main = f"{repo.id}/main"
     cases = {
         ("upload", str(tree), main): "Say why with -m",

@@ -336,6 +336,8 @@ def test_put_stream(store: ObjectStore, size: int, piece: int) -> None:
         assert await store.get("s") == await read(store, "s") == data
         with pytest.raises(BlobExists):
             await store.put_stream("s", cut(data, piece), if_absent=True)
+        assert await store.put_stream("data/new", cut(data, piece), fresh=True) == result
+        assert await store.get("data/new") == data
         assert await partial(store) == []
 
     run(main())
@@ -357,7 +359,7 @@ def test_interrupted_stream_leaves_nothing(store: ObjectStore, size: int, ending
 
         await store.put("kept", b"old")
         for key in ("new", "kept"):
-            task = asyncio.ensure_future(store.put_stream(key, broken()))
+            task = asyncio.ensure_future(store.put_stream(key, broken(), fresh=key == "new"))
             if ending == "cancel":
                 await stuck.wait()
                 task.cancel()
@@ -374,7 +376,7 @@ def test_cancelled_puts_are_whole_or_absent(store: ObjectStore) -> None:
     async def main() -> None:
         for n in range(40):
             streamed = cut(b"x" * (2 * MIB), MIB) if n % 8 == 0 else cut(b"x", 1)
-            task = asyncio.ensure_future(store.put_stream(f"k{n}", streamed))
+            task = asyncio.ensure_future(store.put_stream(f"k{n}", streamed, fresh=n % 2 == 1))
             await asyncio.sleep(n * 0.00005)
             task.cancel()
             outcome = (await asyncio.gather(task, return_exceptions=True))[0]

@@ -95,9 +95,11 @@ class DoomedObjects:
     async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
         await self._doom.call(f"put {key}", lambda: self._inner.put(key, data, if_absent=if_absent))
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         return await self._doom.call(
-            f"put_stream {key}", lambda: self._inner.put_stream(key, chunks, if_absent=if_absent)
+            f"put_stream {key}", lambda: self._inner.put_stream(key, chunks, if_absent=if_absent, fresh=fresh)
         )
 
     async def get(self, key: str) -> bytes:

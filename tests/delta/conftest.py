@@ -12,7 +12,7 @@ from delta import configure_spark_with_delta_pip
 from lakebed_spark._java import use_java
 from pyspark.sql import SparkSession
 
-from tests.spark.jars import s3a
+from tests.spark import jars
 from tests.support.server import RunningServer
 
 
@@ -26,7 +26,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.jars.ivy": str(Path(sys.prefix) / "delta-jars"),
-        "spark.driver.extraClassPath": s3a()["spark_driver_extraClassPath"],
+        "spark.driver.extraClassPath": jars.s3a(jars.folder())["spark_driver_extraClassPath"],
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.shuffle.partitions": "2",

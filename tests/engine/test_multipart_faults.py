@@ -95,9 +95,13 @@ class FaultyObjects:
         )
         self.fault = fault
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         job = self._inner.put_stream
-        return await self.fault.call("put_stream", lambda: job(key, chunks, if_absent=if_absent), writes=True)
+        return await self.fault.call(
+            "put_stream", lambda: job(key, chunks, if_absent=if_absent, fresh=fresh), writes=True
+        )
 
     async def head(self, key: str) -> BlobStat:
         return await self.fault.call("head", lambda: self._inner.head(key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -122,6 +123,18 @@ def test_a_server_that_says_nothing_more_is_not_waited_for() -> None:
 def test_a_request_is_one_request(target: str, headers: dict[str, str | bytes]) -> None:
     with pytest.raises(ValueError):
         request_of("GET", target, headers)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this option")
+def test_nothing_on_this_machine_is_paced(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = connect(OK)._socket
+    assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0") == b"reno"
+    monkeypatch.setattr(_loopback, "UNPACED", b"nobody's")  # the kernel refuses a name that it does not know
+    _loopback._may_be_unpaced.cache_clear()
+    try:
+        assert connect(OK).exchange(b"GET / HTTP/1.1\r\n\r\n").content == b"hello"
+    finally:
+        _loopback._may_be_unpaced.cache_clear()
 
 
 def test_only_this_machine_gets_large_buffers(monkeypatch: pytest.MonkeyPatch) -> None:

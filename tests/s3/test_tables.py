@@ -150,3 +150,16 @@ def test_two_lines_of_one_delta_log_do_not_merge(branch: Target, repo: lakebed.R
     tip.merge_into("main")
     rows = DeltaTable(branch.url("events"), storage_options=place).to_pyarrow_table()
     assert sorted(rows["a"].to_pylist()) == [1, 2, 4, 5]
+
+
+def test_a_version_in_the_middle_of_a_delta_log_is_not_reverted(target: Target, repo: lakebed.Repository) -> None:
+    place, url, main = options(target), target.url("events"), repo.branch("main")
+    made = []
+    for value in range(3):
+        write_deltalake(url, pa.table({"a": [value]}), mode="append", storage_options=place)
+        made.append(main.commit(f"version {value}"))
+    with pytest.raises(ConflictError, match=r"events/_delta_log/0+2\.json.*newest first"):
+        main.revert(made[1].id)
+    for left, one in ((2, made[2]), (1, made[1])):
+        main.revert(one.id)
+        assert DeltaTable(url, storage_options=place).to_pyarrow_table().num_rows == left

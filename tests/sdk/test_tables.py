@@ -377,6 +377,8 @@ def test_where_nothing_can_be_written(live: Any) -> None:
                 await write()
             assert caught.value.repository == repo.id, kind
         assert not hasattr(unwrap(repo.tag("v1")), "write_parquet")
+        with pytest.raises(lakebed.ReadOnlyRefError, match="`drop` deletes the tag itself"):
+            await repo.tag("v1").delete()
         for name in ("v1", commit):  # taken for branches
             with pytest.raises(
                 lakebed.ReadOnlyRefError, match=r"is a tag or a commit, which cannot be written to"

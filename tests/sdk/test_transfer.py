@@ -164,6 +164,26 @@ def test_download_to_paths_and_files(door: Door, wire: respx.MockRouter, tmp_pat
     door.run(scenario)
 
 
+def test_a_download_to_where_no_file_can_be_names_what_was_given(
+    door: Door, wire: respx.MockRouter, tmp_path: Path
+) -> None:
+    asked = wire.get(url__startswith=OBJECTS).mock(side_effect=Object(DATA, [len(DATA)]))
+    missing = tmp_path / "nowhere" / "file"
+
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        with pytest.raises(FileNotFoundError) as caught:
+            await main.download("a", missing)
+        assert caught.value.filename == str(missing)
+        with pytest.raises(IsADirectoryError) as refused:
+            await main.download("a", tmp_path)
+        assert refused.value.filename == str(tmp_path)
+
+    door.run(scenario)
+    assert not asked.called, "it is said before the bytes travel"
+    assert list(tmp_path.iterdir()) == []
+
+
 def received(
     wire: respx.MockRouter, door: Door, url: str, reply: Callable[[bytes], httpx.Response]
 ) -> list[httpx.Request]:

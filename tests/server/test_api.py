@@ -239,6 +239,31 @@ def test_diff_merge_and_conflict(lake: Lake) -> None:
     assert commit["message"] == "Merge 'dev' into 'main'"
 
 
+def test_a_delta_log_stays_one_line(lake: Lake) -> None:
+    """A commit in the middle of its history is neither reverted nor picked, and the answer says what to do instead."""
+    names = [f"t/_delta_log/{version:020}.json" for version in range(3)]
+    lake.put(names[0], b"0")
+    lake.commit("version 0")
+    lake("POST", REPO + "/branches", {"name": "old", "source": "main"}, 201)
+    made = []
+    for name in names[1:]:
+        lake.put(name, b"1")
+        made.append(lake.commit(name)["id"])
+    wanted = (
+        (MAIN + "/revert", made[0], "newest first"),
+        (f"{REPO}/branches/old/cherry-pick", made[1], "oldest first"),
+    )
+    for address, ref, step in wanted:
+        answer = lake("POST", address, {"ref": ref, "parent_number": 0}, 409)
+        assert answer["kind"] == "merge_conflict"
+        assert [one["path"] for one in answer["conflicts"]] == [names[2]]
+        for word in ("'t' is a Delta table", repr(names[2]), "Nothing was changed", step):
+            assert word in answer["message"]
+    for ref in reversed(made):
+        lake("POST", MAIN + "/revert", {"ref": ref, "parent_number": 0}, 204)
+    assert [one["path"] for one in lake("GET", REPO + "/refs/main/objects/ls")["results"]] == names[:1]
+
+
 def test_reset(lake: Lake) -> None:
     lake.put("a", b"1")
     lake.put("b", b"1")

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
+from contextlib import closing
+from typing import Any
 
-from lakebed_server.protocol import CoalescingTransport
+import pytest
+from lakebed_server.protocol import CoalescingTransport, Protocol
+from uvicorn.config import Config
+from uvicorn.server import ServerState
 
 
 class Recorder:
@@ -79,3 +86,32 @@ def test_close_sends_what_is_held_and_abort_does_not() -> None:
         assert (aborted.out, aborted.closed) == ([], True)
 
     asyncio.run(main())
+
+
+class Connected(asyncio.Transport):
+    """A transport over a socket, of a client that is where the test says."""
+
+    def __init__(self, opened: socket.socket, peer: str) -> None:
+        super().__init__({"socket": opened, "peername": (peer, 1), "sockname": ("127.0.0.1", 2)})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these options")
+def test_only_a_client_on_this_machine_gets_large_buffers_and_no_pace() -> None:
+    def options(opened: socket.socket) -> tuple[int, bytes]:
+        name = opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0")
+        return opened.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF), name
+
+    async def main(peer: str) -> tuple[Any, Any]:
+        with closing(socket.socket()) as opened:
+            before = options(opened)
+            config = Config(app=None, http=Protocol)  # type: ignore[arg-type]
+            config.load()
+            Protocol(config, ServerState(), {}).connection_made(Connected(opened, peer))  # type: ignore[arg-type]
+            return before, options(opened)
+
+    before, far = asyncio.run(main("192.0.2.1"))
+    assert far == before
+    for peer in ("127.0.0.1", "::1"):
+        before, (size, name) = asyncio.run(main(peer))
+        assert size > before[0]
+        assert name == b"reno"

@@ -156,10 +156,20 @@ def test_it_is_ready_soon(start: type[Process]) -> None:
     server.stop()
 
 
-@pytest.mark.parametrize("flags", [("--log-format", "xml"), ("--port", "70000"), ("--config", "nope.yaml")])
-def test_wrong_settings(start: type[Process], flags: tuple[str, ...]) -> None:
-    server = start(*flags)
-    assert server.wait() == 1
+@pytest.mark.parametrize(
+    ("flags", "env"),
+    [
+        (("--log-format", "xml"), {}),
+        (("--port", "70000"), {}),
+        (("--config", "nope.yaml"), {}),
+        (("--port", "0"), {"LAKEBED_GATEWAY_S3_LISTEN": "nonsense"}),
+        (("--port", "0"), {"LAKEBED_AUTH_SECRET_KEY": "short", **PAIR}),
+        (("--port", "0"), {"LAKEBED_KV_TYPE": "postgres"}),
+    ],
+)
+def test_wrong_settings(start: type[Process], flags: tuple[str, ...], env: dict[str, str]) -> None:
+    server = start(*flags, **env)
+    assert server.wait() == 2
     error = server.said[-2]
     assert error.startswith("Error: ")
     assert error.count("\n") == 1

@@ -216,12 +216,14 @@ class SimObjects:
             "put", key, lambda _: finish(self._inner.put(key, data, if_absent=if_absent)), write=True
         )
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         data = b"".join([chunk async for chunk in chunks])
         return await self._network.call(
             "put_stream",
             key,
-            lambda _: finish(self._inner.put_stream(key, _once(data), if_absent=if_absent)),
+            lambda _: finish(self._inner.put_stream(key, _once(data), if_absent=if_absent, fresh=fresh)),
             write=True,
         )
 

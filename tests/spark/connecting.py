@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
 
 import lakebed
 import lakebed_spark
+from lakebed_spark import pipelines
 from pyspark.sql import DataFrame, SparkSession
 
 
@@ -22,6 +27,45 @@ def copy(spark: SparkSession, name: str) -> None:
     query.awaitTermination(120)
     if query.exception() is not None:
         raise RuntimeError(query.exception())
+
+
+def jobs(spark: SparkSession, main: lakebed.Branch, feed: str, to: str) -> dict[str, object]:
+    """All pipelines, their tasks on Spark's server. What only reports is compared with threads of this process."""
+
+    uri = f"lakebed://{main.repository.id}/main"
+
+    def same(job: Callable[..., object], target: str, **options: object) -> bool:
+        return job(f"{uri}/{target}", spark=spark, **options) == job(f"{uri}/{target}", **options)
+
+    equal = [
+        same(pipelines.profile, "", commits=2),
+        same(pipelines.dedupe, "", dry_run=True),
+        same(pipelines.dedupe, "", dry_run=True, verify="all"),
+        same(pipelines.compact, "t", dry_run=True),
+        same(pipelines.ingest, "in", source=feed, dry_run=True),
+    ]
+    ingested = pipelines.ingest(f"{uri}/in", feed, spark=spark)
+    shared = pipelines.dedupe(main, spark=spark)
+    compacted = pipelines.compact(f"{uri}/t", spark=spark)
+    exported = pipelines.export(main, to, spark=spark)
+    return {
+        "equal": equal,
+        "did": [ingested.added, shared.shared, compacted.files, exported.copied],
+        "log": [commit.message.split()[0] for commit in main.log(limit=3)],
+        "verb": verb(spark, f"{main.repository.id}/main"),
+    }
+
+
+def verb(spark: SparkSession, place: str) -> int:
+    """How many files the command counts, as a client of the same server."""
+    inner: Any = spark
+    url = f"sc://{inner.client.host}"
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_REMOTE"}
+    command = [sys.executable, "-m", "lakebed.cli", "spark", "profile", place, "--json", "--master", url]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return int(json.loads(done.stdout)["files"])
 
 
 def main() -> None:
@@ -60,6 +104,12 @@ def main() -> None:
             for row in spark.sql("SELECT DISTINCT message FROM lake_blame WHERE path LIKE 'few/%'").collect()
         ],
         "copied": lakebed_spark.read(spark, main_branch, "copy").count(),
+        "jobs": jobs(
+            spark,
+            lakebed.connect().repository(os.environ["STOCKED"]).branch("main"),
+            os.environ["FEED"],
+            os.environ["EXPORT"],
+        ),
     }
     print("SEEN " + json.dumps(seen), flush=True)
     spark.stop()

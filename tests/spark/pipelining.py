@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import attrs
 import lakebed
+import pandas as pd
 
 from tests.support.server import RunningServer
 
@@ -41,9 +42,29 @@ class Feed:
 
 def feeds(server: RunningServer) -> Iterator[Feed]:
     """A fresh feed, of a server whose `ingest.allow` has `local://feed/`."""
+    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=60) as lake:
+        yield fed(server, lake)
+
+
+def fed(server: RunningServer, lake: lakebed.Lake) -> Feed:
+    """One of them."""
     name = f"f{uuid4().hex[:8]}"
     directory = server.data_dir / "objects" / "feed" / name
     directory.mkdir(parents=True)
-    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=60) as lake:
-        repo = lake.repository(name).create(f"local://{name}")
-        yield Feed(f"local://feed/{name}/", directory, repo, lake)
+    repo = lake.repository(name).create(f"local://{name}")
+    return Feed(f"local://feed/{name}/", directory, repo, lake)
+
+
+def stocked(server: RunningServer, lake: lakebed.Lake) -> Feed:
+    """A feed of two files, and a repository in which every pipeline has something to do.
+
+    Committed are one content twice, and two small Parquet files of one folder.
+    """
+    feed = fed(server, lake)
+    feed.write("1.csv", "n\n1\n")
+    feed.write("2.csv", "n\n2\n")
+    feed.main.put_many({"copies/1": b"twice", "copies/2": b"twice"})
+    for number in range(2):
+        feed.main.put(f"t/{number}.parquet", pd.DataFrame({"n": [number]}).to_parquet())
+    feed.main.commit("stocked")
+    return feed

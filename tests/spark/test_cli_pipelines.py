@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import lakebed
 import pytest
 
+from tests.spark.pipelining import stocked
 from tests.support.server import RunningServer, clean_environment
 
 BIN = Path(sys.executable).parent
@@ -70,6 +72,57 @@ def test_spark_submit_runs_the_same(command: Command, place: str, tmp_path: Path
     found = command.run([*submit, "profile", place, "--json"]).stdout
     shown = json.loads(found[found.index("{") :])
     assert (shown["files"], shown["bytes"], shown["folders"][0]["prefix"]) == (3, 14, "a/")
+
+
+_EACH = """
+import json, os, runpy, sys
+script, *verbs = json.loads(sys.argv[1])
+sys.path[0] = os.path.dirname(script)
+for words in verbs:
+    sys.argv = [script, *words]
+    runpy.run_path(script, run_name="__main__")
+"""
+"""Runs the entry of `spark-submit` for one verb after the other, in one JVM: each with a session of its own."""
+
+
+def test_spark_submit_runs_every_verb(
+    command: Command, server: RunningServer, lake: lakebed.Lake, tmp_path: Path
+) -> None:
+    feed = stocked(server, lake)
+    place, script = f"{feed.repo.id}/main", command("path").stdout.strip()
+    verbs = [
+        ["ingest", feed.uri, f"{place}/in"],
+        ["dedupe", place, "--apply"],
+        ["compact", f"{place}/t", "--apply"],
+        ["profile", place, "--commits", "3"],
+        ["export", place, str(tmp_path / "out")],
+    ]
+    each = tmp_path / "each.py"
+    each.write_text(_EACH)
+    submit = [str(BIN / "spark-submit"), "--master", "local[1]", "--conf", "spark.ui.enabled=false"]
+    text = command.run([*submit, str(each), json.dumps([script, *([*words, "--json"] for words in verbs)])]).stdout
+    ingested, shared, compacted, profile, exported = values(text)
+    assert (ingested["added"], ingested["commit"]["message"]) == (2, f"Ingest {feed.uri}")
+    assert (shared["shared"], shared["left"], shared["largest"][0]["keep"]) == (1, 0, "copies/1")
+    assert (compacted["files"], compacted["files_after"], compacted["rows"]) == (2, 1, 2)
+    assert {one["prefix"]: one["growth_files"] for one in profile["folders"]} == {"copies/": 0, "in/": 2, "t/": -1}
+    assert (exported["copied"], exported["files"]) == (5, 5)
+
+    assert sorted(feed.main.read_parquet("t/")["n"]) == [0, 1]
+    assert feed.main.stat("copies/2").physical_address == feed.main.stat("copies/1").physical_address
+    assert feed.main.get("in/2.csv") == (tmp_path / "out/in/2.csv").read_bytes() == b"n\n2\n"
+    made = [commit.metadata.get("lakebed.rewrite", commit.message[:6]) for commit in feed.main.log(limit=3)]
+    assert made == ["compact", "Dedupe", "Ingest"]
+
+
+def values(text: str) -> list[Any]:
+    """All JSON objects of a text; Spark says something in between."""
+    decoder, found, at = json.JSONDecoder(), [], text.find("{")
+    while at >= 0:
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+        at = text.find("{", at)
+    return found
 
 
 def test_bad_input_is_one_sentence(command: Command, place: str) -> None:

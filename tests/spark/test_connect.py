@@ -10,12 +10,19 @@ from pathlib import Path
 
 import lakebed
 
+from tests.spark.pipelining import stocked
 from tests.support.server import RunningServer, clean_environment
 
 
-def test_everything_over_connect(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+def test_everything_over_connect(
+    server: RunningServer, lake: lakebed.Lake, repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    feed = stocked(server, lake)
     settings = {
         "REPOSITORY": repo.id,
+        "STOCKED": feed.repo.id,
+        "FEED": feed.uri,
+        "EXPORT": str(tmp_path / "export"),
         "CHECKPOINT": str(tmp_path / "checkpoint"),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(sys.path),
@@ -45,4 +52,11 @@ def test_everything_over_connect(server: RunningServer, repo: lakebed.Repository
         "diff": True,
         "blame": ["both"],
         "copied": 110,
+        "jobs": {
+            "equal": [True] * 5,
+            "did": [2, 1, 2, 5],
+            "log": ["Compact", "Dedupe", "Ingest"],
+            "verb": 5,
+        },
     }
+    assert (tmp_path / "export/in/1.csv").read_text() == "n\n1\n"

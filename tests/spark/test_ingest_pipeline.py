@@ -30,16 +30,9 @@ from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, clean_environment, running_server
 
 
-@pytest.fixture(scope="module")
-def feeding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server that may read what lies below `local://feed`."""
-    with running_server(tmp_path_factory, environment={"LAKEBED_INGEST_ALLOW": "local://feed/"}) as started:
-        yield started
-
-
 @pytest.fixture
-def feed(feeding: RunningServer) -> Iterator[Feed]:
-    yield from feeds(feeding)
+def feed(server: RunningServer) -> Iterator[Feed]:
+    yield from feeds(server)
 
 
 @pytest.fixture(params=["here", "spark"])
@@ -216,21 +209,21 @@ def test_what_cannot_be_meant_is_refused(feed: Feed) -> None:
     assert list(feed.repo.workspaces()) == []
 
 
-def test_the_repositorys_own_folder_is_no_source(feeding: RunningServer, feed: Feed) -> None:
+def test_the_repositorys_own_folder_is_no_source(server: RunningServer, feed: Feed) -> None:
     inside = feed.lake.repository(f"{feed.repo.id}-in").create(f"{feed.uri}lake")
     feed.write("a", "1")
     with pytest.raises(lakebed.InvalidRequestError, match="data of a repository lies there"):
         pipelines.ingest(inside.branch("main"), feed.uri)
 
 
-def test_without_pyspark_it_runs_in_plain_python(feed: Feed, feeding: RunningServer) -> None:
+def test_without_pyspark_it_runs_in_plain_python(feed: Feed, server: RunningServer) -> None:
     feed.write("a", "1")
     code = (
         "import sys; sys.modules['pyspark'] = None\n"
         "from lakebed_spark import pipelines\n"
         f"print(pipelines.ingest('lakebed://{feed.repo.id}/main/e', {feed.uri!r}).added)"
     )
-    environment = clean_environment(**feeding.environment)
+    environment = clean_environment(**server.environment)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("1\n", "")
 

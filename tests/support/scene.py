@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +19,7 @@ from uuid import uuid4
 
 import httpx
 
+from tests.support.nursery import ended
 from tests.support.server import RunningServer, clean_environment
 
 _PATIENCE = 60.0
@@ -153,10 +153,7 @@ class Scene:
 
 def run_verb(data_dir: Path, environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """A verb of the command that opens the server's stores itself."""
-    command = [sys.executable, "-m", "lakebed.cli", *arguments, "--data-dir", str(data_dir)]
-    return subprocess.run(
-        command, env=clean_environment(**environment), capture_output=True, text=True, timeout=_PATIENCE, check=False
-    )
+    return ended([*arguments, "--data-dir", str(data_dir)], clean_environment(**environment), _PATIENCE)
 
 
 def well(answer: httpx.Response) -> Any:

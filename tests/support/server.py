@@ -21,6 +21,8 @@ from typing import NamedTuple
 import httpx
 import pytest
 
+from tests.support.nursery import Born, born
+
 ADMIN_ID = "LBADMINTESTKEY000000"
 ADMIN_SECRET = "test-secret-of-the-admin-0123456789abcdef"
 _READY = re.compile(r"is ready at (http://\S+)")
@@ -34,7 +36,7 @@ class RunningServer(NamedTuple):
     access_key_id: str
     secret_access_key: str
     data_dir: Path
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Born
 
     @property
     def log(self) -> str:
@@ -63,28 +65,35 @@ def running_server(
     *,
     flags: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    program: Sequence[str] = ("-m", "lakebed.cli"),
+    program: Sequence[str] = (),
 ) -> Iterator[RunningServer]:
     """Start a server, wait until it is healthy, and stop it at the end. Fails with its output when it does not come up.
 
     `directories` is pytest's `tmp_path_factory`, or the data directory itself (to start again over the same data).
-    `program` is what Python runs as the command `lakebed`.
+    `program` is what Python runs as the command `lakebed`; without any, the command itself, born where it is imported.
     """
     data_dir = directories if isinstance(directories, Path) else directories.mktemp("server") / "data"
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir.parent / f"{data_dir.name}.log"
-    command = [sys.executable, *program, "serve", "--port", "0", "--data-dir", str(data_dir), *flags]
+    arguments = ["serve", "--port", "0", "--data-dir", str(data_dir), *flags]
     admin = {"LAKEBED_ADMIN_ACCESS_KEY_ID": ADMIN_ID, "LAKEBED_ADMIN_SECRET_ACCESS_KEY": ADMIN_SECRET}
     variables = clean_environment(**{**admin, **(environment or {})})
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
+    if program:
+        process = _start([sys.executable, *program, *arguments], variables, log)
+    else:
+        process = born(arguments, variables, log)
     try:
         yield RunningServer(_wait(process, log), ADMIN_ID, ADMIN_SECRET, data_dir, process)
     finally:
         _stop(process, log)
 
 
-def _wait(process: subprocess.Popen[bytes], log: Path) -> str:
+def _start(command: Sequence[str], variables: Mapping[str, str], log: Path) -> subprocess.Popen[bytes] | Born:
+    with log.open("wb") as output:
+        return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
+
+
+def _wait(process: subprocess.Popen[bytes] | Born, log: Path) -> str:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         found = _READY.search(log.read_text(errors="replace"))
@@ -102,11 +111,11 @@ def _healthy(endpoint: str) -> bool:
         return False
 
 
-def _stop(process: subprocess.Popen[bytes], log: Path) -> None:
+def _stop(process: subprocess.Popen[bytes] | Born, log: Path) -> None:
     was_running = process.poll() is None
     process.terminate()
     try:
-        code = process.wait(timeout=20)
+        code = process.wait(timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

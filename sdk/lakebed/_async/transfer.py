@@ -5,6 +5,7 @@ Over the transport and `download`, under the handles.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,9 +45,11 @@ async def download(source: Download, target: str | os.PathLike[str] | IO[bytes],
     if hasattr(target, "write"):
         return await _write(source, target, progress)
     final = Path(target)
+    if final.is_dir():  # said before the bytes travel
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
     partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
     try:
-        with partial.open("xb") as file:
+        with _begun(partial, final) as file:
             info = await _write(source, file, progress)
         os.replace(partial, final)
     except BaseException:
@@ -54,6 +57,13 @@ async def download(source: Download, target: str | os.PathLike[str] | IO[bytes],
             partial.unlink()
         raise
     return info
+
+
+def _begun(partial: Path, final: Path) -> IO[bytes]:
+    try:
+        return partial.open("xb")
+    except OSError as error:  # told of the name that was given, not of ours
+        raise OSError(error.errno, error.strerror, str(final)) from None
 
 
 async def _write(source: Download, file: Any, progress: Progress) -> ObjectInfo:

@@ -100,7 +100,8 @@ class RefObjects(Shown):
         """Write an object to a local path, where it appears only when complete, or into an open binary file.
 
         `progress` is called with the number of bytes that just arrived. The answer tells what the headers said:
-        `metadata` and `physical_address` are empty in it. Raises ObjectNotFoundError and CorruptTransferError.
+        `metadata` and `physical_address` are empty in it. Raises ObjectNotFoundError, CorruptTransferError, and
+        OSError (the directory of the target is not there, or the target is one).
         """
         return transfer.download(self._download(path, 0, None), target, progress)
 
@@ -190,9 +191,12 @@ class RefObjects(Shown):
 
 def _refused(ref: RefObjects, verb: str) -> ReadOnlyRefError:
     where = f"lakebed://{ref.repository.id}/{ref.id}"
+    kind = type(ref).__name__.lower()
+    itself = f"; `drop` deletes the {kind} itself" if verb == "delete" and hasattr(type(ref), "drop") else ""
     return ReadOnlyRefError(
-        f"{verb} {where}: {type(ref).__name__.lower()} {ref.id!r} cannot be written to, only branches and workspaces "
-        f'can: use repo.branch({ref.id!r}) if it is a branch, or make one of it: repo.branch("fix").create({ref.id!r})',
+        f"{verb} {where}: {kind} {ref.id!r} cannot be written to, only branches and workspaces "
+        f'can: use repo.branch({ref.id!r}) if it is a branch, or make one of it: repo.branch("fix").create({ref.id!r})'
+        f"{itself}",
         operation=verb,
         repository=ref.repository.id,
         ref=ref.id,

@@ -7,6 +7,7 @@ Over the transport and `download`, under the handles.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,9 +47,11 @@ def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progr
     if hasattr(target, "write"):
         return _write(source, target, progress)
     final = Path(target)
+    if final.is_dir():  # said before the bytes travel
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
     partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
     try:
-        with partial.open("xb") as file:
+        with _begun(partial, final) as file:
             info = _write(source, file, progress)
         os.replace(partial, final)
     except BaseException:
@@ -56,6 +59,13 @@ def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progr
             partial.unlink()
         raise
     return info
+
+
+def _begun(partial: Path, final: Path) -> IO[bytes]:
+    try:
+        return partial.open("xb")
+    except OSError as error:  # told of the name that was given, not of ours
+        raise OSError(error.errno, error.strerror, str(final)) from None
 
 
 def _write(source: Download, file: Any, progress: Progress) -> ObjectInfo:

@@ -6,6 +6,7 @@ Under all verbs. A global option may stand before the verb or after it: `lakebed
 
 from __future__ import annotations
 
+import difflib
 import sys
 import warnings
 from collections.abc import Callable
@@ -118,6 +119,16 @@ class Noun(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In order of definition: what is used first stands first."""
         return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """As click does, and a verb that is misspelled is told its neighbour. Raises UsageError."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
+            if near:
+                error.message += f" Did you mean '{near[0]}'?"
+            raise
 
 
 class LazyNoun(Noun):

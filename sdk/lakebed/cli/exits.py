@@ -80,6 +80,7 @@ _MISSING = {
     "tag_not_found": "`lakebed tag list {repository}` shows what there is.",
     "ref_not_found": "`lakebed branch list {repository}` and `lakebed tag list {repository}` show what there is.",
     "object_not_found": "`lakebed fs ls` shows what there is.",
+    "workspace_not_found": "`lakebed workspace list {repository}` shows what there is.",
 }
 
 

@@ -11,20 +11,27 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import lakebed
+import pyarrow as pa
+import pyarrow.parquet as pq
+from lakebed._sync.datapaths import is_cloud, outgoing
 from lakebed.errors import (
     ConcurrentCommitError,
     InvalidRequestError,
     ObjectNotFoundError,
     OutcomeUnknownError,
 )
+from lakebed.model import ObjectInfo, WorkspaceInfo
 
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
 from lakebed_spark._session import check_pyspark, is_remote
+from lakebed_spark._staging import Order
 from lakebed_spark.transactions import transaction
 from lakebed_spark.writing import Mode
 
@@ -42,6 +49,7 @@ BATCH_KEY: Final = "lakebed.stream_batch"
 
 _MODES: Final = ("append", "overwrite", "overwrite_partitions")
 _PROPERTY: Final = "sql.streaming.queryId"
+_JSON: Final = "application/json"
 
 
 @attrs.frozen
@@ -65,39 +73,39 @@ class Sink:
         """
         spark = frame.sparkSession
         query = self.query_id or _query_id(spark)
-        if self.mode != "overwrite" and frame.isEmpty():
-            return  # it may come twice; and a commit would be news to a stream that follows this very branch, for ever
         mark = Mark(f"{MARKS}{self.place.path}/{query}.json", query, int(batch_id), secrets.token_hex(8))
         try:
             self._commit(spark, frame, mark)
-        except _Done:
-            log.info("batch %d of %s was committed before: nothing is written", mark.batch, self.place)
+        except _Nothing as reason:
+            log.info("batch %d of %s: %s, nothing is written", mark.batch, self.place, reason)
         except (ConcurrentCommitError, OutcomeUnknownError):
             if not mark.stands(self._branch().repository.ref(f"{self.place.ref}@")):
                 raise
             log.info("batch %d of %s is in %s", mark.batch, self.place, self.place.ref)
 
     def _commit(self, spark: SparkSession, frame: DataFrame, mark: Mark) -> None:
-        branch = self._branch()
         with transaction(
             spark,
-            branch,
+            self._branch(),
             message=self.message or f"Batch {mark.batch} of {self.place.path}",
             metadata={QUERY_KEY: mark.query, BATCH_KEY: str(mark.batch)},
             lake=self.access,
         ) as tx:
-            workspace = branch.repository.workspace(tx.ref)
+            workspace = tx._workspace
             if mark.stands(workspace):
-                raise _Done
-            tx.write(
-                frame,
-                self.place.path,
-                mode=self.mode,
-                partition_by=self.partition_by,
-                format=self.format,
-                **self.options,
-            )
-            workspace.put(mark.path, mark.content(), content_type="application/json")
+                raise _Nothing("it was committed before")
+            place, kind = tx._place.to(self.place.path), self.format.lower()
+            order = Order(place, self.mode, self.partition_by, kind, self.options)
+            # a batch without rows may come twice; and a commit would be news to a stream that follows this very branch,
+            # for ever. Asking the frame has Spark work it out once more: so its files are asked, where they can be
+            quiet, countable = self.mode != "overwrite", kind == "parquet" and not is_cloud(workspace._place())
+            if quiet and not countable and frame.isEmpty():
+                raise _Nothing("it has no rows")
+            with _stored(workspace, mark) as stored:
+                rows = tx._stage(frame, order)
+                if quiet and countable and not _have_rows(rows, workspace._place()):
+                    raise _Nothing("it has no rows")
+                tx._show(order, rows, stored())
 
     def _branch(self) -> lakebed.Branch:
         return self.access.connect().repository(self.place.repository).branch(self.place.ref)
@@ -169,8 +177,30 @@ def foreach_batch(
     return Sink(access_to(target, lake), place, mode, columns, message, query_id, format, options)
 
 
-class _Done(Exception):
-    """The batch was committed before: no error, but the way out of the transaction, which then commits nothing."""
+class _Nothing(Exception):
+    """There is nothing to write: no error, but the way out of the transaction, which then commits nothing."""
+
+
+@contextmanager
+def _stored(workspace: lakebed.Workspace, mark: Mark) -> Iterator[Callable[[], list[ObjectInfo]]]:
+    """Bring the mark to the store while Spark writes: it waits for the disk too. Gives what is then to be registered,
+    which is nothing where it must go through the server, that registers by itself.
+    """
+    sink = workspace._opened_sink()
+    if sink is None:
+        yield lambda: [workspace.put(mark.path, mark.content(), content_type=_JSON)][:0]
+        return
+    with ThreadPoolExecutor(1, "lakebed-mark") as pool:
+        yield pool.submit(sink.store, [outgoing(mark.path, mark.content(), _JSON, None, None)]).result
+
+
+def _have_rows(rows: Sequence[ObjectInfo], info: WorkspaceInfo) -> bool:
+    """Whether Parquet files of a directory do: Spark writes one without rows too, for its columns."""
+    cut = len(info.storage_prefix)
+    try:
+        return any(pq.read_metadata(info.local_path + row.physical_address[cut:]).num_rows for row in rows)
+    except pa.ArrowException:  # encrypted, as options of the writer had it
+        return True
 
 
 def _query_id(spark: SparkSession) -> str:

@@ -209,7 +209,7 @@ def refuse_protected(repo: Repo, branch: str) -> None:
 
 
 def _no_repository(name: str) -> RepositoryNotFoundError:
-    return RepositoryNotFoundError(f"repository {name!r} not found: list them with GET /repositories")
+    return RepositoryNotFoundError(f"repository {name!r} not found")
 
 
 async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:

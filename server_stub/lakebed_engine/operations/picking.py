@@ -1,7 +1,7 @@
 """Revert and cherry-pick: merges with another base (`PROTOCOL.md` 3, MERGE). Above `merging`.
 
 A revert goes from the commit back to its parent, a cherry-pick from the parent to the commit; either is applied to the
-head of a clean branch, as one commit with one parent.
+head of a clean branch, as one commit with one parent. The logs of Delta tables stay lines (`delta_lines`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from lakebed_engine.operations.commits import check_commit_texts
 from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, open_repo
+from lakebed_engine.operations.delta_lines import DeltaLines
 from lakebed_engine.operations.footprints import watched
 from lakebed_engine.operations.joining import Join, Resolution
 from lakebed_engine.operations.merging import clean_branch, land, sides_of
@@ -113,13 +114,14 @@ async def _try_revert(
     ours = await load_commit(ctx, repo, seen.record.commit_id)
     sides = await sides_of(ctx, repo, picked.commit, picked.parent, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
-    touched = Touched()
-    delta = watched(ctx.runtime, join.delta(), touched)
+    touched, lines = Touched(), DeltaLines()
+    delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not folded.changed and not request.allow_empty:
         raise NoChangesError(
             f"revert of {picked.commit.id[:16]} on {seen.record.name!r}: no changes: nothing of it is left to take back"
         )
+    await lines.check(ctx, repo, sides, folded.tree, "revert")
     message = request.message or f"Revert {request.ref}"
     return await land(
         ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
@@ -134,13 +136,14 @@ async def _try_pick(
     commit = picked.commit
     sides = await sides_of(ctx, repo, picked.parent, commit, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
-    touched = Touched()
-    delta = watched(ctx.runtime, join.delta(), touched)
+    touched, lines = Touched(), DeltaLines()
+    delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not join.changes:
         raise NoChangesError(
             f"cherry-pick of {commit.id[:16]} to {seen.record.name!r}: no changes: the commit is empty"
         )
+    await lines.check(ctx, repo, sides, folded.tree, "cherry-pick")
     kept = commit.metadata if request.metadata is None else request.metadata
     metadata = {**kept, ORIGIN_KEY: commit.id, COMMITTER_KEY: commit.committer}
     message = commit.message if request.message is None else request.message

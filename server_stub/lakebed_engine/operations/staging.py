@@ -226,7 +226,7 @@ def check_upload(request: UploadRequest) -> None:
 
 async def _write(ctx: Context, repo: Repo, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
     address = new_address(ctx)
-    result = await repo.store.put_stream(address, chunks)
+    result = await repo.store.put_stream(address, chunks, fresh=True)
     return new_entry(address, result.md5, result.size, ctx.now(), request.content_type, request.metadata)
 
 

@@ -12,7 +12,7 @@ import os
 import secrets
 from pathlib import Path
 
-from lakebed_server.vocabulary import StartError
+from lakebed_server.vocabulary import SettingError
 
 _LEAST = 16
 
@@ -24,7 +24,7 @@ class SecretKey:
 
     def __init__(self, secret: str) -> None:
         if len(secret) < _LEAST:
-            raise StartError(f"auth.secret_key is too short: use at least {_LEAST} characters, better 64")
+            raise SettingError(f"auth.secret_key is too short: use at least {_LEAST} characters, better 64")
         self._secret = secret.encode()
 
     def derive(self, purpose: str) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lakebed_server.vocabulary import StartError
+from lakebed_server.vocabulary import SettingError
 
 _LAST_PORT = 65535
 
@@ -40,7 +40,7 @@ class S3Config:
 def read_config(
     listen: str, domain: str, region: str, aliases: str, namespace: str, *, port: int | None = None
 ) -> S3Config:
-    """The gateway's settings, and the port of its own. Raises StartError."""
+    """The gateway's settings, and the port of its own. Raises SettingError."""
     return S3Config(
         domains=read_domains(domain),
         region=region,
@@ -52,23 +52,23 @@ def read_config(
 
 
 def read_listen(text: str) -> tuple[str, int] | None:
-    """`0.0.0.0:9000` or `[::1]:9000` as host and port; None when it is empty. Raises StartError."""
+    """`0.0.0.0:9000` or `[::1]:9000` as host and port; None when it is empty. Raises SettingError."""
     if not text:
         return None
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _LAST_PORT):
-        raise StartError(f"gateway.s3.listen: expected address:port, as 0.0.0.0:9000, got {text!r}")
+        raise SettingError(f"gateway.s3.listen: expected address:port, as 0.0.0.0:9000, got {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def read_aliases(text: str) -> dict[str, Alias]:
-    """`sales-main=sales/main, old=sales/v1` as a map. Raises StartError."""
+    """`sales-main=sales/main, old=sales/v1` as a map. Raises SettingError."""
     aliases = {}
     for one in filter(None, (part.strip() for part in text.split(","))):
         bucket, _, target = one.partition("=")
         repo, _, ref = target.strip().partition("/")
         if not (bucket.strip() and repo and ref):
-            raise StartError(f"gateway.s3.aliases: expected bucket=repository/ref, got {one!r}")
+            raise SettingError(f"gateway.s3.aliases: expected bucket=repository/ref, got {one!r}")
         aliases[bucket.strip()] = Alias(repo, ref)
     return aliases
 

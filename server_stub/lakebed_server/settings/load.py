@@ -1,6 +1,6 @@
 """Reading settings: YAML file, environment, flags; the later wins, and each value remembers its source.
 
-Above `schema`, under `cli`. Raises StartError, whose one sentence names the key and the source.
+Above `schema`, under `cli`. Raises SettingError, whose one sentence names the key and the source.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lakebed_server.settings.kinds import Value
 from lakebed_server.settings.schema import KEYS, Key, Settings, build
-from lakebed_server.vocabulary import StartError
+from lakebed_server.vocabulary import SettingError
 
 CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
@@ -46,7 +46,7 @@ def load(
 ) -> Loaded:
     """All settings. `flags` maps keys to values; None stands for a flag that was not given.
 
-    Without `files`, configuration files are not looked for. Raises StartError.
+    Without `files`, configuration files are not looked for. Raises SettingError.
     """
     values: dict[str, Value] = {name: key.default for name, key in KEYS.items()}
     sources = dict.fromkeys(KEYS, DEFAULT)
@@ -65,7 +65,7 @@ def load(
     for name, raw in (flags or {}).items():
         if raw is not None:
             if name not in KEYS:
-                raise StartError(f"unknown key {name}{_near(name)}")
+                raise SettingError(f"unknown key {name}{_near(name)}")
             take(KEYS[name], raw, "flag")
     _expand(values)
     _check(values, sources)
@@ -91,7 +91,7 @@ def config_file(config: str | None, env: Mapping[str, str], working_directory: P
     if given:
         path = Path(given).expanduser()
         if not path.is_file():
-            raise StartError(f"the configuration file {path} does not exist")
+            raise SettingError(f"the configuration file {path} does not exist")
         return path
     for path in ((working_directory or Path()) / "lakebed.yaml", Path("~/.lakebed-server.yaml").expanduser()):
         if path.is_file():
@@ -105,15 +105,15 @@ def _read_file(path: Path) -> dict[str, object]:
     try:
         tree = yaml.safe_load(path.read_text())
     except (OSError, UnicodeDecodeError) as error:
-        raise StartError(f"cannot read the configuration file {path}: {error}") from None
+        raise SettingError(f"cannot read the configuration file {path}: {error}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise StartError(f"the configuration file {path} is not YAML{where}") from None
+        raise SettingError(f"the configuration file {path} is not YAML{where}") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise StartError(f"the configuration file {path} must hold keys and values")
+        raise SettingError(f"the configuration file {path} must hold keys and values")
     return dict(_flatten(tree, "", path))
 
 
@@ -127,9 +127,9 @@ def _flatten(tree: dict[object, object], prefix: str, path: Path) -> list[tuple[
             if isinstance(value, dict):
                 rows += _flatten(value, name + ".", path)
             elif value is not None:
-                raise StartError(f"{name} in {path} is a section: write its keys below it")
+                raise SettingError(f"{name} in {path} is a section: write its keys below it")
         else:
-            raise StartError(f"unknown key {name} in {path}{_near(name)}")
+            raise SettingError(f"unknown key {name} in {path}{_near(name)}")
     return rows
 
 
@@ -143,7 +143,7 @@ def _read(key: Key, raw: object, source: str) -> Value:
         return key.kind.read(raw)
     except ValueError:
         got = "a value" if key.secret else repr(raw)[:100]
-        raise StartError(f"{key.name} ({source}): expected {key.kind.expected}, got {got}") from None
+        raise SettingError(f"{key.name} ({source}): expected {key.kind.expected}, got {got}") from None
 
 
 def _expand(values: dict[str, Value]) -> None:
@@ -161,4 +161,4 @@ def _check(values: Mapping[str, Value], sources: Mapping[str, str]) -> None:
         return
     if values[missing]:
         given, missing = missing, given
-    raise StartError(f"{given} ({sources[given]}) is set but {missing} is not; give both or neither")
+    raise SettingError(f"{given} ({sources[given]}) is set but {missing} is not; give both or neither")

@@ -73,11 +73,17 @@ class ObjectStore(Protocol):
         """
         ...
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         """Write a stream durably with bounded memory, hashing on the way, off the event loop.
 
         When `chunks` raises or the caller is cancelled nothing becomes visible under `key`, and what was written
         for it is removed, or lies where `list_partial` finds it.
+
+        `fresh`: a new key, that nobody looks for before this has answered. A store may then write under it at once, and
+        what a killed process or a power cut leaves of it may lie there, to be swept as any object that nothing names;
+        a key that is taken after all raises BlobExists, or is overwritten.
         """
         ...
 

@@ -101,7 +101,9 @@ class CloudObjects:
         """One request. A cancelled put is absent, or whole."""
         await self._uploader.put(key, self._place.name(key), bytes(data), if_absent)
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         """One request below 8 MiB, else a multipart upload, aborted under an error or a cancel."""
         return await self._uploader.put_stream(key, self._place.name(key), chunks, if_absent)
 

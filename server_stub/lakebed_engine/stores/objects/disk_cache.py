@@ -162,9 +162,11 @@ class DiskCached:
         """As the store does; what is read later is cached then."""
         await self._store.put(key, data, if_absent=if_absent)
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         """As the store does."""
-        return await self._store.put_stream(key, chunks, if_absent=if_absent)
+        return await self._store.put_stream(key, chunks, if_absent=if_absent, fresh=fresh)
 
     async def get(self, key: str) -> bytes:
         """The whole object, from the cache or into it."""

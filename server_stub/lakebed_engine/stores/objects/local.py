@@ -84,10 +84,16 @@ class LocalObjects:
         """Write a small object durably. A cancelled put is not visible, or is whole."""
         await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data))
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
-        """Write a stream durably. Cancelled or failed, it leaves nothing; killed, a temp file."""
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
+        """Write a stream durably. Cancelled or failed, it leaves nothing; killed, a temp file; killed, and `fresh`, a
+        part of it under the key.
+        """
         raw = key_bytes(key)
-        return await put_stream(key, raw, chunks, if_absent=if_absent, writer=self._writer, threads=self._threads)
+        return await put_stream(
+            key, raw, chunks, if_absent=if_absent, fresh=fresh, writer=self._writer, threads=self._threads
+        )
 
     async def get(self, key: str) -> bytes:
         """The whole object."""

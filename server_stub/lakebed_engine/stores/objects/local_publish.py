@@ -14,7 +14,8 @@ encoded one. No acknowledged object becomes unreachable or doubled, because:
    path is written, and "there is no encoded path" stays true until the plain one is. At most one of the two exists.
 3. A key stays where it is until it is deleted. So a reader who finds neither has crossed a moment without the key.
 
-**Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable.
+**Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable;
+of a key that nobody knows before it is answered, all at once.
 Tools that write by plain path take no lock; they get the promises of their own calls.
 """
 
@@ -63,6 +64,25 @@ class Publisher:
             yield
         finally:
             os.close(fd)
+
+    def create(self, key: bytes, *, directories: bool = False) -> tuple[int, bytes]:
+        """Make an empty file under a key that nobody knows: its descriptor and its path. Needs no lock: the rules above
+        are about a key that several may write.
+
+        Raises FileNotFoundError without `directories` where there are none, FileExistsError when somebody knew it, and
+        Clash when it has no plain path here.
+        """
+        path = self._places.plain_path(key)
+        if path is None:
+            raise Clash
+        try:
+            if directories:
+                self._make_directories(_parent(path))
+            return self._calls.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
+        except OSError as error:
+            if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG):
+                raise Clash from error
+            raise
 
     def publish_shared(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
         """Under the shared lock: move the file to its key and answer where.
@@ -133,6 +153,27 @@ class Publisher:
             except OSError as error:
                 failed[directory] = error
         return failed
+
+    def sync_with(
+        self, files: Sequence[int], directories: Sequence[bytes]
+    ) -> tuple[Sequence[OSError | None], dict[bytes, OSError]]:
+        """fsync open files and directories by one call: what went wrong with each file, and the directories that
+        failed.
+        """
+        opened: dict[bytes, int] = {}
+        failed: dict[bytes, OSError] = {}
+        try:
+            for path in directories:
+                try:
+                    opened[path] = self._calls.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                except OSError as error:
+                    failed[path] = error
+            told = self._calls.fsync_all([*files, *opened.values()])
+        finally:
+            for fd in opened.values():
+                self._calls.close(fd)
+        failed |= {path: error for path, error in zip(opened, told[len(files) :], strict=True) if error is not None}
+        return told[: len(files)], failed
 
     def remember(self, synced: Sequence[bytes]) -> None:
         """The directories of one `unsynced` answer are on disk: all but the last have their name in the next."""

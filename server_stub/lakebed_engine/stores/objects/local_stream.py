@@ -136,13 +136,21 @@ class Spool:
 
 
 async def put_stream(
-    key: str, raw: bytes, chunks: AsyncIterable[bytes], *, if_absent: bool, writer: Writer, threads: Threads
+    key: str,
+    raw: bytes,
+    chunks: AsyncIterable[bytes],
+    *,
+    if_absent: bool,
+    fresh: bool,
+    writer: Writer,
+    threads: Threads,
 ) -> PutResult:
     """Write a stream: below CHUNK bytes as a small put, else through a spool. Raises what `chunks` raises, as it is."""
     batches = Batches(chunks)
     first = await batches.next()
     if sum(map(len, first)) < CHUNK:
-        return await writer.put(Put(key, raw, if_absent=if_absent, data=b"".join(first), hashed=True))
+        data = b"".join(first)
+        return await writer.put(Put(key, raw, if_absent=if_absent, data=data, hashed=True, fresh=fresh))
     spool = Spool(writer, key)
     result = await _fill(spool, first, batches, threads)
     await writer.put(Put(key, raw, if_absent=if_absent, temp=spool.path))

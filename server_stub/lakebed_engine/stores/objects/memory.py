@@ -47,7 +47,9 @@ class MemoryObjects:
         """Keep the bytes."""
         self._put(key, bytes(data), if_absent)
 
-    async def put_stream(self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False) -> PutResult:
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
         """Collect the stream; it is visible once it has ended."""
         key_bytes(key)
         data = b"".join([bytes(chunk) async for chunk in chunks])

@@ -1,0 +1,184 @@
+"""`local://` with keys that nobody knows before they are answered: written under their own names, no less durable."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import stat
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from lakebed_engine.stores.objects import local_sync
+from lakebed_engine.stores.objects.base import PutResult
+from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
+
+from tests.conformance.test_objects import Recorder, cut, keys, partial, run, setup_root
+
+MIB = 1 << 20
+Answers = list[OSError | None]
+
+
+class Syncing(SystemCalls):
+    """The true calls, but that `fsync_all` fails for files or for directories, or waits; it notes what it got."""
+
+    def __init__(self, fails: str = "", gate: threading.Event | None = None) -> None:
+        self.asked: list[list[str]] = []
+        self.entered = threading.Event()
+        self._fails = fails
+        self._gate = gate
+        setattr(self, "fsync_all", self._fsync_all)  # noqa: B010 - the true one is a static method
+
+    def _fsync_all(self, fds: Sequence[int]) -> Answers:
+        kinds = ["directory" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file" for fd in fds]
+        self.asked.append(kinds)
+        self.entered.set()
+        if self._gate is not None:
+            assert self._gate.wait(10)
+        told = local_sync.fsync_all(fds)
+        broken = OSError(errno.EIO, os.strerror(errno.EIO))
+        return [broken if kind == self._fails else done for kind, done in zip(kinds, told, strict=True)]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "root"
+
+
+def put(store: LocalObjects, key: str, data: bytes = b"new") -> asyncio.Future[PutResult]:
+    return asyncio.ensure_future(store.put_stream(key, cut(data, MIB), fresh=True))
+
+
+def test_file_and_directories_are_synced_by_one_call_before_the_answer(root: Path) -> None:
+    calls = Recorder()
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        await put(local, "data/2026112214/a")
+        first = calls.log.copy()
+        calls.log.clear()
+        await asyncio.gather(*(put(local, f"data/2026112214/{n}") for n in range(3)))
+        assert await keys(local) == [f"data/2026112214/{n}" for n in "012a"]
+        assert await partial(local) == []
+        folder = str(root / "data/2026112214")
+        assert [one for one in calls.log if one[0] == "fsync"] == [
+            *(("fsync", f"{folder}/{n}") for n in range(3)),
+            ("fsync", folder),  # once for all of them, and its parents are known
+        ]
+        assert not [call for call, _ in [*first, *calls.log] if call in ("rename", "link", "unlink")]
+        wrote = first.index(("write", f"{folder}/a"))
+        synced = {path for call, path in first[wrote:] if call == "fsync"}
+        assert synced >= {f"{folder}/a", folder, str(root / "data"), str(root)}
+
+    run(main())
+    local.close()
+
+
+@pytest.mark.parametrize("fails", ["file", "directory"])
+def test_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
+    calls = Syncing(fails)
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        with pytest.raises(StoreUnavailableError, match=r"local://t/data/x: .*EIO"):
+            await put(local, "data/x")
+        assert await keys(local) == []
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+    assert "directory" in calls.asked[0]
+
+
+def test_a_disk_that_is_full_leaves_nothing(root: Path) -> None:
+    local = LocalObjects(root, "local://t", calls=Recorder("write", errno.ENOSPC))
+
+    async def main() -> None:
+        with pytest.raises(StoreFullError, match=r"local://t/data/x: .*ENOSPC"):
+            await put(local, "data/x")
+        assert await keys(local) == []
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+def test_cancelled_at_its_sync_it_is_gone_once_the_cancel_is_told(root: Path) -> None:
+    go_on = threading.Event()
+    calls = Syncing(gate=go_on)
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        task = put(local, "data/x")
+        while not calls.entered.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.sleep(0.01)
+        assert not task.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await keys(local) == []
+
+    run(main())
+    local.close()
+
+
+def test_beside_other_puts_each_goes_its_own_way(root: Path) -> None:
+    """A batch of both kinds: a known key is renamed over, after its own sync; a fresh one that is taken fails alone."""
+    run(setup_root(root))
+    calls = Syncing()
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        await local.put("data/taken", b"old")
+        calls.asked.clear()
+        done = await asyncio.gather(
+            local.put("kept", b"over"), put(local, "data/a"), put(local, "data/taken"), local.put("plain", b"1"),
+            return_exceptions=True,
+        )  # fmt: skip
+        assert [type(one) for one in done] == [type(None), PutResult, BlobExists, type(None)]
+        found = {key: await local.get(key) for key in await keys(local)}
+        assert found == {"kept": b"over", "data/a": b"new", "data/taken": b"old", "plain": b"1"}
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+    assert calls.asked == [["file", "file", "file", "directory"]]
+
+
+@pytest.mark.parametrize("key", ["a//b", "kept/below", "x" * 300, "data/../x"])
+def test_a_key_without_a_plain_path_goes_the_other_way(root: Path, key: str) -> None:
+    run(setup_root(root))
+    local = LocalObjects(root, "local://t")
+
+    async def main() -> None:
+        await put(local, key)
+        assert await local.get(key) == b"new"
+        assert await local.get("kept") == b"old"
+        assert await keys(local) == sorted(["kept", key])
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+def test_a_directory_that_was_removed_is_made_and_synced_again(root: Path) -> None:
+    calls = Recorder()
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        await put(local, "data/hour/a")
+        (root / "data/hour/a").unlink()
+        (root / "data/hour").rmdir()
+        calls.log.clear()
+        await put(local, "data/hour/b")
+        synced = {path for call, path in calls.log if call == "fsync"}
+        assert synced >= {str(root / "data/hour/b"), str(root / "data/hour"), str(root / "data")}
+
+    run(main())
+    local.close()

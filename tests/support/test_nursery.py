@@ -1,0 +1,63 @@
+"""What the nursery bears is a process of its own: its arguments, environment, files, and end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.nursery import born, ended
+from tests.support.server import clean_environment, running_server
+
+
+def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
+    done = ended(["--version"], clean_environment(), 60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("lakebed ")
+    wrong = ended(["fsck", "--data-dir", str(tmp_path)], clean_environment(), 60)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Missing argument 'REPO'" in wrong.stderr
+
+
+def test_it_has_the_environment_that_it_is_given(tmp_path: Path) -> None:
+    for level in ("WARN", "ERROR"):
+        told = ended(["config", "show"], {"HOME": str(tmp_path), "LAKEBED_LOGGING_LEVEL": level}, 60)
+        assert level in told.stdout, told.stderr
+    with running_server(tmp_path / "data", environment={"LAKEBED_LOGGING_LEVEL": "NONE"}) as server:
+        assert httpx.get(f"{server.endpoint}/_health").is_success
+        assert "INFO" not in server.log
+
+
+def test_it_holds_no_file_of_the_nursery(tmp_path: Path) -> None:
+    with running_server(tmp_path / "one") as one, running_server(tmp_path / "two") as two:
+        open_ones = [os.readlink(file) for file in Path(f"/proc/{two.process.pid}/fd").iterdir() if file.exists()]
+        assert str(tmp_path / "two.log") in open_ones
+        assert [file for file in open_ones if str(one.data_dir.parent / "one") in file] == []
+
+
+def test_how_it_ends_is_told(tmp_path: Path) -> None:
+    with running_server(tmp_path / "data") as server:
+        with pytest.raises(subprocess.TimeoutExpired):
+            server.process.wait(0.05)
+        assert server.process.poll() is None
+        server.process.kill()
+        assert server.process.wait(60) == -signal.SIGKILL
+        assert server.process.poll() == server.process.returncode == -signal.SIGKILL
+        server.process.terminate()  # nobody has its pid any more, or somebody else
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{server.endpoint}/_health")
+
+
+def test_ctrl_c_reaches_it(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    process = born(["serve", "--port", "0", "--data-dir", str(tmp_path / "data")], clean_environment(), log)
+    deadline = time.monotonic() + 60
+    while b"is ready" not in log.read_bytes() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0, log.read_text()
