@@ -23,6 +23,7 @@ from pathlib import Path
 
 from benchmarks import on_spark, servers, transfer
 from benchmarks import rest as rest_calls
+from benchmarks.apart import apart
 
 ROOT = Path(__file__).resolve().parent.parent
 FULL = 1_000_000
@@ -430,6 +431,7 @@ def main() -> None:
     for name in options.only.split(","):
         figures: list[Figure] = []
         with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as folder:
+            apart(Path(folder))
             for one in GROUPS[name](Path(folder), options.entries):
                 figures.append(one)
                 print(table([one]).splitlines()[-1], flush=True)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from lakebed._about import ServerInfo, SessionToken
+from lakebed._underway import CommitAttempt, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     from lakebed.errors import LakebedError
@@ -367,55 +368,6 @@ class TaskStatus:
     objects: int | None = None
     commit: Commit | None = None
     error: LakebedError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CommitAttempt:
-    """An attempt to commit that failed and is made again: its number from 1, why, and what is waited before the next.
-
-    `elapsed` and `pause` are in seconds.
-    """
-
-    number: int
-    error: Exception
-    elapsed: float
-    pause: float
-
-
-@dataclass(frozen=True, slots=True)
-class TransferResult:
-    """What a bulk transfer did. `skipped` files of `files` were done before, by a run that ended too soon."""
-
-    files: int
-    bytes: int
-    skipped: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class TransferProgress:
-    """A moment of a transfer. The totals are what is known so far: they grow until `complete` is true."""
-
-    files: int
-    files_total: int
-    bytes: int
-    bytes_total: int
-    seconds: float
-    complete: bool = False
-    skipped: int = 0
-    """Files of `files` that were done before: by an earlier run that ended too soon."""
-
-    @property
-    def rate(self) -> float:
-        """Bytes in a second, on average."""
-        return self.bytes / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def eta(self) -> float | None:
-        """Seconds that are left at this rate; None while the total is unknown."""
-        if not self.complete or not self.rate:
-            return None
-        return (self.bytes_total - self.bytes) / self.rate
 
 
 __all__ = [

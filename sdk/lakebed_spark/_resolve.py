@@ -220,7 +220,7 @@ def _nothing(lake: lakebed.Lake, place: Place, pattern: str | None) -> ObjectNot
         reason = f"no file below it matches pathGlobFilter={pattern!r}"
     above = place.path.rpartition("/")[0]
     return ObjectNotFoundError(
-        f"read {place}: {reason}; `lakebed ls lakebed://{place.repository}/{place.ref}/{above}` shows what is there",
+        f"read {place}: {reason}; `lakebed fs ls lakebed://{place.repository}/{place.ref}/{above}` shows what is there",
         operation="read",
         repository=place.repository,
         ref=place.ref,

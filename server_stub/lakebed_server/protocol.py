@@ -12,6 +12,7 @@ import ipaddress
 import socket
 import sys
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -25,6 +26,8 @@ _NEAR = 4 << 20
 """Bytes of the socket buffers of connections from this machine. As they begin, the kernel's hold a small part of an
 object, and client and server wake each other a dozen times for each: that takes several times as long as the copy. To
 other machines the kernel's own growth is better."""
+
+_BUFFERS = (socket.SO_SNDBUF, socket.SO_RCVBUF)
 
 _UNPACED = b"reno"
 """How such a connection is kept from filling a network: it holds nothing back while nothing is lost. BBR, where that is
@@ -106,6 +109,15 @@ def _widen(transport: Any) -> None:
         return
     with suppress(OSError, ValueError):  # it goes without; and a name that is no address is not ours
         if ipaddress.ip_address(peer[0]).is_loopback:
-            for which in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            for which in _BUFFERS if _may_widen() else ():
                 opened.setsockopt(socket.SOL_SOCKET, which, _NEAR)
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, _UNPACED)
+
+
+@cache
+def _may_widen() -> bool:
+    """Whether the kernel gives that much. A smaller buffer than the asked is worse than none: it no longer grows."""
+    with socket.socket() as probe:
+        for which in _BUFFERS:
+            probe.setsockopt(socket.SOL_SOCKET, which, _NEAR)
+        return min(probe.getsockopt(socket.SOL_SOCKET, which) for which in _BUFFERS) >= _NEAR

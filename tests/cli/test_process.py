@@ -209,7 +209,7 @@ def _on_a_terminal(command: Command, *arguments: str) -> Iterator[tuple[subproce
 def _read_until(screen: int, wanted: bytes | None) -> bytes:
     """What is shown until `wanted` is; None: until the end."""
     seen = b""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (wanted is None or wanted not in seen):
         if not select.select([screen], [], [], 0.1)[0]:
             continue
@@ -241,7 +241,7 @@ def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository
     repo.branch("main").put_many({f"f/{number}": b"x" * (4 << 20) for number in range(12)})
     process = command.start("fs", "download", "-r", f"{repo.id}/main/f", str(tmp_path / "out"))
     out = tmp_path / "out"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not out.exists() and time.monotonic() < deadline:
         time.sleep(0.002)
     with process:

@@ -94,6 +94,35 @@ def test_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
     assert "directory" in calls.asked[0]
 
 
+@pytest.mark.parametrize(
+    ("code", "kind", "said"),
+    [
+        (errno.EACCES, StoreUnavailableError, "check the directory's owner, mode"),
+        (errno.EROFS, StoreFullError, "make it writable"),
+        (errno.ENOSPC, StoreFullError, "make room"),
+    ],
+)
+def test_a_file_that_cannot_be_made(root: Path, code: int, kind: type[Exception], said: str) -> None:
+    def refusing(path: bytes, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_CREAT and path.endswith(b"/x"):
+            raise OSError(code, os.strerror(code))
+        return os.open(path, flags, mode)
+
+    calls = SystemCalls()
+    setattr(calls, "open", refusing)  # noqa: B010 - the true one is a static method
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        with pytest.raises(kind, match=rf"local://t/data/x: .*{errno.errorcode[code]}.*{said}"):
+            await put(local, "data/x")
+        await put(local, "data/y")
+        assert await keys(local) == ["data/y"]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
 def test_a_disk_that_is_full_leaves_nothing(root: Path) -> None:
     local = LocalObjects(root, "local://t", calls=Recorder("write", errno.ENOSPC))
 

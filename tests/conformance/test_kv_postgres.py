@@ -110,7 +110,7 @@ async def test_checks_of_one_key_do_not_wait_for_one_another(postgres: Postgres,
             batch = Batch([Check("p", b"branch", version)], [Put("stage", b"1", b"")])
             await elsewhere.fetchrow(APPLY, *statement(schema, batch))
             await asyncio.wait_for(
-                kv.apply(Batch([Check("p", b"branch", version)], [Put("stage", b"2", b"")])), timeout=2
+                kv.apply(Batch([Check("p", b"branch", version)], [Put("stage", b"2", b"")])), timeout=30
             )
         assert len(await kv.scan("stage")) == 2
 
@@ -130,7 +130,9 @@ async def test_a_swap_is_not_starved_by_checks_that_keep_coming(postgres: Postgr
 
         tasks = [asyncio.ensure_future(keep_staging(number)) for number in range(32)]
         await begun.wait()
-        made = await asyncio.wait_for(kv.apply(Batch([Check("p", b"branch", version)], [Put("p", b"branch", b"2")])), 2)
+        made = await asyncio.wait_for(
+            kv.apply(Batch([Check("p", b"branch", version)], [Put("p", b"branch", b"2")])), 30
+        )
         staging = False
         await asyncio.gather(*tasks)
         assert await kv.get("p", b"branch") == (b"2", made)

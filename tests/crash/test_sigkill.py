@@ -26,6 +26,8 @@ from tests.support.server import RunningServer, running_server
 KILLS = int(os.environ.get("LAKEBED_KILLS", "50"))
 WRITERS = 8
 COMMITTERS = 2
+PATIENCE = 120.0
+"""Seconds: a machine that stands still for a while is no answer, and leaves nobody whom a kill could cut off."""
 
 
 class Load:
@@ -95,7 +97,7 @@ def client_of(server: RunningServer) -> httpx.Client:
     return httpx.Client(
         base_url=f"{server.endpoint}/api/v1/repositories/lake",
         auth=(server.access_key_id, server.secret_access_key),
-        timeout=30,
+        timeout=PATIENCE,
     )
 
 
@@ -123,21 +125,21 @@ def kill_under_load(server: RunningServer, load: Load, round_number: int, second
         for writer in range(WRITERS)
     ]
     threads += [run_until_dead(server, load.commit, range(begin, begin + 1_000_000)) for _ in range(COMMITTERS)]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while load.operations < before + 50 and time.monotonic() < deadline:
         time.sleep(0.01)  # the kill must meet a server that is busy
     time.sleep(seconds)  # a random moment is what this is about: no condition stands for "anywhere in the work"
     load.kill(server)
     server.process.wait()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
 def check(server: RunningServer, load: Load) -> None:
     """Everything acknowledged is there, nothing else is, and the branch still works."""
     main = (
-        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key)
+        lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=PATIENCE)
         .repository("lake")
         .branch("main")
     )

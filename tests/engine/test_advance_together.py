@@ -60,7 +60,7 @@ async def held(
 
 async def ends(store: Gate, tasks: list[asyncio.Task[Commit]]) -> list[Commit | BaseException]:
     store.opened.set()
-    return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
+    return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
 
 
 async def ids(engine: Engine) -> list[str]:

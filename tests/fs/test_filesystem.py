@@ -435,6 +435,17 @@ def test_the_async_door(server: Any, top: str) -> None:
         asyncio.run(work())
 
 
+def test_a_tree_is_fetched_over_one_that_is_there(fs: Any, top: str, tmp_path: Path) -> None:
+    fs.pipe({f"{top}/t/{name}": CONTENT for name in ("a", "deep/b", "deep/er/c")})
+    for _ in range(2):
+        fs.get(f"{top}/t/", str(tmp_path / "out"), recursive=True)
+        (tmp_path / "out" / "deep" / "b").write_bytes(b"old")
+    fs.get(f"{top}/t/", str(tmp_path / "out"), recursive=True)
+    assert {one.name: one.read_bytes() for one in tmp_path.rglob("*") if one.is_file()} == dict.fromkeys("abc", CONTENT)
+    with pytest.raises(IsADirectoryError):
+        fs.get_file(f"{top}/t/a", str(tmp_path / "out"))
+
+
 def test_the_public_names() -> None:
     assert fsspec.get_filesystem_class("lakebed") is LakebedFileSystem
     assert LakebedFileSystem.__module__ == "lakebed.fsspec"

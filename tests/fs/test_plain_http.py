@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-import sys
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -130,11 +130,11 @@ def test_nothing_on_this_machine_is_paced(connect: Connect, monkeypatch: pytest.
     opened = connect(OK)._socket
     assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0") == b"reno"
     monkeypatch.setattr(_loopback, "UNPACED", b"nobody's")  # the kernel refuses a name that it does not know
-    _loopback._may_be_unpaced.cache_clear()
+    _loopback._granted.cache_clear()
     try:
         assert connect(OK).exchange(b"GET / HTTP/1.1\r\n\r\n").content == b"hello"
     finally:
-        _loopback._may_be_unpaced.cache_clear()
+        _loopback._granted.cache_clear()
 
 
 def test_only_this_machine_gets_large_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,3 +146,13 @@ def test_only_this_machine_gets_large_buffers(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
     assert not _loopback.socket_options("http://127.0.0.1:1/api/v1")
     assert _loopback.takes_proxy("http://127.0.0.1:1/api/v1")
+
+
+def test_buffers_that_the_kernel_does_not_give_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_loopback, "BUFFER", 1 << 30)  # it would give what it may, and not let it grow
+    _loopback._granted.cache_clear()
+    try:
+        asked = [option[:2] for option in _loopback.socket_options("http://127.0.0.1:1/api/v1")]
+    finally:
+        _loopback._granted.cache_clear()
+    assert asked == [(socket.IPPROTO_TCP, socket.TCP_CONGESTION)]

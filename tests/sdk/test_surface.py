@@ -7,7 +7,6 @@ import inspect
 import pickle
 import subprocess
 import sys
-import time
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,9 +180,8 @@ def test_import_is_light() -> None:
 
 def test_import_is_quick() -> None:
     def cost(code: str) -> float:
-        begun = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        return time.perf_counter() - begun
+        code += "; import time; print(time.process_time())"  # of the CPU: whatever else runs here does not count
+        return float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
 
     bare = min(cost("pass") for _ in range(3))
     assert min(cost("import lakebed") for _ in range(3)) - bare < 0.25

@@ -275,14 +275,14 @@ def serving(app: Any, **config: Any) -> Iterator[int]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not server.started and time.monotonic() < deadline:
             time.sleep(0.005)
         assert server.started
         yield listener.getsockname()[1]
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -290,7 +290,7 @@ class Wire:
     """One connection, byte by byte."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self._left = b""
 
     def __enter__(self) -> Wire:
@@ -339,7 +339,7 @@ class Wire:
         return data
 
 
-def wait_until(condition: Any, seconds: float = 5.0) -> None:
+def wait_until(condition: Any, seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"

@@ -148,7 +148,7 @@ def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: st
             wrong = fault == DENIED and verb == "create"
             refused(answer, "invalid_namespace" if wrong else kind, said, retry=retry)
             assert re.match(r"cannot (write|read) s3://lakebed-test/f-", answer.json()["message"]), verb
-        assert time.monotonic() - begun < 30.0
+        assert time.monotonic() - begun < 60.0
         print(f"{kind}: {tries} requests for {len(S3_VERBS)} verbs")
         if retry and fault != "gone":
             assert tries >= 2 * len(S3_VERBS), "each verb was tried more than once inside"
@@ -312,7 +312,10 @@ def test_the_directory_of_objects_is_gone(local: Lake) -> None:
 
 
 def test_a_directory_that_nobody_may_write_to(local: Lake) -> None:
-    """A true permission, where it binds; for root the same refusal comes from a file in the directory's place."""
+    """A true permission, where it binds; for root the same refusal comes from a file in the directory's place.
+
+    Small uploads do not come by the directory for temp files; theirs is in tests/conformance/test_fresh.py.
+    """
     with local.scene() as scene:
         root = local.server.data_dir / "objects" / scene.namespace.removeprefix("local://")
         temp = root / ".lakebed-tmp"
@@ -322,7 +325,7 @@ def test_a_directory_that_nobody_may_write_to(local: Lake) -> None:
         else:
             temp.chmod(0o500)
         try:
-            answers = scene.attempt("upload", "large upload", "commit", "merge")
+            answers = scene.attempt("large upload", "commit", "merge")
         finally:
             if os.geteuid() == 0:
                 temp.unlink()

@@ -80,7 +80,7 @@ def test_a_short_absence_is_not_seen(lake: Lake) -> None:
     """It is back within the driver's patience of five seconds: requests wait for it."""
     with lake.scene() as scene:
         lake.postgres.stop()
-        back = threading.Timer(1.5, lake.postgres.start)
+        back = threading.Timer(1.0, lake.postgres.start)
         back.start()
         answers = scene.attempt("upload", "read", "list")
         back.join()

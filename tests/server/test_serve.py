@@ -51,7 +51,7 @@ class Process:
 
     def wait(self) -> int:
         """Wait for its end."""
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=60)
         self.said.append(err)
         self.said.append(out)
         return self.process.returncode
@@ -77,7 +77,7 @@ def request(
     port: int, method: str, path: str, body: bytes = b"", pair: tuple[str, str] | None = None
 ) -> tuple[int, bytes]:
     key, secret = pair or tuple(PAIR.values())
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"Authorization": "Basic " + base64.b64encode(f"{key}:{secret}".encode()).decode()}
     try:
         connection.request(method, "/api/v1" + path, body or None, headers)
@@ -128,7 +128,7 @@ def test_a_stop_lets_a_request_under_way_end(start: type[Process]) -> None:
     request(port, "POST", "/repositories", b'{"name":"lake","storage_namespace":"local://lake"}')
     key, secret = PAIR.values()
     basic = base64.b64encode(f"{key}:{secret}".encode()).decode()
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as wire:
         wire.sendall(
             "POST /api/v1/repositories/lake/branches/main/objects?path=slow HTTP/1.1\r\nHost: x\r\n"
             f"Authorization: Basic {basic}\r\nContent-Length: 8\r\n\r\nslow".encode()
@@ -152,7 +152,7 @@ def test_logs_as_json(start: type[Process]) -> None:
 def test_it_is_ready_soon(start: type[Process]) -> None:
     server = start("--port", "0", **PAIR)
     server.ready()
-    assert time.monotonic() - server.started < 10  # 1.5 s is the aim, which `make bench` holds; this is for disasters
+    assert time.monotonic() - server.started < 60  # 1.5 s is the aim, which `make bench` holds; this is for disasters
     server.stop()
 
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 import lakebed
 import lakebed_spark
 import pytest
+from lakebed_spark._staging import Order, stage
 from pyspark.sql import SparkSession
 
 from tests.spark import drivers
@@ -158,6 +159,17 @@ def test_tasks_that_are_begun_twice_and_a_driver_that_is_killed(
     assert again.parents == (before.id,)
     assert sorted(row.id for row in lakebed_spark.read(cloudy, main, "u").collect()) == list(range(100))
     assert list(main.repository.workspaces()) == []
+
+
+def test_over_connect_a_bucket_is_refused_before_anything_is_written(bucket: S3Server, main: lakebed.Branch) -> None:
+    """The session is made up: nothing of it is asked."""
+    remote: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    workspace = main.workspace("refused").create()
+    order = Order(lakebed_spark.locate(main, "t"))
+    with pytest.raises(lakebed.UnsupportedOperationError, match=r"over Spark Connect .*spark-submit") as caught:
+        stage(remote, object(), workspace, order)  # type: ignore[arg-type]
+    assert (caught.value.path, caught.value.repository) == ("t", main.repository.id)
+    workspace.drop()
 
 
 def test_settings_as_options_of_one_write(

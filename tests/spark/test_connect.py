@@ -32,7 +32,7 @@ def test_everything_over_connect(
         env=clean_environment(**server.environment, **settings),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]

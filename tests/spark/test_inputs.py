@@ -25,7 +25,7 @@ def main(repo: lakebed.Repository) -> lakebed.Branch:
 
 
 def test_nothing_is_there(spark: SparkSession, main: lakebed.Branch) -> None:
-    with pytest.raises(lakebed.ObjectNotFoundError, match="nothing below it; `lakebed ls lakebed:") as caught:
+    with pytest.raises(lakebed.ObjectNotFoundError, match="nothing below it; `lakebed fs ls lakebed:") as caught:
         lakebed_spark.read(spark, main, "no/such")
     assert (caught.value.ref, caught.value.path) == ("main", "no/such")
     main.put("t/_SUCCESS", b"")

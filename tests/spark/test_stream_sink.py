@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,22 @@ def test_a_lost_answer_is_settled(
     sink(frame_of(spark, 10), 1)
     assert batches(repo) == [("q", 0), ("q", 1)]
     assert numbers(repo) == [0, 1, 2, 10, 11, 12]
+
+
+def test_a_batch_is_worked_out_once(spark: SparkSession, repo: lakebed.Repository) -> None:
+    """Not a second time to find out whether it has rows, nor to commit it."""
+    worked = spark.sparkContext.accumulator(0)
+
+    def count(frames: Iterator[Any]) -> Iterator[Any]:
+        for frame in frames:
+            worked.add(len(frame))
+            yield frame
+
+    lakebed_spark.foreach_batch(repo.branch("main"), "t", query_id="q")(
+        frame_of(spark, 0).mapInPandas(count, SCHEMA), 0
+    )
+    assert numbers(repo) == [0, 1, 2]
+    assert worked.value == 3
 
 
 def test_a_batch_may_replace(spark: SparkSession, repo: lakebed.Repository) -> None:

@@ -115,10 +115,18 @@ def _nursery() -> Callable[[dict[str, Any]], Any]:
         with lock:
             process.stdin.write(json.dumps(job).encode() + b"\n")
             process.stdin.flush()
-            return json.loads(process.stdout.readline())
+            answer = process.stdout.readline()
+        assert answer, "the nursery has ended; what it said stands on stderr"
+        return json.loads(answer)
 
-    atexit.register(process.communicate)  # the end of its input ends it
+    atexit.register(_end, process, os.getpid())
     return ask
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() == owner:  # not in a process that a test has forked
+        with process:
+            process.terminate()
 
 
 def _main() -> None:

@@ -22,7 +22,7 @@ import httpx
 from tests.support.nursery import ended
 from tests.support.server import RunningServer, clean_environment
 
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 Answers = dict[str, httpx.Response]
 
 

@@ -106,7 +106,7 @@ def _wait(process: subprocess.Popen[bytes] | Born, log: Path) -> str:
 
 def _healthy(endpoint: str) -> bool:
     try:
-        return httpx.get(f"{endpoint}/_health", timeout=5.0).is_success
+        return httpx.get(f"{endpoint}/_health", timeout=20.0).is_success
     except httpx.HTTPError:
         return False
 

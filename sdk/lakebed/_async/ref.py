@@ -47,7 +47,7 @@ class Ref(RefObjects):
 
         Each file appears when it is complete. When the process is killed, the same call goes on where it stopped, by a
         journal in `~/.cache/lakebed` or where `journal` says. Raises PartialFailureError, after trying all, when some
-        could not be downloaded, or have paths that cannot be files.
+        could not be downloaded, or have paths that cannot be files; InvalidRequestError for `jobs` below 1.
         """
         with _progress.following(f"download {prefix}", progress) as report:
             return await bulk.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)

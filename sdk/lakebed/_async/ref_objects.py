@@ -98,8 +98,8 @@ class RefObjects(Shown):
         """Write an object to a local path, where it appears only when complete, or into an open binary file.
 
         `progress` is called with the number of bytes that just arrived. The answer tells what the headers said:
-        `metadata` and `physical_address` are empty in it. Raises ObjectNotFoundError, CorruptTransferError, and
-        OSError (the directory of the target is not there, or the target is one).
+        `metadata` and `physical_address` are empty in it. A target that is a directory, or lies in none,
+        is told before any byte travels. Raises ObjectNotFoundError and CorruptTransferError.
         """
         return await transfer.download(self._download(path, 0, None), target, progress)
 

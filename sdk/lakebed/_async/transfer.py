@@ -45,7 +45,7 @@ async def download(source: Download, target: str | os.PathLike[str] | IO[bytes],
     if hasattr(target, "write"):
         return await _write(source, target, progress)
     final = Path(target)
-    if final.is_dir():  # said before the bytes travel
+    if await run_in_thread(final.is_dir):  # said before the bytes travel
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
     partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
     try:

@@ -194,20 +194,26 @@ class Writable(Ref):
         )
 
     async def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
-        """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`."""
+        """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`.
+
+        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        """
         return await table_writing.write_csv(self, path, data, options)
 
     async def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
 
-        `options` go to `DataFrame.to_json`.
+        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that are no table), PermissionDeniedError.
         """
         return await table_writing.write_json(self, path, data, options)
 
     async def write_feather(
         self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
     ) -> ObjectInfo:
-        """Write a table as one Feather file (Arrow IPC), batch by batch."""
+        """Write a table as one Feather file (Arrow IPC), batch by batch.
+
+        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        """
         return await table_writing.write_feather(self, path, data, compression)
 
     def _shipment(self, message: str | None, tally: Tally) -> Shipment:

@@ -261,7 +261,7 @@ class Reading(Base):
             return
         try:
             await self._fetch(place, outfile if outfile is not None else lpath, callback)
-        except ObjectNotFoundError:
+        except (ObjectNotFoundError, IsADirectoryError):  # the latter: a file below it was fetched first, or before
             if await self._type(place.name) != "directory":
                 raise
             os.makedirs(lpath, exist_ok=True)

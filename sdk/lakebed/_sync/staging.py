@@ -81,7 +81,8 @@ class Staging(Writable):
 
         `commit` then looks for what was written; `scan` does so earlier. After a commit of a part, ask again.
 
-        Raises UnsupportedOperationError when the store cannot be reached from here but through the server.
+        Raises UnsupportedOperationError when the store cannot be reached from here but through the server, and
+        InvalidRequestError for a path that no file can have.
         """
         _checks.check_text(path, "path")
         info = self._place()

@@ -34,6 +34,8 @@ class App:
     as_json: bool = False
     quiet: bool = False
     debug: bool = False
+    flags: frozenset[str] = frozenset()
+    """The options of the verb that runs."""
 
     def lake(self) -> Lake:
         """Connect, with what was given over what the environment and the files say. Raises ConfigurationError."""
@@ -110,6 +112,11 @@ class Verb(click.Command):
         super().__init__(*args, **kwargs)
         self.params += shared_options(shown=False)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Note what the verb takes, so that the hint of an error names no option that it has not."""
+        ctx.ensure_object(App).flags = frozenset(flag for option in self.params for flag in option.opts)
+        return super().invoke(ctx)
+
 
 class Noun(click.Group):
     """A group of verbs, in the order in which they are written."""
@@ -127,7 +134,7 @@ class Noun(click.Group):
         except click.UsageError as error:
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
             if near:
-                error.message += f" Did you mean '{near[0]}'?"
+                raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", error.ctx) from None
             raise
 
 

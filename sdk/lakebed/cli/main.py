@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -140,6 +141,9 @@ def _report(app: App, error: Exception) -> int:
         failure = Failure(ExitCode.FAILED, addons.missing_sentence("serve"), kind="not_installed")
     else:
         failure = explain(error)
+        option = failure.hint.partition(" ")[0]
+        if option.startswith("--") and option not in app.flags:
+            failure = replace(failure, hint="")
     sys.stderr.write(_json(failure) if app.as_json else _text(failure))
     return int(failure.code)
 

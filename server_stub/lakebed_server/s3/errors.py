@@ -116,7 +116,10 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
     headers: tuple[Header, ...] = ()
     if isinstance(error, InvalidRangeError) and error.size is not None:
         headers = ((b"content-range", b"bytes */%d" % error.size),)
-    return S3Error(code, error.message, headers=headers)
+    message = error.message
+    if error.kind == "branch_not_found" and call.method not in ("GET", "HEAD"):
+        message += "; only branches and workspaces are written: tags and commits are there to be read"
+    return S3Error(code, message, headers=headers)
 
 
 def error_reply(error: S3Error, call: Call, resource: str) -> Reply:

@@ -364,6 +364,10 @@ def test_refs_of_all_kinds_are_read_and_branches_and_workspaces_written(bucket: 
         answer = bucket("PUT", f"/lake/{ref}/x", b"never")
         assert answer.status in (400, 404), ref
         assert bucket("DELETE", f"/lake/{ref}/x").status in (400, 404)
+    for ref in ("v1.0", commit.id):
+        answer = bucket("PUT", f"/lake/{ref}/x", b"never")
+        assert (answer.status, code(answer)) == (404, "NoSuchKey")
+        assert "tags and commits are there to be read" in text(xml(answer), "Message")
     assert bucket("GET", "/lake/v1.0/x").body == b"old"
 
 

@@ -313,7 +313,7 @@ class Writer:
         """What came of the directories that each put needed."""
         for put, paths in needed.items():
             for path in paths:
-                if path in failed:
+                if path in failed and put.error is None:
                     put.error = store_error(failed[path], "sync the directory of", self.uri, put.key)
             if put.error is None:
                 self.publisher.remember(paths)
