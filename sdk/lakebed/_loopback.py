@@ -41,7 +41,7 @@ def socket_options(url: str) -> list[SocketOption]:
 
 @cache
 def _granted() -> list[SocketOption]:
-    """What this machine lets a process choose. A smaller buffer than the asked is worse than none: it no longer grows."""
+    """What this machine lets a process choose. A smaller buffer than asked is worse than none: it no longer grows."""
     wide: list[SocketOption] = [(socket.SOL_SOCKET, which, BUFFER) for which in (socket.SO_SNDBUF, socket.SO_RCVBUF)]
     unpaced: list[SocketOption] = [(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)]
     with socket.socket() as probe:
