@@ -18,6 +18,8 @@ sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash
 SIGKILLS := tests/crash/test_sigkill.py
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
+# those that start more of Spark than the one session that the others share: a job of their own
+SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
 ON_S3  := tests/s3
 ON_DELTA := tests/delta
 ELSEWHERE := tests/spark $(ON_S3) $(ON_DELTA)
@@ -39,7 +41,7 @@ INSTALL = -m pip install -q --no-compile
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated azurite pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis spark s3 test-delta clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated azurite pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -89,7 +91,7 @@ serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies
 test: ## everything, with all the installing it needs
 	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
-		spark pytest-server pytest-engine $(KILLED:%=pytest-kills-%) pytest-simulation s3 pytest-rest pytest-sdk \
+		spark-shared spark-apart pytest-server pytest-engine $(KILLED:%=pytest-kills-%) pytest-simulation s3 pytest-rest pytest-sdk \
 		pytest-crash types schemathesis lint layers generated
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
@@ -129,9 +131,14 @@ pytest-rest: $(VENV)/.dev azurite
 pytest-fast: $(VENV)/.dev
 	$(IN_MEMORY) $(BIN)/python -m pytest -q -m "not slow" $(ELSEWHERE:%=--ignore %)
 
-spark: $(SPARK)/.ready ## the PySpark tests alone, in their own environment
+spark: spark-shared spark-apart ## the PySpark tests alone, in their own environment
+
+spark-shared: $(SPARK)/.ready
 	$(SPARK)/bin/mypy $(ON_SPARK) tools/java_home.py
-	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest tests/spark
+	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest tests/spark $(SPARK_APART:%=--ignore %)
+
+spark-apart: $(SPARK)/.ready
+	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest $(SPARK_APART)
 
 s3: $(S3)/.ready ## the S3 gateway by the clients that people use, in their own environment
 	$(S3)/bin/mypy $(ON_S3)

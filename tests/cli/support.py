@@ -45,7 +45,7 @@ class Command:
 
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int | None = 0) -> Result:
         """Run it as a process. Fails when it ends with another exit code than expected, unless that is None."""
-        if arguments[0] in OF_THE_SERVER and not stdin:
+        if arguments[:1] and arguments[0] in OF_THE_SERVER and not stdin:
             done = ended(arguments, clean_environment(**self.environment), 60)
             result = Result(done.returncode, done.stdout.encode(), done.stderr)
         else:

@@ -105,7 +105,7 @@ def test_only_a_client_on_this_machine_gets_large_buffers_and_no_pace(monkeypatc
     async def main(peer: str) -> tuple[Any, Any]:
         with closing(socket.socket()) as opened:
             before = options(opened)
-            config = Config(app=None, http=Protocol)  # type: ignore[arg-type]
+            config = Config(app=None, http=Protocol, log_config=None)  # type: ignore[arg-type]
             config.load()
             Protocol(config, ServerState(), {}).connection_made(Connected(opened, peer))
             return before, options(opened)

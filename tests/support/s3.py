@@ -16,12 +16,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 import boto3  # type: ignore[import-untyped]
@@ -130,11 +132,33 @@ def running_seaweedfs(*, synced: bool = False) -> Iterator[S3Server]:
 
 @contextmanager
 def running_moto() -> Iterator[S3Server]:
-    """moto in a thread of this process, forgotten at the end."""
+    """moto in a thread of this process, forgotten at the end.
+
+    It looks whether a key is there and then writes it, in threads: one at a time, or two conditional puts could win.
+    """
+    from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    lock = threading.Lock()
+
+    def alone(act: Callable[..., object]) -> Callable[..., object]:
+        @functools.wraps(act)
+        def acts(*arguments: object) -> object:
+            with lock:
+                return act(*arguments)
+
+        return acts
+
+    def patched(name: str) -> AbstractContextManager[object]:
+        return patch.object(S3Response, name, alone(getattr(S3Response, name)))
+
     moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    with patched("put_object"), patched("_key_response_post"):
+        yield from _running(moto)
+
+
+def _running(moto: Any) -> Iterator[S3Server]:
     moto.start()
     try:
         host, port = moto.get_host_and_port()
