@@ -8,6 +8,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import boto3  # type: ignore[import-untyped]
 import httpx
@@ -105,15 +106,20 @@ def answering(server: RunningServer, port: int, number: int) -> int:
             one.laddr.port for one in ours if one.raddr and one.raddr.port == port and one.status == "ESTABLISHED"
         }
         holders = [
-            pid
-            for pid in workers_of(server)
-            for one in psutil.Process(pid).net_connections("tcp")
-            if one.raddr and one.raddr.port == local
+            pid for pid in workers_of(server) for one in connections_of(pid) if one.raddr and one.raddr.port == local
         ]
         assert len(holders) == 1
         return holders[0]
     finally:
         s3.close()
+
+
+def connections_of(pid: int) -> list[Any]:
+    """None when it has ended since it was listed: one that was killed lingers there for a moment."""
+    try:
+        return list(psutil.Process(pid).net_connections("tcp"))
+    except psutil.NoSuchProcess:
+        return []
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.2])
