@@ -5,9 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import fsspec
 import pyarrow as pa
-import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
@@ -74,11 +72,3 @@ def test_what_pyarrow_found_is_not_given_to_anybody_else(fs: Any, top: str, repo
     repo.branch("main").put("x.parquet", b"new")
     with fs.open(path) as file:
         assert file.read() == b"new"
-
-
-def test_a_data_set_over_a_branch_sees_a_file_that_was_replaced(way: str, fs: Any, top: str, repo: Repository) -> None:
-    pq.write_table(pa.table({"x": [1]}), f"{top}/t/a.parquet", filesystem=fs)
-    dataset = pads.dataset(f"{top}/t", filesystem=fs)
-    pq.write_table(pa.table({"x": [2]}), f"{top}/t/a.parquet", filesystem=fs)
-    assert dataset.to_table().column("x").to_pylist() == [2]
-    assert fsspec.filesystem("lakebed").isdir(f"{top}/t")

@@ -14,6 +14,8 @@ import pytest
 from lakebed import _loopback, _plain_http
 from lakebed._plain_http import Connection, request_of
 
+from tests.support.waiting import PATIENCE
+
 Connect = Callable[[bytes], Connection]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Name:  v \r\n\r\nhello"
 
@@ -22,7 +24,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Name:  v \r\n\r\nhello"
 def connect() -> Iterator[Connect]:
     """A connection to a server that has one answer, in pieces of 7 bytes, and closes after it."""
     listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(10)
+    listener.settimeout(PATIENCE)
     opened: list[Connection] = []
 
     def serve(answer: bytes) -> None:
@@ -37,7 +39,7 @@ def connect() -> Iterator[Connect]:
         thread.start()
         threads.append(thread)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        opened.append(Connection(urlsplit(url), 10.0, _loopback.socket_options(url)))
+        opened.append(Connection(urlsplit(url), PATIENCE, _loopback.socket_options(url)))
         return opened[-1]
 
     threads: list[threading.Thread] = []
@@ -45,7 +47,7 @@ def connect() -> Iterator[Connect]:
     for one in opened:
         one.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
     listener.close()
 
 

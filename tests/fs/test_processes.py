@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.fs import workers
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 CONTENT = bytes(range(256)) * 2000
@@ -47,9 +48,9 @@ def test_workers_read_and_write(way: str, fs: Any, top: str, method: str) -> Non
     with pool(method) as processes:
         jobs = [(fs, path, start, start + 64_000) for start in range(0, len(CONTENT), 64_000)]
         pieces = list(processes.map(workers.read_shard, jobs))
-        assert processes.submit(workers.go_on_reading, reader).result(60) == CONTENT[100:]
+        assert processes.submit(workers.go_on_reading, reader).result(PATIENCE) == CONTENT[100:]
         writers = set(processes.map(workers.write_one, [(fs, f"{top}/out/{n}", bytes([n])) for n in range(6)]))
-        assert processes.submit(workers.by_the_environment, path).result(60) == CONTENT
+        assert processes.submit(workers.by_the_environment, path).result(PATIENCE) == CONTENT
     assert b"".join(data for _, data in pieces) == CONTENT
     assert os.getpid() not in {pid for pid, _ in pieces} | writers
     assert [fs.cat(f"{top}/out/{n}") for n in range(6)] == [bytes([n]) for n in range(6)]
@@ -78,14 +79,14 @@ def test_a_map_style_data_set_in_the_workers_of_a_loader(
             batches = [list(range(start, start + 5)) for start in range(0, len(dataset), 5)]
             for number, batch in enumerate(batches):
                 queues[number % 2].put((number, batch))
-            found = {number: (pid, rows) for number, pid, rows in (results.get(timeout=60) for _ in batches)}
+            found = {number: (pid, rows) for number, pid, rows in (results.get(timeout=PATIENCE) for _ in batches)}
             assert [found[n][1] for n in range(6)] == [[(row, row, row) for row in batch] for batch in batches]
             assert {found[n][0] for n in range(6)} == {process.pid for process in started}
     finally:
         for one in queues:
             one.put(None)
         for process in started:
-            process.join(60)
+            process.join(PATIENCE)
             process.kill()
     assert [process.exitcode for process in started] == [0, 0]
     assert dataset[0] == (0, 0, 0)  # and this process goes on
@@ -97,7 +98,7 @@ def in_a_fork(work: Any) -> Any:
     child = os.fork()
     if child == 0:
         try:
-            signal.alarm(60)
+            signal.alarm(int(PATIENCE))
             done = pickle.dumps(work())
         except BaseException as error:
             done = pickle.dumps(repr(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError
+from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError, PreconditionFailedError
 from lakebed.model import ObjectInfo
 
 Row = dict[str, Any]
@@ -89,6 +89,18 @@ def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundE
         repository=place.repository or None,
         ref=place.ref or None,
         path=place.path or None,
+    )
+
+
+def replaced(place: Place) -> PreconditionFailedError:
+    """What is said of a file that is no longer the one that a data set was made of."""
+    return PreconditionFailedError(
+        f"{place} was replaced since this data set was made, which remembers the footers of its files: make the data "
+        "set anew to read what is there now, or make it at a commit, which never changes",
+        operation="open",
+        repository=place.repository,
+        ref=place.ref,
+        path=place.path,
     )
 
 

@@ -5,6 +5,7 @@ Whatever is not plain there goes the long way, which repeats, waits and explains
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import FrameType
@@ -13,8 +14,9 @@ from typing import Any
 from lakebed import _checks
 from lakebed._async.outgoing import outgoing
 from lakebed._async.transfer import checked_metadata, compare
+from lakebed._fsspec.datasets import Datasets
 from lakebed._fsspec.one_look import OneLook, caller, is_opening
-from lakebed._fsspec.places import Place, Row, file_row, folder_row, object_place, writable_place
+from lakebed._fsspec.places import Place, Row, file_row, folder_row, object_place, replaced, writable_place
 from lakebed._fsspec.reading import FOOTED, TAIL, Opened
 from lakebed._fsspec.shared import place_of
 from lakebed._fsspec.uploads import Held
@@ -33,6 +35,16 @@ class Quick(Writing):
     def _begin(self) -> None:
         super()._begin()
         self._looked: OneLook[Opened] = OneLook()
+        self._datasets: Datasets = getattr(self, "_datasets", None) or Datasets()  # a forked child has its parent's
+
+    def find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any
+    ) -> Any:
+        """All files below a path, and the directories too if `withdirs`: names, or rows by name if `detail`."""
+        found = self._wait(self._find, path, maxdepth=maxdepth, withdirs=withdirs, detail=detail, **kwargs)
+        if detail:
+            self._datasets.listed(caller(), found)
+        return found
 
     def info(self, path: str, **kwargs: Any) -> Row:
         """What is known of a file or directory. Raises ObjectNotFoundError."""
@@ -69,12 +81,26 @@ class Quick(Writing):
 
     def _looks(self, path: str, asker: FrameType) -> bool:
         """Open for the one who asks whether there is something to be opened."""
-        try:
-            found = self._open_now(path)
-        except NotFoundError:
-            return False
-        self._looked.keep(path, asker, found)
+        listed = self._datasets.row(asker, path)
+        opened = None if listed is None else self._open_listed(path, listed)
+        if opened is None:
+            try:
+                opened = self._open_now(path)
+            except NotFoundError:
+                return False
+            if listed is not None and opened[0]["checksum"] != listed["checksum"]:
+                raise replaced(Place.of(path))
+        self._looked.keep(path, asker, opened)
         return True
+
+    def _open_listed(self, path: str, row: Row) -> Opened | None:
+        """The very object that was listed, where it is a file of this machine: those are never replaced."""
+        known = self._shared.known(Place.of(path).repository)
+        local = None if known is None else place_of(known, row)
+        try:
+            return None if local is None or os.stat(local).st_size != row["size"] else (row, local, b"")
+        except OSError:
+            return None
 
     def _info_now(self, place: Place) -> Row:
         """Raises LongWay, and NotFoundError for what the long way may still explain."""

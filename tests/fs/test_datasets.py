@@ -1,0 +1,142 @@
+"""A pyarrow data set reads the files that it was made of, or says that they are others; a new one reads anew."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+import pytest
+from lakebed import Repository
+from lakebed._fsspec import datasets
+from lakebed._lane import Lane
+from lakebed.errors import PreconditionFailedError
+
+OLD = pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"]})
+NEW = pa.table({"x": list(range(20_000)), "y": ["z"] * 20_000})
+
+
+@pytest.fixture
+def folder(fs: Any, top: str) -> str:
+    for name in ("a", "b"):
+        pq.write_table(OLD, f"{top}/t/{name}.parquet", filesystem=fs)
+    return f"{top}/t"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operations that went by the lane."""
+    names: list[str] = []
+    exchange = Lane._exchange
+
+    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
+        names.append(call.operation)
+        return exchange(lane, call, *more)
+
+    monkeypatch.setattr(Lane, "_exchange", exchanged)
+    return names
+
+
+def replace(repo: Repository, name: str = "t/a.parquet") -> None:
+    """By somebody else than the file system: what it wrote itself, it might remember."""
+    repo.branch("main").write_parquet(name, NEW)
+
+
+def test_it_keeps_to_the_files_that_it_found(fs: Any, folder: str, repo: Repository) -> None:
+    dataset = pads.dataset(folder, filesystem=fs)
+    replace(repo)
+    repo.branch("main").delete("t/b.parquet")
+    assert dataset.to_table().to_pydict() == pa.concat_tables([OLD, OLD]).to_pydict()
+    again = pads.dataset(folder, filesystem=fs)
+    assert again.to_table().to_pydict() == NEW.to_pydict()
+    assert dataset.count_rows() == 6
+
+
+def test_it_opens_them_without_asking(fs: Any, folder: str, asked: list[str]) -> None:
+    dataset = pads.dataset(folder, filesystem=fs)
+    dataset.to_table()  # where the files are is asked for once
+    asked.clear()
+    assert dataset.to_table().num_rows == 6
+    assert asked == []
+
+
+def test_through_the_server_it_says_what_was_replaced(
+    fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, it read the new file by the footer of the old one: `Unexpected end of stream`."""
+    monkeypatch.setenv("LAKEBED_DATA_PATH", "proxied")
+    proxied = type(fs)(skip_instance_cache=True)
+    dataset = pads.dataset(folder, filesystem=proxied)
+    assert dataset.to_table().num_rows == 6
+    replace(repo)
+    with pytest.raises(PreconditionFailedError, match="make the data set anew") as failed:
+        dataset.to_table()
+    assert (failed.value.repository, failed.value.ref, failed.value.path) == (repo.id, "main", "t/a.parquet")
+    assert pads.dataset(folder, filesystem=proxied).to_table().num_rows == NEW.num_rows + OLD.num_rows
+    repo.branch("main").delete("t/b.parquet")
+    with pytest.raises(FileNotFoundError):
+        pads.dataset([f"{folder}/b.parquet"], filesystem=proxied).to_table()
+
+
+def test_a_file_that_is_no_longer_on_this_machine_is_asked_for(
+    fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = pads.dataset(folder, filesystem=fs)
+    monkeypatch.setattr("lakebed._fsspec.quick.place_of", lambda known, row: "/nowhere")
+    assert dataset.to_table().num_rows == 6
+    replace(repo)
+    with pytest.raises(PreconditionFailedError):
+        dataset.to_table()
+
+
+def test_read_table_is_a_data_set_of_its_own(way: str, fs: Any, folder: str, repo: Repository) -> None:
+    assert pq.read_table(folder, filesystem=fs).num_rows == 6
+    replace(repo)
+    assert pq.read_table(folder, filesystem=fs).num_rows == NEW.num_rows + OLD.num_rows
+
+
+def test_a_file_system_of_the_users_own_asks_every_time(way: str, fs: Any, folder: str, repo: Repository) -> None:
+    own = pafs.PyFileSystem(pafs.FSSpecHandler(fs))
+    pads.dataset(folder, filesystem=own)
+    own.get_file_info(pafs.FileSelector(folder))
+    replace(repo)
+    assert pads.dataset([f"{folder}/a.parquet"], filesystem=own).to_table().to_pydict() == NEW.to_pydict()
+    assert pq.read_table(f"{folder}/a.parquet", filesystem=own).num_rows == NEW.num_rows
+
+
+def test_the_file_system_of_a_data_set_that_lists_again_has_what_is_there_then(
+    fs: Any, folder: str, repo: Repository
+) -> None:
+    dataset = pads.dataset(folder, filesystem=fs)
+    replace(repo)
+    again = pads.dataset(folder, filesystem=dataset.filesystem)
+    assert again.to_table().num_rows == NEW.num_rows + OLD.num_rows
+
+
+def test_in_another_process_it_asks(fs: Any, folder: str, repo: Repository) -> None:
+    sent = pickle.dumps(pads.dataset(folder, filesystem=fs))
+    replace(repo)
+    assert pickle.loads(sent).to_table().num_rows == NEW.num_rows + OLD.num_rows
+
+
+def test_nothing_is_left_of_one_that_is_gone(fs: Any, folder: str) -> None:
+    dataset = pads.dataset(folder, filesystem=fs)
+    assert len(fs._datasets._made) == 1
+    del dataset
+    gc.collect()
+    assert fs._datasets._made == {}
+
+
+def test_memory_is_bounded(fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "MOST", 1)
+    dataset = pads.dataset(folder, filesystem=fs)
+    replace(repo, "t/a.parquet")
+    assert dataset.to_table(columns=["x"]).num_rows == 6
+    repo.branch("main").write_parquet("t/b.parquet", NEW)
+    assert pads.dataset(folder, filesystem=fs).count_rows() == 2 * NEW.num_rows
+    (known,) = (made.rows for made in fs._datasets._made.values() if made.handler() is not None)
+    assert list(known) == [f"{folder}/a.parquet"]
