@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -335,7 +335,7 @@ def spark(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def s3(folder: Path, entries: int) -> Iterator[Figure]:
-    """The gateway beside SeaweedFS's S3 server (by default it syncs nothing; `synced`: it is told to), and moto's."""
+    """The gateway beside SeaweedFS's S3 server, like with like: neither syncs, or both do; and moto's."""
     found = measured("s3", folder / "s3", 1, 3)
     small = "1 KiB, 8 connections"
     for kind, what, unit in (
@@ -346,19 +346,33 @@ def s3(folder: Path, entries: int) -> Iterator[Figure]:
         ("big_get", "get 64 MiB", " MiB/s"),
     ):
         for client, name in ((kind, "a light client"), (f"boto_{kind}", "boto3")):
-            mine, two, theirs, moto = (found[f"{one}_{client}"] for one in ("lakebed", "workers", "seaweedfs", "moto"))
-            synced = found.get(f"synced_{client}")
-            note = f"{mine:,.0f}{unit} and {theirs:,.0f}{unit}; moto {moto:,.0f}{unit}"
-            if synced:
-                note += "; SeaweedFS's default, which syncs nothing"
-            yield Figure(f"S3 {what}, by {name} / SeaweedFS", mine / theirs, "ratio", "at least", 1, note)
-            note = f"{two:,.0f}{unit}; `lakebed serve --workers 2`: SeaweedFS uses both cores as well"
-            yield Figure(f"the same {what} by {name}, two workers", two / theirs, "ratio", note=note)
-            if synced:
-                note = f"{two:,.0f}{unit} and {synced:,.0f}{unit}: its volumes sync, its directory of names does not"
-                yield Figure(
-                    f"the same {what} by {name}, two workers / SeaweedFS with -fsync", two / synced, "ratio", note=note
-                )
+            rates = {server: found[f"{server}_{client}"] for server in ("lakebed", "workers", "seaweedfs", "moto")}
+            if kind.endswith("put"):
+                rates |= {server: found[f"{server}_{client}"] for server in ("process", "synced")}
+            yield from beside(f"{what}, by {name}", unit, rates)
+
+
+def beside(what: str, unit: str, rates: Mapping[str, float]) -> Iterator[Figure]:
+    """One kind of S3 request: two workers against SeaweedFS, which uses both cores as well; one for information.
+
+    Puts are compared at the same promise: both unsynced (`process`), and both synced. The durable gateway beside a
+    SeaweedFS that syncs nothing is information.
+    """
+    one, two, theirs = rates["lakebed"], rates["workers"], rates["seaweedfs"]
+    moto = f"; moto {rates['moto']:,.0f}{unit}"
+    if "synced" not in rates:
+        note = f"{two:,.0f}{unit} and {theirs:,.0f}{unit}{moto}"
+        yield Figure(f"S3 {what} / SeaweedFS", two / theirs, "ratio", "at least", 1, note)
+        yield Figure(f"the same {what}, one worker", one / theirs, "ratio", note=f"{one:,.0f}{unit}")
+        return
+    process, synced = rates["process"], rates["synced"]
+    note = f"{process:,.0f}{unit} and {theirs:,.0f}{unit}: neither syncs (`durability: process`){moto}"
+    yield Figure(f"S3 {what} / SeaweedFS", process / theirs, "ratio", "at least", 1, note)
+    note = f"{two:,.0f}{unit} and {synced:,.0f}{unit}: its volumes sync, its directory of names does not"
+    yield Figure(f"S3 {what}, durable / SeaweedFS with -fsync", two / synced, "ratio", "at least", 1, note)
+    for name, rate in (("two workers", two), ("one worker", one)):
+        note = f"{rate:,.0f}{unit}: Lakebed syncs, SeaweedFS does not"
+        yield Figure(f"the same {what}, durable, {name} / SeaweedFS unsynced", rate / theirs, "ratio", note=note)
 
 
 GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {

@@ -3,8 +3,9 @@
     python -m benchmarks.s3 FOLDER [SECONDS] [ROUNDS] [SERVERS] [KINDS]
 
 Every round asks the servers in turn, each time another one first; figures are medians. Each server is a process of its
-own on this machine, over an empty directory on the same disk. Lakebed syncs every object and row before it answers.
-SeaweedFS syncs nothing by itself; `synced` is one whose volumes are told to, and is asked only what that changes: the
+own on this machine, over an empty directory on the same disk. `lakebed` (one process) and `workers` (two) sync every
+object and row before they answer; `process` is `workers` with `durability: process`, which syncs nothing, as SeaweedFS
+does by itself. `synced` is a SeaweedFS whose volumes are told to sync. These two are asked only what that changes: the
 puts. moto keeps all in memory, and is asked in the first round only.
 """
 
@@ -34,7 +35,10 @@ from tests.support.s3 import S3Server, running_seaweedfs
 CONNECTIONS = 8
 LIGHT = ("put", "get", "list", "big_put", "big_get")
 BOTO = ("boto_put", "boto_get", "boto_list", "boto_big_put", "boto_big_get")
-SERVERS = "lakebed,workers,seaweedfs,synced,moto"
+SERVERS = "lakebed,workers,process,seaweedfs,synced,moto"
+PUTS_ONLY = ("process", "synced")
+"""Servers that differ from another one in when they sync, and so in nothing but puts."""
+TWO = ("--workers", "2")
 _PATIENCE = 120.0
 """Seconds for one run of the light client: a server that stops answering must not stop everything."""
 
@@ -147,7 +151,10 @@ def peers(folder: Path, names: list[str]) -> Iterator[list[Peer]]:
         if "lakebed" in names:
             made.append(_lakebed(stack.enter_context(servers.lakebed(folder / "lakebed"))))
         if "workers" in names:
-            made.append(_lakebed(stack.enter_context(servers.lakebed(folder / "workers", "--workers", "2")), "workers"))
+            made.append(_lakebed(stack.enter_context(servers.lakebed(folder / "workers", *TWO)), "workers"))
+        if "process" in names:
+            unsynced = servers.lakebed(folder / "process", *TWO, LAKEBED_DURABILITY="process")
+            made.append(_lakebed(stack.enter_context(unsynced), "process"))
         if "seaweedfs" in names:
             made.append(_seaweedfs(stack.enter_context(running_seaweedfs()), "seaweedfs"))
         if "synced" in names:
@@ -160,7 +167,7 @@ def peers(folder: Path, names: list[str]) -> Iterator[list[Peer]]:
             moto.boto().create_bucket(Bucket="bench")
             made.append(moto)
         for peer in made:
-            if peer.name != "synced":
+            if peer.name not in PUTS_ONLY:
                 peer.light("fill", 0)
         yield made
 
@@ -180,7 +187,7 @@ def _lakebed(server: servers.Server, name: str = "lakebed") -> Peer:
 
 
 def _is_asked(peer: Peer, kind: str, turn: int) -> bool:
-    if peer.name == "synced":
+    if peer.name in PUTS_ONLY:
         return kind.endswith("put")
     return peer.name != "moto" or turn == 0
 
@@ -190,7 +197,7 @@ def measure(folder: Path, seconds: float, rounds: int, names: list[str], kinds: 
     with peers(folder, names) as found:
         for kind in kinds:
             if kind in BOTO:
-                found[0].heavy(kind, 0)  # what boto3 imports and builds at first is nobody's time
+                next(peer for peer in found if _is_asked(peer, kind, 0)).heavy(kind, 0)  # what boto3 imports and builds at first is nobody's time
         for turn in range(rounds):
             for kind in kinds:
                 for peer in found:

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from importlib.util import find_spec
 from uuid import uuid4
 
 import lakebed
 import pytest
 
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background by a shell, as some CI does: the commands that tests start would ignore Ctrl-C as well
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients have none
+    from hypothesis import HealthCheck, settings
+
+    # an example, or its making, takes as long as a busy machine takes
+    settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +35,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture
 def lake(server: RunningServer) -> Iterator[lakebed.Lake]:
     """A client of that server."""
-    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=30.0) as connected:
+    with lakebed.connect(
+        server.endpoint, server.access_key_id, server.secret_access_key, timeout=PATIENCE
+    ) as connected:
         yield connected
 
 

@@ -35,7 +35,7 @@ _SERVER = (
 )
 """Sections of the server's settings: `LAKEBED_LISTEN_PORT` and the like are the server's to check."""
 
-_SERVER_ALONE = ("CONFIG", "DATA_DIR")
+_SERVER_ALONE = ("CONFIG", "DATA_DIR", "DURABILITY")
 _HABITS = {
     "URL": "ENDPOINT",
     "HOST": "ENDPOINT",

@@ -264,6 +264,15 @@ class ServerError(LakebedError):
     default_kind = "internal"
 
 
+class StoreFullError(ServerError, OSError):
+    """The store has no room for what was to be written, or takes no writes. Nothing is half-written; what was there can
+    be read. Make room, then do it again.
+    """
+
+    default_kind = "store_full"
+    errno = _errno.ENOSPC
+
+
 class ServerUnavailableError(ServerError, ConnectionError):
     """The server, or the store behind it, could not be reached. What was asked may be asked again."""
 
@@ -356,6 +365,7 @@ __all__ = [
     "SchemaMismatchError",
     "ServerError",
     "ServerUnavailableError",
+    "StoreFullError",
     "TableFormatError",
     "ThrottledError",
     "UnsupportedOperationError",

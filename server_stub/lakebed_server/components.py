@@ -198,7 +198,7 @@ def _open_kv(settings: Settings) -> KVStore:
     from lakebed_engine.stores.kv.sqlite import SqliteKV
 
     try:
-        return SqliteKV(Path(settings.kv.sqlite.path))
+        return SqliteKV(Path(settings.kv.sqlite.path), durable=_durable(settings))
     except EngineError as error:
         raise StartError(f"cannot open the database {settings.kv.sqlite.path}: {error.message}") from None
 
@@ -225,7 +225,18 @@ def _stores(settings: Settings, *, cached: bool = True) -> Stores:
     root = Path(settings.objects.local.root) if settings.objects.local.root else None
     disk = settings.cache.disk
     cache = DiskCache(Path(disk.path), disk.limit) if cached and disk.path else None
-    return Stores(root, memory=_memory(settings), cloud=_cloud(settings), cache=cache, keep_root=True)
+    return Stores(
+        root,
+        memory=_memory(settings),
+        cloud=_cloud(settings),
+        cache=cache,
+        keep_root=True,
+        durable=_durable(settings),
+    )
+
+
+def _durable(settings: Settings) -> bool:
+    return settings.durability == "disk"
 
 
 def _cloud(settings: Settings) -> CloudOptions | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import math
 import signal
 import socket
@@ -27,6 +28,8 @@ from lakebed_server.protocol import Protocol
 from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import SettingError, StartError
+
+log = logging.getLogger("lakebed.server")
 
 KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: then no request meets a closing one
 
@@ -86,6 +89,11 @@ async def _serve(
     on_ready: Callable[[Credential | None], None],
 ) -> None:
     parts = await components.build(settings)
+    if settings.durability == "process":
+        log.warning(
+            "durability is process: SQLite and local:// are not synced, and a machine that stops (a power cut, say) "
+            "may lose or damage any repository; for data to keep, start it again with LAKEBED_DURABILITY=disk"
+        )
     app = application(settings, parts, request_log, s3_port=s3_port(listeners))
     server = _Server(http_config(app, settings), lambda: on_ready(parts.first_admin))
 
@@ -180,6 +188,8 @@ def _announce(settings: Settings, admin: Credential | None, listeners: Listeners
         say("  data directory: none, everything is forgotten at the end")
     else:
         say(f"  data directory: {settings.data_dir}")
+    if settings.durability == "process":
+        say("  durability: process, nothing is safe from a machine that stops")
     if admin is not None:
         say("")
         say("  This is the first start. The access key of the admin, shown only now:")

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.support.nursery import ended
 from tests.support.server import clean_environment
+from tests.support.waiting import PATIENCE
 
 OF_THE_SERVER = ("fsck", "sweep", "rebuild")
 """Verbs that import the whole server: started where it is imported already."""
@@ -46,11 +47,11 @@ class Command:
     def __call__(self, *arguments: str, stdin: bytes = b"", code: int | None = 0) -> Result:
         """Run it as a process. Fails when it ends with another exit code than expected, unless that is None."""
         if arguments[:1] and arguments[0] in OF_THE_SERVER and not stdin:
-            done = ended(arguments, clean_environment(**self.environment), 60)
+            done = ended(arguments, clean_environment(**self.environment), PATIENCE)
             result = Result(done.returncode, done.stdout.encode(), done.stderr)
         else:
             process = self.start(*arguments, stdin=subprocess.PIPE)
-            out, err = process.communicate(stdin, timeout=60)
+            out, err = process.communicate(stdin, timeout=PATIENCE)
             result = Result(process.returncode, out, err.decode())
         assert "Traceback" not in result.err, result.err
         assert code in (None, result.code), f"lakebed {' '.join(arguments)} ended with {result.code}: {result.err}"

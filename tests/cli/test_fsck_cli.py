@@ -20,13 +20,14 @@ from lakebed_server.maintenance import ProgressLine, Writer, exit_code_of
 
 from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 @contextmanager
 def lake_of(server: RunningServer) -> Iterator[lakebed.Lake]:
-    with lakebed.connect(server.endpoint, ADMIN_ID, ADMIN_SECRET, timeout=30.0) as connected:
+    with lakebed.connect(server.endpoint, ADMIN_ID, ADMIN_SECRET, timeout=PATIENCE) as connected:
         yield connected
 
 

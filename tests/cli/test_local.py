@@ -15,6 +15,7 @@ from lakebed._sync import bulk
 from lakebed._sync import local as working
 
 from tests.cli.support import Result
+from tests.support.waiting import wait_until
 
 Run = Callable[..., Result]
 
@@ -141,7 +142,7 @@ def test_an_update_that_was_broken_off_is_finished_first(
 
     def stop(here: Any, plan: Any, name: str, *more: Any) -> Any:
         if name == "c.txt":
-            time.sleep(0.3)
+            wait_until(lambda: (top / "a.txt").read_bytes() == b"2", "another thread has placed the other file")
             raise KeyboardInterrupt
         return place(here, plan, name, *more)
 

@@ -18,7 +18,10 @@ def name() -> str:
 def test_the_life_of_a_repository(run: Run, name: str) -> None:
     assert "is ready" in run("repo", "create", name, f"local://{name}").text
     assert run("repo", "create", name, f"local://{name}", "--exist-ok", "--json").json["id"] == name
-    assert name in run("repo", "create", name, f"local://{name}", code=4).err
+    taken = run("repo", "create", name, f"local://{name}", code=4).err
+    assert name in taken
+    assert "--exist-ok" in taken
+    assert "exist_ok" not in taken  # that is Python's word
     assert run("repo", "list", "--prefix", name).text.startswith(name)
     assert [row["id"] for row in run("repo", "list", "--search", name[5:], "--json").json] == [name]
     shown = run("repo", "show", f"lakebed://{name}", "--json").json
@@ -26,7 +29,9 @@ def test_the_life_of_a_repository(run: Run, name: str) -> None:
     assert shown["metadata"] == {}
     assert f"local://{name}" in run("repo", "show", name).text
     assert run("repo", "delete", name, "--yes", "--json").json == {"deleted": name}
-    assert "repo list" in run("repo", "show", name, code=3).err
+    absent = run("repo", "show", name, code=3).err
+    assert "repo list" in absent
+    assert "lake.repositories" not in absent
 
 
 def test_a_misspelled_verb_is_told_its_neighbour(run: Run) -> None:

@@ -16,11 +16,13 @@ from pathlib import Path
 
 import lakebed
 import pytest
+from lakebed import _progress
 from lakebed.cli import addons, main
 
 from tests.cli.conftest import Run
 from tests.cli.support import Command
 from tests.support.server import RunningServer, clean_environment
+from tests.support.waiting import PATIENCE, wait_until
 
 NOBODY = {
     "LAKEBED_ENDPOINT": "http://127.0.0.1:9",
@@ -92,7 +94,7 @@ def test_errors_of_the_command_line_are_json_too(command: Command) -> None:
 
 def test_debug_shows_the_traceback() -> None:
     process = Command(NOBODY).start("repo", "list", "--retries", "0", "--debug")
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 7
     assert b"Traceback" in err
 
@@ -162,7 +164,7 @@ def test_a_reader_that_leaves_early_is_no_error(command: Command, repo: lakebed.
         assert process.stdout.read(10) == b"x" * 10
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=30) == 141
+        assert process.wait(timeout=PATIENCE) == 141
 
 
 def test_no_progress_without_a_terminal(command: Command, repo: lakebed.Repository, file: Path) -> None:
@@ -182,17 +184,27 @@ def test_progress_on_a_terminal_when_it_takes_a_while(command: Command, repo: la
 
 
 def test_no_progress_when_it_is_quick(command: Command, repo: lakebed.Repository, file: Path) -> None:
-    with _on_a_terminal(command, "fs", "upload", str(file), f"{repo.id}/main/quick") as (process, screen):
+    upload = ("fs", "upload", str(file), f"{repo.id}/main/quick")
+    with _on_a_terminal(command, *upload, bar_after=3600.0) as (process, screen):
         assert _read_until(screen, None) == b""
     assert process.returncode == 0
+    assert repo.ref("main").exists("quick")
 
 
 @contextmanager
-def _on_a_terminal(command: Command, *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The command with its standard error on a terminal, and the other end of that."""
+def _on_a_terminal(
+    command: Command, *arguments: str, bar_after: float = _progress.PATIENCE
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The command with its standard error on a terminal, and the other end of that.
+
+    `bar_after`: so many seconds are quick. On a busy machine nothing ends within the one that users see.
+    """
     screen, terminal = pty.openpty()
+    program = (
+        f"from lakebed import _progress; from lakebed.cli.main import main;_progress.PATIENCE = {bar_after}; main()"
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "lakebed.cli", *arguments],
+        [sys.executable, "-c", program, *arguments],
         env=clean_environment(**command.environment, TERM="xterm"),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -209,8 +221,9 @@ def _on_a_terminal(command: Command, *arguments: str) -> Iterator[tuple[subproce
 def _read_until(screen: int, wanted: bytes | None) -> bytes:
     """What is shown until `wanted` is; None: until the end."""
     seen = b""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (wanted is None or wanted not in seen):
+    deadline = time.monotonic() + PATIENCE
+    while wanted is None or wanted not in seen:
+        assert time.monotonic() < deadline, seen
         if not select.select([screen], [], [], 0.1)[0]:
             continue
         try:
@@ -232,7 +245,7 @@ def test_ctrl_c_leaves_nothing_half_written(command: Command, repo: lakebed.Repo
         process.stdin.flush()  # more than a pipe holds: it returns when the upload has begun
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=PATIENCE) == 130
         assert process.stderr.read() == b"\ninterrupted\n"
     assert not repo.ref("main").exists("never")
 
@@ -241,12 +254,10 @@ def test_ctrl_c_in_the_middle_of_many(command: Command, repo: lakebed.Repository
     repo.branch("main").put_many({f"f/{number}": b"x" * (4 << 20) for number in range(12)})
     process = command.start("fs", "download", "-r", f"{repo.id}/main/f", str(tmp_path / "out"))
     out = tmp_path / "out"
-    deadline = time.monotonic() + 60
-    while not out.exists() and time.monotonic() < deadline:
-        time.sleep(0.002)
+    wait_until(out.exists, "the download has begun")
     with process:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
     assert process.returncode in (0, 130)
     for file in out.iterdir():
         assert not file.name.endswith(".part")

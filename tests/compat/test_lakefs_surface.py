@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +20,7 @@ from lakefs_spec import LakeFSFileSystem
 from tests.server.test_s3_store import settings_of
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -138,12 +138,12 @@ def test_the_generated_client_on_objects_and_metadata(client: Client, lakefs_rep
     dump = internal.dump_refs(name)
     assert len({dump.commits_meta_range_id, dump.branches_meta_range_id, dump.tags_meta_range_id}) == 3
     task = lakefs_sdk.RepositoriesApi(raw(client)).dump_submit(name)
-    for _ in range(100):
-        status = lakefs_sdk.RepositoriesApi(raw(client)).dump_status(name, task.id)
-        if status.done:
-            break
-        time.sleep(0.05)
-    assert status.refs == dump
+
+    def asked() -> Any:
+        return lakefs_sdk.RepositoriesApi(raw(client)).dump_status(name, task.id)
+
+    wait_until(lambda: asked().done, "the dump is done")
+    assert asked().refs == dump
 
 
 def test_the_generated_client_on_the_system(client: Client) -> None:

@@ -18,6 +18,7 @@ from lakebed_engine.stores.objects.local_calls import SystemCalls
 from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
 
 from tests.conformance.test_objects import Recorder, cut, keys, partial, run, setup_root
+from tests.support.waiting import PATIENCE
 
 MIB = 1 << 20
 Answers = list[OSError | None]
@@ -38,7 +39,7 @@ class Syncing(SystemCalls):
         self.asked.append(kinds)
         self.entered.set()
         if self._gate is not None:
-            assert self._gate.wait(10)
+            assert self._gate.wait(PATIENCE)
         told = local_sync.fsync_all(fds)
         broken = OSError(errno.EIO, os.strerror(errno.EIO))
         return [broken if kind == self._fails else done for kind, done in zip(kinds, told, strict=True)]

@@ -830,7 +830,7 @@ def both(started: Iterable[subprocess.Popen[bytes]]) -> list[list[bytes]]:
     """What processes said, word by word, once they have ended well."""
     children = list(started)
     try:
-        said = [process.communicate(timeout=30)[0].split() for process in children]
+        said = [process.communicate(timeout=240)[0].split() for process in children]
         assert [process.returncode for process in children] == [0] * len(children)
         return said
     finally:

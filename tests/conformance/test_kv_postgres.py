@@ -27,6 +27,8 @@ from lakebed_engine.vocabulary.errors import (
 )
 
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
+from tests.support.steady import steady
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +112,7 @@ async def test_checks_of_one_key_do_not_wait_for_one_another(postgres: Postgres,
             batch = Batch([Check("p", b"branch", version)], [Put("stage", b"1", b"")])
             await elsewhere.fetchrow(APPLY, *statement(schema, batch))
             await asyncio.wait_for(
-                kv.apply(Batch([Check("p", b"branch", version)], [Put("stage", b"2", b"")])), timeout=30
+                kv.apply(Batch([Check("p", b"branch", version)], [Put("stage", b"2", b"")])), timeout=PATIENCE
             )
         assert len(await kv.scan("stage")) == 2
 
@@ -131,7 +133,7 @@ async def test_a_swap_is_not_starved_by_checks_that_keep_coming(postgres: Postgr
         tasks = [asyncio.ensure_future(keep_staging(number)) for number in range(32)]
         await begun.wait()
         made = await asyncio.wait_for(
-            kv.apply(Batch([Check("p", b"branch", version)], [Put("p", b"branch", b"2")])), 30
+            kv.apply(Batch([Check("p", b"branch", version)], [Put("p", b"branch", b"2")])), PATIENCE
         )
         staging = False
         await asyncio.gather(*tasks)
@@ -239,11 +241,12 @@ async def test_repeating_is_bounded(postgres: Postgres, schema: str) -> None:
         assert await elsewhere.fetchval("SELECT last_value FROM tries") == postgres_writer._TRIES
 
 
+@steady
 async def test_a_true_deadlock_with_another_program_is_repeated(postgres: Postgres, schema: str) -> None:
     # the driver is the one whose wait is looked at, and late enough that the other one waits by then
     async with opened(postgres.dsn + "&deadlock_timeout=1s", schema) as kv, other(postgres, schema) as elsewhere:
         await put(kv, b"k")
-        await elsewhere.execute("SET deadlock_timeout = '1min'")
+        await elsewhere.execute("SET deadlock_timeout = '10s'")
         ids, _ = postgres_writer.locks([postgres_writer.work_of(Batch(puts=[Put("p", b"k", b"")]))], schema, 128)
         async with elsewhere.transaction():
             await elsewhere.execute("SELECT FROM kv FOR UPDATE")
@@ -273,15 +276,21 @@ async def test_a_full_disk_and_a_read_only_database_refuse_writes_and_serve_read
                 await nowhere.get("p", b"k")
 
 
+@steady
 async def test_a_statement_that_takes_too_long_is_given_up(postgres: Postgres, schema: str) -> None:
-    async with opened(postgres.dsn, schema, timeout=0.3) as kv, other(postgres, schema) as elsewhere:
+    async with (
+        opened(postgres.dsn, schema) as patient,
+        opened(postgres.dsn, schema, timeout=0.3) as kv,
+        other(postgres, schema) as elsewhere,
+    ):
+        await put(patient, b"k")
         await put(kv, b"k")
         async with elsewhere.transaction():
             await elsewhere.execute("LOCK TABLE kv IN ACCESS EXCLUSIVE MODE")
             found = await outcomes([put(kv, b"k", b"2"), put(kv, b"l"), kv.get("p", b"k"), kv.scan("p")])
         assert all(isinstance(outcome, StoreUnavailableError) for outcome in found), found
         assert "too long, nothing was changed" in str(found[0])
-        assert [row.value for row in await kv.scan("p")] == [b"v"]
+        assert [row.value for row in await patient.scan("p")] == [b"v"]
 
 
 # ---- Opening
@@ -340,7 +349,8 @@ async def test_a_server_that_acknowledges_early_is_made_durable(postgres: Postgr
 async def test_a_wrong_dsn_is_told_in_a_sentence_without_its_password(
     postgres: Postgres, schema: str, change: Callable[[Postgres], str], said: str
 ) -> None:
-    async with opened(change(postgres), schema, patience=0.2) as kv:
+    patience = 0.2 if said == "does not answer" else PATIENCE  # who answers may take his time
+    async with opened(change(postgres), schema, patience=patience) as kv:
         assert "secret" not in repr(kv)
         with pytest.raises(StoreUnavailableError, match=said) as caught:
             await kv.get("p", b"k")
@@ -385,22 +395,23 @@ async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
             await kv.get("p", b"k")
 
     async with opened(postgres.dsn, schema) as kv:
-        await asyncio.wait_for(asyncio.gather(*(caller(kv, number) for number in range(8))), timeout=60)
+        await asyncio.wait_for(asyncio.gather(*(caller(kv, number) for number in range(8))), timeout=PATIENCE)
         assert [row.key for row in await kv.scan("p")] == [b"%d" % number for number in range(8)]
 
 
+@steady
 async def test_a_server_without_connections_is_waited_for_and_then_named(postgres: Postgres, schema: str) -> None:
     user = f"u{uuid4().hex}"
     async with other(postgres) as elsewhere:
         await elsewhere.execute(f"CREATE ROLE {user} LOGIN PASSWORD 'x' CONNECTION LIMIT 1")
         dsn = postgres.dsn_of("x", user=user)
-        async with opened(dsn, schema, patience=0.2) as kv:
+        async with opened(dsn, schema, patience=PATIENCE) as kv:
             with pytest.raises(StoreUnavailableError, match="grant it CREATE on the database"):
                 await put(kv, b"k")
         await elsewhere.execute(f"GRANT CREATE ON DATABASE postgres TO {user}")
         async with opened(dsn, schema) as one:
             await put(one, b"1")
-            async with opened(dsn, schema, patience=0.2) as two:
+            async with opened(dsn, schema, patience=1.0) as two:
                 with pytest.raises(StoreUnavailableError, match="max_connections or lower"):
                     await put(two, b"2")
             found = await outcomes([put(one, b"%d" % n) for n in range(200)] + [one.scan("p") for _ in range(9)])
@@ -465,17 +476,20 @@ async def test_a_server_that_was_restarted_between_calls_is_not_noticed(mortal: 
         await outcomes([kv.scan("p"), kv.drop_partition("p")])
 
 
+@steady
 async def test_a_server_that_is_gone_is_waited_for_and_then_named(mortal: Postgres, schema: str) -> None:
     async with opened(mortal.dsn, schema, patience=0.3) as kv:
         await put(kv, b"k")
         mortal.kill()
-        await asyncio.sleep(0.01)
-        found = await outcomes([put(kv, b"k"), put(kv, b"l"), kv.get("p", b"k"), kv.scan("p")])
-        assert all(isinstance(outcome, StoreUnavailableError) for outcome in found), found
-        assert "does not answer; see that it runs" in str(found[0])
-        task = asyncio.ensure_future(put(kv, b"k", b"2"))  # not sent yet, and so it may wait for the server
-        await asyncio.sleep(0.05)
-        mortal.start()
+        try:
+            await asyncio.sleep(0.01)
+            found = await outcomes([put(kv, b"k"), put(kv, b"l"), kv.get("p", b"k"), kv.scan("p")])
+            assert all(isinstance(outcome, StoreUnavailableError) for outcome in found), found
+            assert "does not answer; see that it runs" in str(found[0])
+            task = asyncio.ensure_future(put(kv, b"k", b"2"))  # not sent yet, and so it may wait for the server
+            await asyncio.sleep(0.05)
+        finally:
+            mortal.start()
         await task
 
 

@@ -29,7 +29,7 @@ from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.cloud import CloudObjects
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import (
@@ -43,6 +43,7 @@ from lakebed_engine.vocabulary.errors import (
 
 from tests.support.azurite import shared_azurite
 from tests.support.s3 import shared
+from tests.support.waiting import PATIENCE, until
 
 T = TypeVar("T")
 Pair = tuple[ObjectStore, Path]
@@ -83,9 +84,14 @@ MORE = os.environ.get("LAKEBED_TEST_NAMESPACES", "").split()
 """Other cloud stores to run the suite on, for example `az://container`; docs/stores.md says how."""
 
 
-@pytest.fixture(params=["memory", "local", "seaweedfs", "moto", "azurite", *MORE])
+ADAPTERS = ["memory", "local", "seaweedfs", "moto", "azurite", *MORE]
+
+
+@pytest.fixture(params=["unsynced", *ADAPTERS])
 def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
-    """Every adapter. `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto).
+    """Every adapter. `unsynced` is `local://` that waits for no disk.
+
+    `s3://` runs on two servers: one lists out of byte order (SeaweedFS), one in order (moto).
 
     `az://` runs on Azurite, which lists in UTF-16 order.
     """
@@ -99,7 +105,7 @@ def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
             yield cloud
             cloud.close()
         return
-    if request.param != "local":
+    if request.param not in ("local", "unsynced"):
         if request.param in MORE:
             cloud = CloudObjects(f"{request.param}/t-{uuid4().hex[:12]}/t", CloudOptions(allow_http=True))
         else:
@@ -108,7 +114,9 @@ def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
         yield cloud
         cloud.close()
         return
-    local = LocalObjects(place / "root", "local://t")
+    local = LocalObjects(
+        place / "root", "local://t", calls=SystemCalls() if request.param == "local" else UnsyncedCalls()
+    )
     yield local
     local.close()
 
@@ -416,10 +424,9 @@ def test_leaving_a_stream_early(store: ObjectStore) -> None:
                         await asyncio.sleep(0)
             async with store.open("k"):
                 pass
-        await asyncio.sleep(0.05)
         # a cloud store keeps a pool of connections, which the answers left early do not fill
         pooled = 25 if isinstance(store, CloudObjects) else 0
-        assert len(os.listdir("/proc/self/fd")) <= before + pooled
+        await until(lambda: len(os.listdir("/proc/self/fd")) <= before + pooled, "the answers left early are closed")
 
     run(main())
 
@@ -482,6 +489,7 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
         assert await store.get(name) == f"again{n}".encode()
 
 
+@pytest.mark.parametrize("store", ADAPTERS, indirect=True)  # not `unsynced`: keys have nothing to do with syncs
 @pytest.mark.parametrize("order", [1, -1])
 def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
     """Those that a bucket cannot hold (their names would have over 1,024 bytes) each call refuses with the reason."""
@@ -857,7 +865,7 @@ def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
     def fsync(fd: int) -> None:
         if not entered.is_set():  # the first file; what comes later are directories
             entered.set()
-            assert go_on.wait(10)
+            assert go_on.wait(PATIENCE)
 
     def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
         sizes.append(len(fds))
@@ -871,7 +879,7 @@ def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         first = asyncio.ensure_future(local.put("first", b"1"))
-        assert await loop.run_in_executor(None, entered.wait, 10)
+        assert await loop.run_in_executor(None, entered.wait, PATIENCE)
         few = [asyncio.ensure_future(local.put(f"few{n}", b"1")) for n in range(15)]
         await asyncio.sleep(0.05)
         assert sizes == []  # they wait for the first
@@ -920,7 +928,7 @@ def test_cancelled_before_its_name_is_written(root: Path, size: int) -> None:
 
     def fsync(fd: int) -> None:
         entered.set()
-        assert go_on.wait(10)
+        assert go_on.wait(PATIENCE)
 
     calls = SystemCalls()
     setattr(calls, "fsync", fsync)  # noqa: B010 - the true one is a static method
@@ -1051,7 +1059,7 @@ def test_no_room(local: LocalObjects, root: Path) -> None:
         asyncio.run(main())
         """,
     )
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert (output, process.returncode) == ("True\nTrue\n", 0)
     assert run(keys(local)) == ["small"]
     assert run(partial(local)) == []
@@ -1071,7 +1079,7 @@ def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
         print(os.waitpid(pid, 0)[1])
         """,
     )
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert output == "0\n"
     assert run(keys(local)) == ["child", "parent"]
 
@@ -1103,7 +1111,7 @@ def test_a_fork_in_the_middle_of_a_put_leaves_it_to_the_parent(local: LocalObjec
         """,
     )
     try:
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.wait()

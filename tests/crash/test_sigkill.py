@@ -22,11 +22,11 @@ import pytest
 
 from tests.support.postgres import Postgres, running_postgres
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 KILLS = int(os.environ.get("LAKEBED_KILLS", "50"))
 WRITERS = 8
 COMMITTERS = 2
-PATIENCE = 120.0
 """Seconds: a machine that stands still for a while is no answer, and leaves nobody whom a kill could cut off."""
 
 

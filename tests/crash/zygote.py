@@ -21,9 +21,7 @@ import msgspec
 
 from tests.crash.scenarios import KILLED, SCENARIOS, Place, opened, small_files
 from tests.crash.store_calls import Doom
-
-_PATIENCE = 60
-"""Seconds that a child may take: then SIGALRM ends it, which is not the signal that is waited for."""
+from tests.support.waiting import PATIENCE
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -93,7 +91,7 @@ def _main() -> None:
 
 def _live(job: Job, say: int) -> NoReturn:
     """The child's whole life."""
-    signal.alarm(_PATIENCE)
+    signal.alarm(int(PATIENCE))  # which is not the signal that is waited for
     code = 1
     try:
         doom = Doom(job.number, after=job.after, say=lambda call: _say(say, call))

@@ -18,6 +18,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 SPARK_PAGES = [page for page in PAGES if page.name.startswith("spark")]
 """Run by tests/spark, in the environment that has PySpark."""
 
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+_HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ID = re.compile(r"\b[0-9a-f]{12,64}\b")
 _SIZE = re.compile(r"\b[\d.,]+ (bytes|[kMG]?B)\b")
@@ -51,6 +54,23 @@ def exchanges(code: str) -> Iterator[Exchange]:
     for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         yield Exchange(command, expected)
+
+
+def links(page: Path) -> list[tuple[str, str]]:
+    """The links of a page into this repository, code aside: a path (empty: the page itself) and an anchor or none."""
+    found = _LINK.findall(_FENCED.sub("", page.read_text("utf-8")))
+    return [(target, anchor) for target, anchor in found if "://" not in target]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings, as GitHub makes them: "What's `lakebed://`?" -> "whats-lakebed"."""
+    found: set[str] = set()
+    for heading in _HEADING.findall(_FENCED.sub("", page.read_text("utf-8"))):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()  # a link counts as its text
+        base = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        name = next(name for name in (base, *(f"{base}-{n}" for n in range(1, 1000))) if name not in found)
+        found.add(name)
+    return found
 
 
 def matches(expected: str, printed: str) -> bool:

@@ -6,12 +6,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.server import clean_environment
+from tests.support.waiting import PATIENCE, wait_until
 
 DEMO = Path(__file__).parents[2] / "examples/demo.py"
 
@@ -28,7 +28,7 @@ def start(data_dir: Path) -> subprocess.Popen[str]:
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     with process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
 
 
@@ -49,9 +49,7 @@ def test_the_whole_story_twice_over_one_folder(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_server(tmp_path: Path) -> None:
     process = start(tmp_path)
     log = tmp_path / "demo-server.log"
-    deadline = time.monotonic() + 60
-    while not (log.exists() and "ready" in log.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: log.exists() and "ready" in log.read_text(), "the server of the demo is ready")
     process.send_signal(signal.SIGINT)
     code, _, err = finish(process)
     assert code == 130

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import Command
-from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, Block, blocks, exchanges, matches
+from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, Block, anchors, blocks, exchanges, links, matches
 from tests.support.server import clean_environment, running_server
 
 HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES]
@@ -53,13 +53,13 @@ def run_console(page: Path, block: Block, command: Command) -> None:
         assert matches(exchange.expected, printed), f"{page.name}: $ {exchange.command}\n{printed}"
 
 
-def test_links_lead_somewhere() -> None:
-    import re
-
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in links(page):
+        where = page.parent / target if target else page
+        assert where.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(where), f"{page.name} links to {target}#{anchor}: {where.name} has no such heading"
 
 
 def test_no_page_names_a_package_registry() -> None:

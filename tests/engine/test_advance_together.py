@@ -14,14 +14,15 @@ from lakebed_engine.vocabulary.records import Commit, LogRequest, Workspace
 
 from tests.engine.support import REPO, HookedKV, content, put
 from tests.engine.support import run as run_job
-from tests.engine.test_commits_together_races import Gate, lake, line, until
+from tests.engine.test_commits_together_races import Gate, in_line, lake, line
 from tests.engine.workspacing import advance, now, workspace
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.turns._PATIENCE", 10.0)
+    monkeypatch.setattr("lakebed_engine.operations.turns._PATIENCE", PATIENCE)
 
 
 async def filled(engine: Engine, path: str, text: str, **options: Any) -> Workspace:
@@ -54,7 +55,7 @@ async def held(
     for number, one in enumerate(found):
         policy = (policies or {}).get(number, "rebase")
         tasks.append(asyncio.ensure_future(advance(engine, one, policy)))
-        await until(lambda n=number: store.waiting if n == 0 else len(line(engine)) == n)
+        await until(in_line(engine, store, number))
     return tasks
 
 

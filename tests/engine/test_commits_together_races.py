@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -17,12 +17,13 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, LogRequest
 
 from tests.engine.support import REPO, HookedKV, LossyKV, commit, make_engine, put, run
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.turns._PATIENCE", 10.0)
+    monkeypatch.setattr("lakebed_engine.operations.turns._PATIENCE", PATIENCE)
 
 
 class Gate(MemoryObjects):
@@ -64,14 +65,6 @@ async def lake() -> AsyncIterator[tuple[Engine, Gate, HookedKV, LossyKV]]:
     await engine.close()
 
 
-async def until(condition: object) -> None:
-    for _ in range(1000):
-        await asyncio.sleep(0.001)
-        if condition():  # type: ignore[operator]
-            return
-    raise AssertionError("it never came to that")
-
-
 async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[Commit]]:
     """A committer held at the gate, and `count` more behind it, each with a row of its own."""
     store.opened.clear()
@@ -81,9 +74,14 @@ async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[C
         await put(engine, f"p/{number}", str(number))
         tasks.append(asyncio.ensure_future(commit(engine, f"m{number}")))
         before = len((await engine.get_branch(REPO, "main")).layers)
-        await until(lambda n=number: store.waiting if n == 0 else len(line(engine)) == n)
+        await until(in_line(engine, store, number))
         assert len((await engine.get_branch(REPO, "main")).layers) >= before
     return tasks
+
+
+def in_line(engine: Engine, store: Gate, number: int) -> Callable[[], bool]:
+    """Whether a committer is held at the gate, or, behind it, so many wait."""
+    return lambda: store.waiting > 0 if number == 0 else len(line(engine)) == number
 
 
 def line(engine: Engine) -> list[object]:

@@ -659,22 +659,16 @@ class ManyStores(Stores):
 
 
 @pytest.mark.slow
-def test_two_hundred_thousand_objects_in_bounded_memory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_hundred_thousand_objects_in_bounded_memory() -> None:
     count = 200_000
 
     async def job() -> None:
         many = Many(count)
         world = await make_world(stores=ManyStores(many), cache_bytes=8 << 20)
-        rates = []
         for changed, expected in ((0, True), (0, False), (2000, True)):
             many.changed = changed
-            started = time.perf_counter()
             made = await world.ingest(amount=50_000)
-            rates.append(round(count / (time.perf_counter() - started)))
             assert (made is not None) is expected
-        with capsys.disabled():
-            print(f"\ningest of {count:,}: first {rates[0]:,}/s, unchanged {rates[1]:,}/s, 1 % changed {rates[2]:,}/s")
-        assert min(rates) > 5_000
         tracemalloc.start()
         assert await world.ingest(amount=50_000) is None
         _, small = tracemalloc.get_traced_memory()

@@ -13,6 +13,7 @@ from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
 from tests.engine.support import run
+from tests.support.waiting import PATIENCE
 
 
 class Disk:
@@ -52,7 +53,7 @@ def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_their_ord
         disk = Disk()
         writes = Overlapping(AsyncioRuntime(), disk.write)
         for number, path in enumerate(["a", "quick", "b"]):
-            async with asyncio.timeout(5):  # for ever, when one waits for the other
+            async with asyncio.timeout(PATIENCE):  # for ever, when one waits for the other
                 await writes.begin(_request(path), _content(number))
         assert disk.waiting == 2
         disk.gate.set()

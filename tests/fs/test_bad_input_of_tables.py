@@ -1,8 +1,8 @@
 """Bad input through every door to tables: what is told names the object, the ref and a way out, and nothing is
 half-written.
 
-What pandas, pyarrow, Polars and DuckDB say themselves is theirs: of those it is held that they fail, and with the column
-or the path where they know it.
+What pandas, pyarrow, Polars and DuckDB say themselves is theirs: of those it is held that they fail, and with the
+column or the path where they know it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import pytest
 
 FRAME = pd.DataFrame({"day": ["a", "b", "a"], "n": [1, 2, 3]})
 ODD = pd.DataFrame({"day": ["a/b", None, "c"], "n": [1, 2, 3]})
-BRANCH = r"repo\.branch\(\"fix\"\)\.create"
 
 Read = Callable[[str, "list[str] | None"], Any]
 Write = Callable[[str], Any]
@@ -97,7 +96,7 @@ def test_what_cannot_be_read(door: str, doors: Doors, repo: lakebed.Repository) 
     main.write_parquet("one.parquet", FRAME)
     data = main.get("one.parquet")
     main.put_many(
-        {"cut.parquet": data[:-9], "empty.parquet": b"", "head.parquet": data[:99], "t/cut.parquet": data[9:]}
+        {"cut.parquet": data[:-9], "empty.parquet": b"", "head.parquet": data[:99], "t/cut.parquet": data[:-9]}
     )
     read = doors.readers()[door]
     ours = door in ("read_parquet", "scan_table")
@@ -201,6 +200,10 @@ def broken(batches: int) -> Iterator[pa.RecordBatch]:
     raise RuntimeError("the source broke")
 
 
+# pyarrow drops the files of a data set that fails without closing them: nothing is stored of those, and that is told
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <function Writer.__del__:pytest.PytestUnraisableExceptionWarning"
+)
 def test_what_fails_in_the_middle_leaves_nothing(doors: Doors, repo: lakebed.Repository) -> None:
     main, url = repo.branch("main"), doors.url
     late = "select case when range = 1_500_000 then error('broken') else range end as a from range(2_000_000)"

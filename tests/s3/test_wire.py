@@ -14,6 +14,7 @@ from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 
 from tests.s3.target import REGION, Target
+from tests.support.waiting import PATIENCE
 
 
 def expecting(target: Target, key: str, body: bytes, **headers: str) -> bytes:
@@ -31,7 +32,7 @@ def expecting(target: Target, key: str, body: bytes, **headers: str) -> bytes:
 def connect(target: Target) -> socket.socket:
     """A connection that does not wait for ever."""
     parts = urlsplit(target.endpoint)
-    return socket.create_connection((parts.hostname, parts.port), timeout=10)
+    return socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
 
 
 def head(link: socket.socket) -> bytes:

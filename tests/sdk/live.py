@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 KEY, SECRET = "AKIAJSDKTESTSDKTESTQ", "sdk-test-secret"
 _SERVE = "from lakebed_server.cli import commands; next(c for c in commands if c.name == 'serve')()"
 
@@ -30,14 +32,14 @@ def serving(folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(PATIENCE)
         finally:
             process.kill()
             process.wait()
 
 
 def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if found := re.search(r"ready at (http://\S+)", log.read_text()):
             return found[1]
@@ -92,7 +94,7 @@ class Proxy:
                     server.sendall(sent)
                     if cut:
                         _shut(client)
-                        back.join(30)  # the server goes on, and its answer goes nowhere
+                        back.join(PATIENCE)  # the server goes on, and its answer goes nowhere
             except OSError:
                 pass
             _shut(server)

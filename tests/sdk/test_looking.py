@@ -20,6 +20,8 @@ from lakebed._sync.listing import Listing
 from lakebed.errors import Conflict, Conflicts, MergeConflictError
 from lakebed.model import Commit, CommonPrefix, IngestReport, Page, RefInfo, TransferProgress
 
+from tests.support.waiting import PATIENCE
+
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<script>alert('&')</script>"
 
@@ -176,7 +178,7 @@ def test_a_bar_appears_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with _progress.counting("write orders/", None) as tally:
         tally.expect(100)
         tally.moved(50)
-        assert appeared.wait(20)
+        assert appeared.wait(PATIENCE)
     assert "write orders/" in terminal.getvalue()
     appeared.clear()
     monkeypatch.setattr(_progress, "PATIENCE", 3600.0)

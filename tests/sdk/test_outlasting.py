@@ -51,7 +51,7 @@ class Impatient:
 
         work = asyncio.ensure_future(self._app(scope, still_there, passed_on))
         await asyncio.wait([work], timeout=PATIENCE)
-        if begun:
+        if begun or self.done.is_set():  # it is cut off for what it waits for, not for what is slow
             await work
             return
         gone.set()

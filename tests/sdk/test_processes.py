@@ -17,12 +17,12 @@ import lakebed_testing
 import pytest
 from lakebed._forks import ForkLock
 
+from tests.support.waiting import PATIENCE
+
 # from Python 3.12 on, forking beside any thread warns: here it is what is tested
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
 FORK = multiprocessing.get_context("fork")
-PATIENCE = 60.0
-"""Seconds after which a child that hangs is given up: only a broken test waits for so long."""
 
 
 @pytest.fixture(scope="module")

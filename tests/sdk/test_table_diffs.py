@@ -62,7 +62,9 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other) or one == other  # NaN is NaN, and 0.0 is -0.0
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(before=VALUES, after=VALUES, size=st.sampled_from([0, 5 * comparing.BUCKET]))
 def test_against_a_dictionary(tmp_path: Path, before: dict[Any, Any], after: dict[Any, Any], size: int) -> None:
     local = tmp_path / uuid.uuid4().hex

@@ -24,6 +24,8 @@ from lakebed._tables.places import Place
 from lakebed._tables.reading import File, Opened, Wish
 from lakebed._tables.writing import Piece, Writer
 
+from tests.support.waiting import PATIENCE
+
 MORNING = dt.datetime(2026, 1, 1, 10, 0, 0, 500_000)
 WHERE = Place("repo", "main", "t/")
 FRAME = pd.DataFrame(
@@ -408,7 +410,7 @@ def test_a_writer_that_is_given_up_leaves_nothing_open(tmp_path: Path, monkeypat
 def test_files_are_encoded_beside_each_other_and_given_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both = threading.Barrier(2, timeout=20)  # breaks when one file is made after the other
+    both = threading.Barrier(2, timeout=PATIENCE)  # breaks when one file is made after the other
     write = encoding.Encoders._write
 
     def met(self: encoding.Encoders, *given: Any) -> None:

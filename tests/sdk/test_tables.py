@@ -31,6 +31,7 @@ from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door, unwrap
 from tests.sdk.live import KEY, SECRET, Proxy, serving
+from tests.support.waiting import PATIENCE
 
 FRAME = pd.DataFrame({"day": ["mon", "tue", "wed"], "n": [1, 2, 3]})
 COMMITTED = pd.DataFrame({"day": ["mon"], "n": [0]})
@@ -203,7 +204,7 @@ def test_a_cancelled_write_ends_and_leaves_nothing(endpoint: str, monkeypatch: p
         for number in range(3):
             yield pa.table({"n": [number]})
         reached.set()
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENCE)
         yield pa.table({"n": [9]})
 
     async def body(lake: Any) -> None:
@@ -211,7 +212,7 @@ def test_a_cancelled_write_ends_and_leaves_nothing(endpoint: str, monkeypatch: p
         repo = await lake.repository(name).create(f"local://{name}")
         main = repo.branch("main")
         task = asyncio.ensure_future(main.write_parquet("t", batches(), max_rows_per_file=1))
-        assert await asyncio.to_thread(reached.wait, 60)
+        assert await asyncio.to_thread(reached.wait, PATIENCE)
         task.cancel()
         await asyncio.sleep(0)
         go_on.set()  # the thread was in the middle of a step all the time

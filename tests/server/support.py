@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import socket
 import threading
-import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -35,6 +34,8 @@ from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import SecretKey
 from lakebed_server.auth.tokens import Tokens
 from lakebed_server.call import Installation, Services
+
+from tests.support.waiting import PATIENCE, wait_until
 
 T = TypeVar("T")
 
@@ -275,14 +276,11 @@ def serving(app: Any, **config: Any) -> Iterator[int]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
-        deadline = time.monotonic() + 60
-        while not server.started and time.monotonic() < deadline:
-            time.sleep(0.005)
-        assert server.started
+        wait_until(lambda: server.started, "the application listens")
         yield listener.getsockname()[1]
     finally:
         server.should_exit = True
-        thread.join(60)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
@@ -290,7 +288,7 @@ class Wire:
     """One connection, byte by byte."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self._left = b""
 
     def __enter__(self) -> Wire:
@@ -337,10 +335,3 @@ class Wire:
         if not data:
             raise EOFError("the server closed the connection")
         return data
-
-
-def wait_until(condition: Any, seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)

@@ -170,18 +170,18 @@ def test_tokens_end_and_are_ours() -> None:
     import time
 
     now = int(time.time())
-    tokens = Tokens(KEY, 60)
+    tokens = Tokens(KEY, 900)
     assert tokens.user_of(tokens.issue("admin", now).text) == "admin"
-    assert tokens.user_of(tokens.issue("admin", now - 61).text) is None
-    assert tokens.user_of(Tokens(SecretKey("another secret key"), 60).issue("admin", now).text) is None
+    assert tokens.user_of(tokens.issue("admin", now - 901).text) is None
+    assert tokens.user_of(Tokens(SecretKey("another secret key"), 900).issue("admin", now).text) is None
     head, claims, _ = tokens.issue("admin", now).text.split(".")
     assert tokens.user_of(f"{head}.{claims}.") is None
     import jwt
 
     odd: list[dict[str, Any]] = [
         {"aud": "login", "iss": "auth", "sub": "admin", "iat": now},  # no end
-        {"aud": "other", "iss": "auth", "sub": "admin", "iat": now, "exp": now + 9},
-        {"aud": "login", "iss": "other", "sub": "admin", "iat": now, "exp": now + 9},
+        {"aud": "other", "iss": "auth", "sub": "admin", "iat": now, "exp": now + 900},
+        {"aud": "login", "iss": "other", "sub": "admin", "iat": now, "exp": now + 900},
     ]
     for one in odd:
         assert tokens.user_of(jwt.encode(one, KEY.derive("tokens"), algorithm="HS256")) is None

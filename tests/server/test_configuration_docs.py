@@ -41,7 +41,7 @@ def test_every_key_of_ours_has_a_true_row() -> None:
     for name, key in KEYS.items():
         env, default, doc = rows[name]
         assert env == f"`{key.env}`", name
-        assert default == (f"`{key.default}`" if key.default != "" else "empty"), name
+        assert default == (f"`{key.kind.written(key.default)}`" if key.default != "" else "empty"), name
         assert doc == key.doc, name
 
 

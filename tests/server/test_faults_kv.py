@@ -21,6 +21,7 @@ from tests.server.test_faults import refused
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.scene import Scene, run_verb, well
 from tests.support.server import RunningServer, running_server
+from tests.support.steady import steady
 
 pytestmark = pytest.mark.slow
 
@@ -76,11 +77,12 @@ def test_it_stops_and_starts_again(lake: Lake, how: str) -> None:
         scene.goes_on()
 
 
+@steady
 def test_a_short_absence_is_not_seen(lake: Lake) -> None:
     """It is back within the driver's patience of five seconds: requests wait for it."""
     with lake.scene() as scene:
         lake.postgres.stop()
-        back = threading.Timer(1.0, lake.postgres.start)
+        back = threading.Timer(0.2, lake.postgres.start)
         back.start()
         answers = scene.attempt("upload", "read", "list")
         back.join()

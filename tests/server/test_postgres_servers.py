@@ -15,6 +15,7 @@ from lakebed_server.vocabulary import StartError
 
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,9 @@ def servers(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def lakes(servers: tuple[RunningServer, ...]) -> Iterator[list[lakebed.Lake]]:
-    found = [lakebed.connect(one.endpoint, one.access_key_id, one.secret_access_key, timeout=30.0) for one in servers]
+    found = [
+        lakebed.connect(one.endpoint, one.access_key_id, one.secret_access_key, timeout=PATIENCE) for one in servers
+    ]
     yield found
     for one in found:
         one.close()

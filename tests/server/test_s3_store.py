@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.s3 import S3Server, shared
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,7 @@ def settings_of(bucket: S3Server, **more: str) -> dict[str, str]:
 
 
 def client_of(server: RunningServer) -> lakebed.Lake:
-    return lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=60.0, retries=0)
+    return lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=PATIENCE, retries=0)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ from lakebed_engine.vocabulary.records import Entry
 from lakebed_server import sendfile
 from lakebed_server.protocol import CoalescingTransport, Protocol
 
-from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, make_app, serving, wait_until
+from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, make_app, serving
+from tests.support.waiting import wait_until
 
 MIB = 1 << 20
 LARGE = os.urandom(1 << 16) * 640  # 40 MiB: more than the buffers of two sockets, and in three messages

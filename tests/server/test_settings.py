@@ -3,10 +3,12 @@ from typing import Any
 
 import click
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lakebed import _config_sources
 from lakebed_server.cli import commands, settings_report
 from lakebed_server.settings import show
-from lakebed_server.settings.kinds import DURATION, SIZE
+from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT
 from lakebed_server.settings.load import CLIENT_ENV, PREFIX, load
 from lakebed_server.settings.schema import KEYS
 from lakebed_server.vocabulary import StartError
@@ -81,6 +83,8 @@ def test_which_file(tmp_path: Path) -> None:
         ("listen: {host: [a]}", "listen.host (file lakebed.yaml): expected text"),
         ("objects: {memory: perhaps}", "expected true or false"),
         ("kv: {type: oracle}", "expected one of sqlite, postgres, memory, got 'oracle'"),
+        ("durability: none", "durability (file lakebed.yaml): expected one of disk, process, got 'none'"),
+        ("durability: {kv: process}", "durability (file lakebed.yaml): expected one of disk, process"),
         ("cache: {memory: much}", "expected a size in bytes"),
         ("auth: {login_duration: long}", "expected a duration"),
         ("auth: {secret_key: [hunter2]}", "got a value"),
@@ -97,6 +101,7 @@ def test_mistakes_in_a_file_name_key_and_source(tmp_path: Path, text: str, told:
 
 def test_mistakes_in_environment_and_flags() -> None:
     assert refused(env={"LAKEBED_LISTEN_PORT": "x"}).startswith("listen.port (environment LAKEBED_LISTEN_PORT): ")
+    assert refused(env={"LAKEBED_DURABILITY": "off"}).endswith("expected one of disk, process, got 'off'")
     assert refused(flags={"logging.format": "xml"}).startswith("logging.format (flag): expected one of text, json")
 
 
@@ -137,6 +142,42 @@ def test_sizes(text: str, size: int) -> None:
 )
 def test_durations(text: str, seconds: float) -> None:
     assert DURATION.read(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (DURATION, 900.0, "15m"),
+        (DURATION, 604800.0, "7d"),
+        (DURATION, 5430.0, "1h30m30s"),
+        (DURATION, 0.5, "0.5s"),
+        (DURATION, 1e-7, "0.0000001s"),
+        (DURATION, 0.0, "0"),
+        (SIZE, 256 << 20, "256MiB"),
+        (SIZE, 10**9, "1GB"),
+        (SIZE, 1500, "1500"),
+        (SIZE, 0, "0"),
+        (FLAG, True, "true"),
+        (TEXT, "a b", "a b"),
+    ],
+)
+def test_values_are_shown_as_they_are_written(kind: Any, value: Any, text: str) -> None:
+    assert kind.written(value) == text
+    assert kind.read(text) == value
+
+
+@given(st.one_of(st.floats(0, 1e12), st.integers(0, 10**12)))
+def test_what_is_written_is_read_back(value: float) -> None:
+    assert DURATION.read(DURATION.written(value)) == value
+    assert SIZE.read(SIZE.written(int(value))) == int(value)
+
+
+def test_config_show_prints_what_a_person_would_write() -> None:
+    shown = {row.key: row.shown for row in show.rows(load(env={"LAKEBED_OBJECTS_PRESIGN_EXPIRY": "15m"}))}
+    assert shown["objects.presign_expiry"] == "15m"
+    assert shown["auth.login_duration"] == "7d"
+    assert shown["cache.memory"] == "256MiB"
+    assert shown["objects.presign"] == "true"
 
 
 @pytest.mark.parametrize("kind", [SIZE, DURATION])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from lakebed_server.app import create_app
 from tests.server.support import services
 from tests.server.test_api import MAIN, REPO, Lake
 from tests.server.test_placing import Clock
+from tests.support.waiting import PATIENCE
 
 IMPORT = MAIN + "/import"
 COMMIT = MAIN + "/commits/async"
@@ -47,20 +49,21 @@ class Working(Lake):
 
     def ended(self, url: str) -> Any:
         """What a task came to."""
-        for _ in range(500):
-            status = self("GET", url)
-            if status.get("completed", status.get("done")):
-                return status
-            self.runner.run(asyncio.sleep(0.002))
-        raise AssertionError(status)
+        found: list[Any] = []
+
+        def over() -> bool:
+            found.append(self("GET", url))
+            return bool(found[-1].get("completed", found[-1].get("done")))
+
+        self.until(over)
+        return found[-1]
 
     def until(self, true: Callable[[], bool]) -> None:
         """Let tasks go on until something is so."""
-        for _ in range(500):
-            if true():
-                return
+        deadline = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < deadline, "it did not become so"
             self.runner.run(asyncio.sleep(0.002))
-        raise AssertionError("it did not become so")
 
     def start(self, *paths: tuple[str, str, str], expect: int = 202, **more: Any) -> Any:
         body = {
@@ -265,9 +268,9 @@ def _as_it_was() -> Iterator[None]:
 
 def test_a_task_survives_its_server(lake: Working) -> None:
     lake.put("a", b"1")
-    _hold(lake, "commit", commits)
+    held = _hold(lake, "commit", commits)
     task = lake("POST", COMMIT, {"message": "one"}, 202, idempotency_key="k")
-    lake.runner.run(asyncio.sleep(0.01))
+    lake.until(lambda: held.reached)
     while _undo:
         _undo.pop()()
     lake.restart()
@@ -279,9 +282,9 @@ def test_a_task_survives_its_server(lake: Working) -> None:
 
 def test_a_task_that_nobody_asks_for_is_taken_over_too(lake: Working) -> None:
     lake.put("a", b"1")
-    _hold(lake, "commit", commits)
+    held = _hold(lake, "commit", commits)
     lake("POST", COMMIT, {"message": "one"}, 202)
-    lake.runner.run(asyncio.sleep(0.01))
+    lake.until(lambda: held.reached)
     while _undo:
         _undo.pop()()
     lake.restart()
@@ -298,7 +301,7 @@ def test_two_servers_at_one_commit_make_one(lake: Working) -> None:
     lake.put("a", b"1")
     go = _hold(lake, "commit", commits)
     task = lake("POST", COMMIT, {"message": "one", "allow_empty": True}, 202)
-    lake.runner.run(asyncio.sleep(0.01))
+    lake.until(lambda: go.reached)
     first = lake.engine
     lake.engine = Engine(lake.kv, lake.stores, clock=lake.clock)
     lake.app = create_app(services(lake.engine, lake.kv))

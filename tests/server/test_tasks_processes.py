@@ -25,6 +25,7 @@ from lakebed_engine.stores.kv.sqlite import SqliteKV
 
 from tests.support.postgres import running_postgres
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 FILES = 12_000
 """So many objects that an import of them is still under way when its server is stopped."""
@@ -75,7 +76,7 @@ def second(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def client(server: RunningServer) -> httpx.Client:
-    return httpx.Client(base_url=f"{server.endpoint}/api/v1", auth=(ADMIN_ID, ADMIN_SECRET), timeout=60.0)
+    return httpx.Client(base_url=f"{server.endpoint}/api/v1", auth=(ADMIN_ID, ADMIN_SECRET), timeout=PATIENCE)
 
 
 def ask(http: httpx.Client, method: str, url: str, **options: Any) -> Any:
@@ -105,7 +106,7 @@ def older(stores: Stores, task_id: str, seconds: float) -> None:
 
 
 async def _bounded(job: Callable[[], Awaitable[None]]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await job()
 
 
@@ -113,19 +114,23 @@ async def _bounded(job: Callable[[], Awaitable[None]]) -> None:
 def test_an_import_goes_on_when_its_server_does_not(
     stores: Stores, first: RunningServer, second: RunningServer, end: signal.Signals
 ) -> None:
-    name = end.name.lower()
-    url = MAIN.replace("lake", name)
+    body = {"paths": [{"type": "common_prefix", "path": "local://feed/", "destination": "in/"}],
+            "commit": {"message": "the import"}}  # fmt: skip
     with client(first) as here, client(second) as there:
-        ask(there, "POST", "/repositories", json={"name": name, "storage_namespace": f"local://{name}"})
-        body = {"paths": [{"type": "common_prefix", "path": "local://feed/", "destination": "in/"}],
-                "commit": {"message": "the import"}}  # fmt: skip
-        task = ask(here, "POST", f"{url}/import", json=body)["id"]
-        first.process.send_signal(signal.SIGSTOP)
-        status = ask(there, "GET", f"{url}/import", params={"id": task})
-        assert not status["completed"], "the import was over before its server was stopped: use more files"
+        for number in range(10):
+            name = f"{end.name.lower()}-{number}"
+            url = MAIN.replace("lake", name)
+            ask(there, "POST", "/repositories", json={"name": name, "storage_namespace": f"local://{name}"})
+            task = ask(here, "POST", f"{url}/import", json=body)["id"]
+            first.process.send_signal(signal.SIGSTOP)
+            if not ask(there, "GET", f"{url}/import", params={"id": task})["completed"]:
+                break
+            first.process.send_signal(signal.SIGCONT)  # this process stood still, and the import came to its end
+        else:
+            raise AssertionError("each import was over before its server was stopped: use more files")
         if end == signal.SIGKILL:
             first.process.kill()
-            first.process.wait(20)
+            first.process.wait(PATIENCE)
         older(stores, task, SILENCE + 1)
         done = ended(there, f"{url}/import", task)
         assert done["ingested_objects"] == FILES
@@ -145,7 +150,7 @@ def test_an_import_goes_on_when_its_server_does_not(
 
 def ended(http: httpx.Client, url: str, task: str) -> Any:
     """What an import came to."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         status = ask(http, "GET", url, params={"id": task})
         if status["completed"]:

@@ -15,6 +15,7 @@ import lakebed
 import pytest
 
 from tests.support.server import RunningServer, running_server
+from tests.support.waiting import PATIENCE
 
 PROCESSES = 8
 WORKSPACES = int(os.environ.get("LAKEBED_WORKSPACES", "25"))
@@ -33,7 +34,7 @@ def work(endpoint: str, key: str, secret: str, process: int, count: int) -> list
 
     Runs in a process of its own.
     """
-    with lakebed.connect(endpoint, key, secret, timeout=60) as lake:
+    with lakebed.connect(endpoint, key, secret, timeout=PATIENCE) as lake:
         main = lake.repository("lake").branch("main")
         return [_one(main, process, number) for number in range(count)]
 
@@ -57,7 +58,7 @@ def test_eight_processes_commit_onto_one_branch(tmp_path: Path, record_property:
 
 
 def connected(server: RunningServer) -> lakebed.Lake:
-    return lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=60)
+    return lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=PATIENCE)
 
 
 def check(main: lakebed.Branch, answered: list[list[str]]) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.support.server import RunningServer
+from tests.support.waiting import PATIENCE
 
 Json = Any
 
@@ -25,7 +26,7 @@ class Api:
         self.http = httpx.Client(
             base_url=f"{server.endpoint}/api/v1",
             auth=(server.access_key_id, server.secret_access_key),
-            timeout=60,
+            timeout=PATIENCE,
             trust_env=False,
         )
         self.repo = f"/repositories/{repository}"

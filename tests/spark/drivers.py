@@ -138,7 +138,7 @@ def _write_slowly(spark: SparkSession, repository: str, marks: str) -> None:
             yield batch  # what it has written by then must not count
             if context.partitionId() == 3:
                 open(f"{marks}/{context.attemptNumber()}", "w").close()
-                ends = time.monotonic() + 120
+                ends = time.monotonic() + 600
                 while not os.path.exists(f"{marks}/1") and time.monotonic() < ends:
                     time.sleep(0.1)
 

@@ -11,6 +11,7 @@ import lakebed
 import pandas as pd
 
 from tests.support.server import RunningServer
+from tests.support.waiting import PATIENCE
 
 
 @attrs.frozen
@@ -42,7 +43,7 @@ class Feed:
 
 def feeds(server: RunningServer) -> Iterator[Feed]:
     """A fresh feed, of a server whose `ingest.allow` has `local://feed/`."""
-    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=60) as lake:
+    with lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=PATIENCE) as lake:
         yield fed(server, lake)
 
 

@@ -64,7 +64,7 @@ def test_a_driver_that_is_killed(
     before = main.commit_info()
     started = [drivers.start(server, verb, branch.repository.id) for verb, branch in _killed(main, other)]
     for process in started:
-        output = drivers.finish(process, 120)
+        output = drivers.finish(process, 600)
         assert process.returncode == -signal.SIGKILL, output
 
     assert main.commit_info().id == before.id  # before the commit: nothing of it, but a workspace
@@ -90,7 +90,7 @@ def test_slow_tasks_that_are_begun_twice_write_their_rows_once(
     spark: SparkSession, main: lakebed.Branch, server: RunningServer, tmp_path: Path
 ) -> None:
     process = drivers.start(server, "speculate", main.repository.id, str(tmp_path))
-    output = drivers.finish(process, 240)
+    output = drivers.finish(process, 600)
     assert process.returncode == 0, output
     assert {"0", "1"} <= {mark.name for mark in tmp_path.iterdir()}
     assert ids(spark, main) == list(range(400))

@@ -10,6 +10,7 @@ import pytest
 from lakebed_spark import _java
 
 from tests.support.server import clean_environment
+from tests.support.waiting import PATIENCE
 
 _SCRIPT = """
 import sys
@@ -37,7 +38,7 @@ def test_spark_runs_on_the_java_of_a_package(tmp_path: Path, monkeypatch: pytest
         env=environment,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=2 * PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

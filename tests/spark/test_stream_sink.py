@@ -20,6 +20,7 @@ from lakebed_spark.streaming.sink import BATCH_KEY, MARKS, QUERY_KEY, Mark, Sink
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.server import RunningServer
+from tests.support.waiting import PATIENCE
 
 SCHEMA = "n int"
 
@@ -38,7 +39,7 @@ def run(spark: SparkSession, folder: Path, sink: Sink, checkpoint: Path) -> None
     frame = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(folder))
     writer = frame.writeStream.foreachBatch(sink).option("checkpointLocation", str(checkpoint))
     query = writer.trigger(availableNow=True).start()
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(int(PATIENCE))
 
 
 def numbers(repo: lakebed.Repository) -> list[int]:
@@ -127,7 +128,7 @@ def test_a_driver_killed_between_commit_and_checkpoint(
             env={**os.environ, **server.environment},
         )  # fmt: skip
         try:
-            end = time.monotonic() + 240
+            end = time.monotonic() + 2 * PATIENCE
             while not flag.exists():
                 assert driver.poll() is None, (tmp_path / "driver.log").read_text()[-3000:]
                 assert time.monotonic() < end
@@ -149,7 +150,7 @@ def test_two_drivers_of_one_query(
     spark: SparkSession, repo: lakebed.Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sink = lakebed_spark.foreach_batch(repo.branch("main"), "t", query_id="q")
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=PATIENCE)
     stands = Mark.stands
 
     def looked(self: Mark, ref: lakebed.Ref) -> bool:
@@ -171,7 +172,7 @@ def test_two_drivers_of_one_query(
     for one in drivers:
         one.start()
     for one in drivers:
-        one.join(60)
+        one.join(PATIENCE)
     assert failures == []
     assert batches(repo) == [("q", 0)]
     assert numbers(repo) == [0, 1, 2]

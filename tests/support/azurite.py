@@ -31,12 +31,13 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 VERSION = "3.35.0"
 """The last one that runs on Node.js 20."""
 
 CONTAINER = "lakebed-test"
 ACCOUNT = "devstoreaccount1"
-_PATIENCE = 60.0
 _CACHE = Path(__file__).parents[2] / ".cache"
 _API = "2023-11-03"
 
@@ -111,7 +112,7 @@ def running_azurite() -> Iterator[Azurite]:
 
 
 def _prepare(server: Azurite, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     problem: Exception | None = None
     while time.monotonic() < deadline and process.poll() is None:
         try:

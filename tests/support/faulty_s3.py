@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, Literal
 
+from tests.support.waiting import PATIENCE
+
 Fault = bytes | float | Literal["reset", "lose the answer", "half", "gone"]
 """An answer; a pause in seconds before the true one; or what becomes of the connection."""
 
@@ -86,7 +88,7 @@ class FaultyS3:
                 self._call(self._listen())
 
     def _call(self, work: object) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(30)  # type: ignore[arg-type]
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)  # type: ignore[arg-type]
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)  # the same one again

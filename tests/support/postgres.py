@@ -24,10 +24,11 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 USER = "lakebed"
 PASSWORD = "a-password/of:tests@1"
 _QUOTED_PASSWORD = "a-password%2Fof%3Atests%401"
-_PATIENCE = 30.0
 
 
 def _programs() -> Path:
@@ -84,7 +85,7 @@ class Postgres:
             self._process = subprocess.Popen(
                 [*command, *self._options], user=self._user, cwd=self.directory, stdout=log, stderr=subprocess.STDOUT
             )
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + PATIENCE
         ready = [str(_programs() / "pg_isready"), "-q", "-h", str(self.directory)]
         while subprocess.run(ready, check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -107,7 +108,7 @@ class Postgres:
         process, self._process = self._process, None
         if process is not None and process.poll() is None:
             process.send_signal(sign)
-            process.wait(_PATIENCE)
+            process.wait(PATIENCE)
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(

@@ -31,10 +31,11 @@ from botocore.client import Config  # type: ignore[import-untyped]
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 
+from tests.support.waiting import PATIENCE
+
 ACCESS_KEY_ID = "LBS3TESTKEY"
 SECRET_ACCESS_KEY = "test-secret-of-the-bucket-0123456789"
 BUCKET = "lakebed-test"
-_PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _flags(directory: Path, config: Path, data: Path) -> dict[str, object]:
 def _prepare(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> None:
     """Make the bucket, and write once: the gateway answers before the volume server takes data."""
     client = server.boto()
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     problem: Exception | None = None
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -218,13 +219,13 @@ def _sync_writes(weed: Path, flags: dict[str, object]) -> None:
     ports = {name: f"127.0.0.1:{flags[f'{name}.port']}.{flags[f'{name}.port.grpc']}" for name in ("master", "filer")}
     command = [str(weed), "shell", f"-master={ports['master']}", f"-filer={ports['filer']}"]
     told = "fs.configure -locationPrefix=/buckets/ -fsync -apply\nfs.configure\n"
-    done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    done = subprocess.run(command, input=told, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if '"fsync":' not in done.stdout.replace(" ", ""):
         raise AssertionError(f"SeaweedFS did not take the rule to sync: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
 def _write_once(client: Any, bucket: str) -> None:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             client.put_object(Bucket=bucket, Key="ready", Body=b"ready")

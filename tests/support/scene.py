@@ -21,8 +21,8 @@ import httpx
 
 from tests.support.nursery import ended
 from tests.support.server import RunningServer, clean_environment
+from tests.support.waiting import PATIENCE
 
-_PATIENCE = 120.0
 Answers = dict[str, httpx.Response]
 
 
@@ -37,7 +37,7 @@ class Scene:
         self._http = httpx.Client(
             base_url=f"{server.endpoint}/api/v1",
             auth=(server.access_key_id, server.secret_access_key),
-            timeout=_PATIENCE,
+            timeout=PATIENCE,
         )
         self._verbs: dict[str, Callable[[], httpx.Response]] = {
             "upload": lambda: self.upload("main", "x", b"new"),
@@ -153,7 +153,7 @@ class Scene:
 
 def run_verb(data_dir: Path, environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """A verb of the command that opens the server's stores itself."""
-    return ended([*arguments, "--data-dir", str(data_dir)], clean_environment(**environment), _PATIENCE)
+    return ended([*arguments, "--data-dir", str(data_dir)], clean_environment(**environment), PATIENCE)
 
 
 def well(answer: httpx.Response) -> Any:

@@ -22,11 +22,11 @@ import httpx
 import pytest
 
 from tests.support.nursery import Born, born
+from tests.support.waiting import PATIENCE
 
 ADMIN_ID = "LBADMINTESTKEY000000"
 ADMIN_SECRET = "test-secret-of-the-admin-0123456789abcdef"
 _READY = re.compile(r"is ready at (http://\S+)")
-_PATIENCE = 60.0
 
 
 class RunningServer(NamedTuple):
@@ -94,7 +94,7 @@ def _start(command: Sequence[str], variables: Mapping[str, str], log: Path) -> s
 
 
 def _wait(process: subprocess.Popen[bytes] | Born, log: Path) -> str:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         found = _READY.search(log.read_text(errors="replace"))
         if found and _healthy(found[1]):
@@ -115,7 +115,7 @@ def _stop(process: subprocess.Popen[bytes] | Born, log: Path) -> None:
     was_running = process.poll() is None
     process.terminate()
     try:
-        code = process.wait(timeout=_PATIENCE)
+        code = process.wait(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

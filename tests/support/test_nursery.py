@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import httpx
@@ -13,6 +12,7 @@ import pytest
 
 from tests.support.nursery import born, ended
 from tests.support.server import clean_environment, running_server
+from tests.support.waiting import PATIENCE, wait_until
 
 
 def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_verb_says_what_the_command_says(tmp_path: Path) -> None:
 
 def test_it_has_the_environment_that_it_is_given(tmp_path: Path) -> None:
     for level in ("WARN", "ERROR"):
-        told = ended(["config", "show"], {"HOME": str(tmp_path), "LAKEBED_LOGGING_LEVEL": level}, 60)
+        told = ended(["config", "show"], {"HOME": str(tmp_path), "LAKEBED_LOGGING_LEVEL": level}, PATIENCE)
         assert level in told.stdout, told.stderr
     with running_server(tmp_path / "data", environment={"LAKEBED_LOGGING_LEVEL": "NONE"}) as server:
         assert httpx.get(f"{server.endpoint}/_health").is_success
@@ -46,7 +46,7 @@ def test_how_it_ends_is_told(tmp_path: Path) -> None:
             server.process.wait(0.05)
         assert server.process.poll() is None
         server.process.kill()
-        assert server.process.wait(60) == -signal.SIGKILL
+        assert server.process.wait(PATIENCE) == -signal.SIGKILL
         assert server.process.poll() == server.process.returncode == -signal.SIGKILL
         server.process.terminate()  # nobody has its pid any more, or somebody else
         with pytest.raises(httpx.ConnectError):
@@ -56,8 +56,6 @@ def test_how_it_ends_is_told(tmp_path: Path) -> None:
 def test_ctrl_c_reaches_it(tmp_path: Path) -> None:
     log = tmp_path / "log"
     process = born(["serve", "--port", "0", "--data-dir", str(tmp_path / "data")], clean_environment(), log)
-    deadline = time.monotonic() + 60
-    while b"is ready" not in log.read_bytes() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: b"is ready" in log.read_bytes(), "the server is ready")
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 0, log.read_text()
+    assert process.wait(PATIENCE) == 0, log.read_text()

@@ -17,6 +17,9 @@ import pytest
 from lakebed_server.vocabulary import StartError
 from lakebed_testing import LakebedServer
 
+from tests.support.steady import steady
+from tests.support.waiting import PATIENCE
+
 FORK = multiprocessing.get_context("fork")
 
 
@@ -68,10 +71,11 @@ def test_a_reset_forgets_everything_and_clients_go_on() -> None:
         server.reset()
 
 
+@steady  # the other test begins while the request is held up
 def test_a_request_that_outlives_its_test_changes_nothing_of_the_next() -> None:
     with lakebed_testing.server() as server, server.connect(retries=0) as lake:
         main = write(lake, b"1")
-        server.faults.delay("uploadObject", 0.3)
+        server.faults.delay("uploadObject", 1.0)
         errors: list[BaseException] = []
 
         def late() -> None:
@@ -154,7 +158,7 @@ def test_unittest() -> None:
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # Python 3.12 and later
 def test_a_forked_child_is_a_client_and_no_more() -> None:
-    with lakebed_testing.server() as server, server.connect(timeout=20, retries=0) as lake:
+    with lakebed_testing.server() as server, server.connect(timeout=PATIENCE, retries=0) as lake:
         main = write(lake, b"1")
         here, there = FORK.Pipe()
         child = FORK.Process(target=_in_a_child, args=(server, main, there))

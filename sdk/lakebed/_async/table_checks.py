@@ -5,10 +5,12 @@ Under `table_writing`. Nothing here writes.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks, _progress
@@ -19,6 +21,7 @@ from lakebed._files import RangeRaw
 from lakebed._tables.places import Place
 from lakebed.errors import (
     InvalidRequestError,
+    LakebedError,
     NotFoundError,
     ObjectExistsError,
     ReadOnlyRefError,
@@ -86,8 +89,7 @@ class Order:
 async def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
     """Files of the table as it is, those that the data are to be compared with. Refuses what must not be there."""
     if order.one_file:
-        if await view.list(order.path + "/").first() is not None:
-            raise where.invalid("write_parquet", f"this is a directory; to write into it, name it {order.path + '/'!r}")
+        await refuse_folder(view, where, "write_parquet", f"; to write into it, name it {order.path + '/'!r}")
         if order.mode == "error" and await view.exists(order.path):
             raise _exists(where, order.path)
         return []
@@ -105,6 +107,12 @@ async def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
         if isinstance(row, ObjectInfo) and is_data(row.path[len(order.folder) :], ENDINGS["parquet"]):
             files.append(row)
     return _sample(files)
+
+
+async def refuse_folder(view: Ref, where: Place, operation: str, advice: str = "; name a file in it") -> None:
+    """Refuse to write a file where a directory is: it would stand in the way of what is in there."""
+    if await view.list(folder_of(where.path)).first() is not None:
+        raise where.invalid(operation, f"this is a directory{advice}")
 
 
 def _sample(files: Sequence[ObjectInfo]) -> list[ObjectInfo]:
@@ -167,17 +175,14 @@ def _compare_one(order: Order, file: ObjectInfo, expected: pa.Schema, found: pa.
         raise where.mismatch("write_parquet", unlike, f"{advice}. (compared with {file.path!r})")
 
 
-async def explain_ref(target: Writable, operation: str, error: NotFoundError) -> None:
+async def explain_ref(target: Writable, where: Place, operation: str, error: NotFoundError) -> None:
     """Raise a better error when what was taken for a branch is a tag or a commit."""
     if error.kind == "branch_not_found" and await _is_commit(target):
-        where = f"lakebed://{target.repository.id}/{target.id}"
         raise ReadOnlyRefError(
             f"{operation} {where}: {target.id!r} is a tag or a commit, which cannot be written to; make a "
             f'branch of it: repo.branch("fix").create({target.id!r})',
             status=error.status,
-            operation=operation,
-            repository=target.repository.id,
-            ref=target.id,
+            **where.about(operation),
         ) from error
 
 
@@ -191,9 +196,16 @@ async def _is_commit(ref: Ref) -> bool:
 
 @contextmanager
 def located(where: Place, operation: str) -> Iterator[None]:
-    """Errors about data, which know no place, say where it was going."""
+    """Errors about data, which know no place, say where it was going; those of a full disk here, what to do."""
     try:
         yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and not isinstance(error, LakebedError):
+            error.add_note(
+                f"{operation} {where}: files are made in {gettempdir()} before they travel, and there is no room; TMPDIR "
+                "says where else. Nothing was written."
+            )
+        raise
     except InvalidRequestError as error:
         if error.repository is None:
             error.message = f"{operation} {where}: {error.message}"

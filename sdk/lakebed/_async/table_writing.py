@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks, _progress
 from lakebed._async.scan import place_of
-from lakebed._async.table_checks import Order, compare, explain_ref, located, look
+from lakebed._async.table_checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._compat.aio import run_in_thread
 from lakebed._tables.places import Place
 from lakebed.errors import NotFoundError
@@ -49,7 +49,7 @@ async def write_parquet(
         try:
             return await _write(target, order, data, where)
         except NotFoundError as error:
-            await explain_ref(target, "write_parquet", error)
+            await explain_ref(target, where, "write_parquet", error)
             raise
 
 
@@ -109,17 +109,19 @@ async def write_file(
 ) -> ObjectInfo:
     """Write one file: it appears when it is complete."""
     _checks.check_path(path)
+    where = place_of(target, path)
     with (
         TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local,
         _progress.counting(f"write {path}", None) as tally,
-        located(place_of(target, path), operation),
+        located(where, operation),
     ):
         file = Path(local) / "file"
         await run_in_thread(write, file)
         try:
+            await refuse_folder(target, where, operation)
             return await target.put(path, file, content_type=content_type, progress=tally.moved)
         except NotFoundError as error:
-            await explain_ref(target, operation, error)
+            await explain_ref(target, where, operation, error)
             raise
 
 

@@ -27,11 +27,13 @@ from lakebed._wire import Call
 from lakebed.errors import (
     CorruptTransferError,
     InvalidRequestError,
+    LakebedError,
     ObjectExistsError,
     PreconditionFailedError,
 )
 from lakebed.model import ObjectInfo
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 OCTETS = "application/octet-stream"
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
@@ -52,9 +54,11 @@ async def download(source: Download, target: str | os.PathLike[str] | IO[bytes],
         with _begun(partial, final) as file:
             info = await _write(source, file, progress)
         os.replace(partial, final)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             partial.unlink()
+        if isinstance(error, OSError) and error.errno in _FULL and not isinstance(error, LakebedError):
+            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
         raise
     return info
 
@@ -112,7 +116,7 @@ async def upload(
         if not if_absent:
             raise
         raise ObjectExistsError(
-            f"{call.subject} exists already and was not replaced",
+            f"{call.subject} exists already and was not replaced; leave that condition out to replace it",
             status=error.status,
             request_id=error.request_id,
             **about(call),

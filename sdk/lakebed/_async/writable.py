@@ -66,7 +66,11 @@ class Writable(Ref):
         def refuse() -> ObjectExistsError:
             where = f"lakebed://{self.repository.id}/{self.id}/{path}"
             return ObjectExistsError(
-                f"{where} exists already", operation="open", repository=self.repository.id, ref=self.id, path=path
+                f"{where} exists already; mode 'w' or 'wb' replaces it",
+                operation="open",
+                repository=self.repository.id,
+                ref=self.id,
+                path=path,
             )
 
         store, exists = blocking(store_file), blocking(partial(self.exists, path))

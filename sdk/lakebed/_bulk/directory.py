@@ -8,6 +8,7 @@ name what lies there. Blocks; runs in threads. Knows the layout of a namespace i
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import os
 import re
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from lakebed.errors import CorruptTransferError
+from lakebed.errors import CorruptTransferError, StoreFullError
 
 FEW = 4
 """Up to so many files are synced one by one: a sync of the whole file system would wait for the work of others too."""
@@ -37,6 +38,9 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 900
 
 _ASIDE = "~"
 """The folder below a prefix for objects whose path cannot be a file's there, or is taken."""
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 
 @dataclass(slots=True)
@@ -58,7 +62,11 @@ class Writing:
         self._temp = temp
         self._digest = hashlib.md5(usedforsecurity=False)
         self._size = 0
-        self._fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        try:
+            self._fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except OSError as error:
+            check_room(error, os.path.dirname(temp), path)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -86,11 +94,15 @@ class Writing:
         return self._fd
 
     def feed(self, chunk: bytes | memoryview) -> None:
-        """Append. Raises OSError."""
+        """Append. Raises OSError; StoreFullError where there is no room."""
         self._digest.update(chunk)
         view = memoryview(chunk)
-        while view:
-            view = view[os.write(self._fd, view) :]
+        try:
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except OSError as error:
+            check_room(error, os.path.dirname(self._temp), self._path)
+            raise
         self._size += len(chunk)
 
     def written(self) -> Written:
@@ -203,6 +215,18 @@ class Directory:
             _claim(temp, final)  # a file system without links
             return
         os.unlink(temp)
+
+
+def check_room(error: OSError, folder: str, path: str | None = None) -> None:
+    """Raises StoreFullError for a disk that says it is full, with the place and the object, which the disk leaves out."""
+    if error.errno in _FULL and not isinstance(error, StoreFullError):
+        what = "objects" if path is None else repr(path)
+        raise StoreFullError(
+            f"cannot write {what} into {folder}, which is shared with the server: {error.strerror}; nothing was "
+            "half-written: make room there, and try again",
+            operation="write",
+            path=path,
+        ) from error
 
 
 def is_plain(path: str) -> bool:

@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from lakebed import errors
+from lakebed._gateway.next_steps import next_step
 from lakebed._wire import Answer, Call
 from lakebed.errors import Conflict, LakebedError, ProtocolError
 
@@ -75,7 +76,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "outcome_unknown": errors.OutcomeUnknownError,
     "not_implemented": errors.UnsupportedOperationError,
     "store_unavailable": errors.ServerUnavailableError,
-    "store_full": errors.ServerError,
+    "store_full": errors.StoreFullError,
 }
 
 BY_STATUS: dict[int, type[LakebedError]] = {
@@ -140,7 +141,9 @@ def error_of(call: Call[Any], answer: Answer) -> LakebedError:
     said = body.get("message")
     message = said if isinstance(said, str) and said else _clip(answer)
     cls = _class_of(answer.status, kind, call)
-    error = cls(_sentence(call, answer.status, message), kind=kind, **_context(call, answer, body))
+    step = next_step(call, kind)
+    sentence = _sentence(call, answer.status, message) + (f"; {step}" if step else "")
+    error = cls(sentence, kind=kind, **_context(call, answer, body))
     if isinstance(error, errors.ThrottledError):
         error.retry_after = retry_after(answer.headers)
     if isinstance(error, errors.ConflictError):

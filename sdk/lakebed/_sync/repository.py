@@ -82,7 +82,8 @@ class Repository(Shown):
             raise error from None  # the namespace is taken, by a repository of another name
         if there.rstrip("/") != storage_namespace.rstrip("/"):
             raise AlreadyExistsError(
-                f"repository {self.id} exists, but over {there}, not {storage_namespace}",
+                f"repository {self.id} exists, but over {there}, not {storage_namespace}; choose another name, or "
+                f"create({there!r}, exist_ok=True)",
                 kind=error.kind,
                 operation=error.operation,
                 repository=self.id,

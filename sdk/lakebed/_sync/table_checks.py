@@ -88,8 +88,7 @@ class Order:
 def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
     """Files of the table as it is, those that the data are to be compared with. Refuses what must not be there."""
     if order.one_file:
-        if view.list(order.path + "/").first() is not None:
-            raise where.invalid("write_parquet", f"this is a directory; to write into it, name it {order.path + '/'!r}")
+        refuse_folder(view, where, "write_parquet", f"; to write into it, name it {order.path + '/'!r}")
         if order.mode == "error" and view.exists(order.path):
             raise _exists(where, order.path)
         return []
@@ -107,6 +106,12 @@ def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
         if isinstance(row, ObjectInfo) and is_data(row.path[len(order.folder) :], ENDINGS["parquet"]):
             files.append(row)
     return _sample(files)
+
+
+def refuse_folder(view: Ref, where: Place, operation: str, advice: str = "; name a file in it") -> None:
+    """Refuse to write a file where a directory is: it would stand in the way of what is in there."""
+    if view.list(folder_of(where.path)).first() is not None:
+        raise where.invalid(operation, f"this is a directory{advice}")
 
 
 def _sample(files: Sequence[ObjectInfo]) -> list[ObjectInfo]:
@@ -169,17 +174,14 @@ def _compare_one(order: Order, file: ObjectInfo, expected: pa.Schema, found: pa.
         raise where.mismatch("write_parquet", unlike, f"{advice}. (compared with {file.path!r})")
 
 
-def explain_ref(target: Writable, operation: str, error: NotFoundError) -> None:
+def explain_ref(target: Writable, where: Place, operation: str, error: NotFoundError) -> None:
     """Raise a better error when what was taken for a branch is a tag or a commit."""
     if error.kind == "branch_not_found" and _is_commit(target):
-        where = f"lakebed://{target.repository.id}/{target.id}"
         raise ReadOnlyRefError(
             f"{operation} {where}: {target.id!r} is a tag or a commit, which cannot be written to; make a "
             f'branch of it: repo.branch("fix").create({target.id!r})',
             status=error.status,
-            operation=operation,
-            repository=target.repository.id,
-            ref=target.id,
+            **where.about(operation),
         ) from error
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed import _checks, _progress
 from lakebed._compat.sync import run_in_thread
 from lakebed._sync.scan import place_of
-from lakebed._sync.table_checks import Order, compare, explain_ref, located, look
+from lakebed._sync.table_checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._tables.places import Place
 from lakebed.errors import NotFoundError
 from lakebed.model import ObjectInfo
@@ -51,7 +51,7 @@ def write_parquet(
         try:
             return _write(target, order, data, where)
         except NotFoundError as error:
-            explain_ref(target, "write_parquet", error)
+            explain_ref(target, where, "write_parquet", error)
             raise
 
 
@@ -111,17 +111,19 @@ def write_file(
 ) -> ObjectInfo:
     """Write one file: it appears when it is complete."""
     _checks.check_path(path)
+    where = place_of(target, path)
     with (
         TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local,
         _progress.counting(f"write {path}", None) as tally,
-        located(place_of(target, path), operation),
+        located(where, operation),
     ):
         file = Path(local) / "file"
         run_in_thread(write, file)
         try:
+            refuse_folder(target, where, operation)
             return target.put(path, file, content_type=content_type, progress=tally.moved)
         except NotFoundError as error:
-            explain_ref(target, operation, error)
+            explain_ref(target, where, operation, error)
             raise
 
 

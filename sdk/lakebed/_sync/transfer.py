@@ -114,7 +114,7 @@ def upload(
         if not if_absent:
             raise
         raise ObjectExistsError(
-            f"{call.subject} exists already and was not replaced",
+            f"{call.subject} exists already and was not replaced; leave that condition out to replace it",
             status=error.status,
             request_id=error.request_id,
             **about(call),

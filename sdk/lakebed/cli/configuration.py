@@ -1,7 +1,8 @@
 """`lakebed config`: which settings are in force, and where each came from; and what the server tells of itself.
 
 The client's are this package's own. The server's come through the entry point group `lakebed.settings`, since the SDK
-never imports the server: a function of the path of a YAML file that gives rows of key, value and source.
+never imports the server: a function of the path of a YAML file that gives rows of key, value and source, and as
+`shown` the value as a person would write it.
 """
 
 from __future__ import annotations
@@ -98,5 +99,6 @@ def _server_rows(path: str | None) -> list[dict[str, Any]]:
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:
-    wide = [max((len(str(row[column])) for row in rows), default=0) for column in ("key", "value")]
-    return [f"  {row['key']:{wide[0]}}  {row['value']!s:{wide[1]}}  {row['source']}" for row in rows]
+    texts = [(row["key"], str(row.get("shown", row["value"])), row["source"]) for row in rows]
+    wide = [max((len(text[column]) for text in texts), default=0) for column in range(2)]
+    return [f"  {key:{wide[0]}}  {value:{wide[1]}}  {source}" for key, value, source in texts]

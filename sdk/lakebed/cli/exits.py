@@ -74,7 +74,11 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     (errors.ProtocolError, ExitCode.FAILED, "`lakebed doctor` shows the endpoint in use."),
 )
 
-_MISSING = {
+_BY_KIND = {
+    "repository_exists": "Choose another name, or take it as it is with --exist-ok.",
+    "branch_exists": "Choose another name, or take it as it is with --exist-ok.",
+    "tag_exists": "Choose another name, or take it as it is with --exist-ok; `lakebed tag delete` removes it.",
+    "name_taken": "Choose another name.",
     "repository_not_found": "`lakebed repo list` shows what there is.",
     "branch_not_found": "`lakebed branch list {repository}` shows what there is.",
     "tag_not_found": "`lakebed tag list {repository}` shows what there is.",
@@ -102,8 +106,8 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
         if isinstance(error, kind):
             code, hint = rule_code, rule_hint
             break
-    if isinstance(error, errors.NotFoundError):
-        hint = _MISSING.get(error.kind, "").format(repository=error.repository or "REPO")
+    if isinstance(error, errors.NotFoundError | errors.AlreadyExistsError):
+        hint = _BY_KIND.get(error.kind, "").format(repository=error.repository or "REPO")
     if isinstance(error, errors.CommitStateUnknownError) and error.ref:
         where = f"lakebed://{error.repository}/{error.ref}"
         hint = f"Look for operation {error.operation_id} in `lakebed log --json {where}` before you repeat it."
@@ -123,8 +127,10 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
 
 
 def _plain(error: errors.LakebedError) -> str:
-    """What the server said, without the name of the request and its status: whoever types a verb knows what it was."""
+    """What the server said, without the name of the request, its status and a next step in Python: whoever types a verb
+    knows what it was.
+    """
     subject = Subject(error.repository, error.ref, error.path)
-    return error.message.removeprefix(f"{error.operation} on {subject} failed: ").removesuffix(
-        f" (HTTP {error.status})"
-    )
+    said = error.message.removeprefix(f"{error.operation} on {subject} failed: ")
+    before, status, _ = said.rpartition(f" (HTTP {error.status})")
+    return before if status else said

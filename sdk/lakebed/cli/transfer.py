@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed import LakebedError, Location, NothingToCommitError, ObjectNotFoundError
+from lakebed import LakebedError, Location, NothingToCommitError, ObjectNotFoundError, ServerError
 from lakebed._bulk.jobs import Item, of_tree
 from lakebed._bulk.memory import Memory, journal_for
 from lakebed._bulk.trees import folder, walk
@@ -76,7 +76,8 @@ def upload(
         with journal_for(key, local) as memory:
             handle = _workspace(repository, target, memory, message, on_conflict, data_path)
             items = _items(local, target.path)
-            done = bulk.put_items(handle, items, memory=memory, progress=meter.follow, jobs=jobs)
+            with _resumable(app, whole(target, handle.id)):
+                done = bulk.put_items(handle, items, memory=memory, progress=meter.follow, jobs=jobs)
             if not done.files:
                 handle.drop() if not named else None
                 memory.destroy()
@@ -129,6 +130,16 @@ def _workspace(
     made = repository.branch(target.ref).workspace(message, on_conflict, data_path=data_path).create()
     memory.note(workspace=made.id)
     return made
+
+
+@contextmanager
+def _resumable(app: App, name: str) -> Iterator[None]:
+    """Say how to go on with an upload that the server or a disk broke off."""
+    try:
+        yield
+    except (ServerError, OSError):
+        output.advise(app, f"What was uploaded is kept in {name}: the same command goes on where it stopped.")
+        raise
 
 
 @contextmanager

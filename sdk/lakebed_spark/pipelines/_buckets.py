@@ -109,6 +109,7 @@ class CloudFolder:
         return row_of(meta, self.uri.partition("://")[2].partition("/")[2])
 
     def open(self) -> tuple[Any, str]:
+        """The store, and the folder as the beginning of its keys. Raises ConfigurationError without obstore."""
         try:
             from obstore.store import from_url
         except ImportError as error:

@@ -91,7 +91,7 @@ def compact(
     what is known of small files takes about `memory_bytes` (64 MiB) here, and never less than 50,000 of them.
 
     Raises ConcurrentCommitError when one of the files was changed meanwhile, DirtyBranchError, ReadOnlyRefError,
-    TableFormatError for a damaged file: then nothing was committed.
+    TableFormatError for a damaged file, InvalidRequestError for sizes that cannot be: then nothing was committed.
     """
     target_bytes = TARGET if target_bytes is None else target_bytes
     small = target_bytes // 2 if small_bytes is None else small_bytes

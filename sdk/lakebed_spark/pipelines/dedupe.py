@@ -72,7 +72,8 @@ def dedupe(
     left as it is. `dry_run` only reports. This process takes about `memory_bytes` (64 MiB), whatever the lake holds:
     the rest is sorted on disk, in `TMPDIR`, about 1 KB for each path (on Spark: each path that has a copy).
 
-    Raises ReadOnlyRefError for what is no branch, DirtyBranchError, ConcurrentCommitError after several lost races.
+    Raises ReadOnlyRefError for what is no branch, InvalidRequestError for another `verify` or no memory,
+    DirtyBranchError, ConcurrentCommitError after several lost races.
     """
     if verify not in ("none", "weak", "all"):
         raise InvalidRequestError(f"verify must be 'none', 'weak' or 'all', not {verify!r}")

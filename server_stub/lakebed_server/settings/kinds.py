@@ -5,13 +5,16 @@ At the bottom of `settings`. YAML gives numbers and booleans, the environment an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_UNITS = {"d": 24 * 3600, "h": 3600, "m": 60, "s": 1}
 _TRUE = frozenset({"1", "t", "true", "yes", "on"})
 _FALSE = frozenset({"0", "f", "false", "no", "off"})
 
@@ -19,11 +22,14 @@ Value = str | int | float | bool
 
 
 class Kind(NamedTuple):
-    """A kind of value. `read` raises ValueError; `expected` completes the sentence "expected ..."."""
+    """A kind of value. `read` raises ValueError; `expected` completes the sentence "expected ...". `written` is what a
+    person would write for a value, and `read` gives it back: 900.0 -> "15m".
+    """
 
     name: str
     expected: str
     read: Callable[[object], Value]
+    written: Callable[[Value], str] = str
 
 
 def _text(raw: object) -> str:
@@ -63,10 +69,37 @@ def _duration(raw: object) -> float:
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
+def _written_flag(value: Value) -> str:
+    return "true" if value else "false"
+
+
+def _written_size(value: Value) -> str:
+    """268435456 -> "256MiB", 1000000 -> "1MB", 1500 -> "1500"."""
+    size = int(value)
+    for base, suffix in ((1024, "iB"), (1000, "B")):
+        for unit, power in reversed(_POWERS.items()):
+            if power and size and size % base**power == 0:
+                return f"{size // base**power}{unit}{suffix}"
+    return str(size)
+
+
+def _written_duration(value: Value) -> str:
+    """5400.0 -> "1h30m", 0.5 -> "0.5s"."""
+    seconds = float(value)
+    if seconds % 1 or not math.isfinite(seconds):
+        return f"{Decimal(str(seconds)):f}s"
+    left, parts = int(seconds), []
+    for unit, length in _UNITS.items():
+        count, left = divmod(left, length)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0"
+
+
 TEXT: Final = Kind("text", "text", _text)
-FLAG: Final = Kind("boolean", "true or false", _flag)
-SIZE: Final = Kind("size", "a size in bytes, for example 1048576, 64MiB or 1GB", _size)
-DURATION: Final = Kind("duration", "a duration, for example 30, 90s, 5m, 1h30m or 7d", _duration)
+FLAG: Final = Kind("boolean", "true or false", _flag, _written_flag)
+SIZE: Final = Kind("size", "a size in bytes, for example 1048576, 64MiB or 1GB", _size, _written_size)
+DURATION: Final = Kind("duration", "a duration, for example 30, 90s, 5m, 1h30m or 7d", _duration, _written_duration)
 
 
 def duration(least: int, most: int) -> Kind:
@@ -78,7 +111,8 @@ def duration(least: int, most: int) -> Kind:
             raise ValueError
         return seconds
 
-    return Kind("duration", f"a duration from {least} to {most} seconds, for example 90s, 5m or 1h30m", read)
+    shown = f"a duration from {_written_duration(least)} to {_written_duration(most)}, for example 90s, 5m or 1h30m"
+    return Kind("duration", shown, read, _written_duration)
 
 
 def integer(least: int, most: int) -> Kind:

@@ -234,6 +234,12 @@ class Settings:
     """All settings. Plain values only; components are built from them in `serve`."""
 
     data_dir: str = _setting("~/.lakebed/data", TEXT, "directory of everything that the server keeps")
+    durability: str = _setting(
+        "disk",
+        choice("disk", "process"),
+        "what an acknowledged change in SQLite and `local://` survives: disk, a machine that stops; process, only a "
+        "killed server (for scratch servers: CI, tests, demos)",
+    )
     listen: ListenSettings = field(default_factory=ListenSettings)
     kv: KvSettings = field(default_factory=KvSettings)
     objects: ObjectSettings = field(default_factory=ObjectSettings)

@@ -15,11 +15,12 @@ MASK = "********"
 
 
 class Row(NamedTuple):
-    """One setting as it may be shown."""
+    """One setting as it may be shown; `shown` is the value as a person would write it."""
 
     key: str
     value: Value
     source: str
+    shown: str
 
 
 def rows(loaded: Loaded) -> list[Row]:
@@ -27,5 +28,7 @@ def rows(loaded: Loaded) -> list[Row]:
     shown = []
     for name, key in KEYS.items():
         value = loaded.values[name]
-        shown.append(Row(name, MASK if key.secret and value else value, loaded.sources[name]))
+        masked = bool(key.secret and value)
+        written = MASK if masked else key.kind.written(value)
+        shown.append(Row(name, MASK if masked else value, loaded.sources[name], written))
     return shown

@@ -16,6 +16,8 @@ from lakebed_server.s3 import config
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
 
+from tests.support.waiting import PATIENCE
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[lakebed_testing.LakebedServer]:
@@ -44,7 +46,9 @@ def client(server: lakebed_testing.LakebedServer, port: int | None = None, **mor
 
 
 def get(server: lakebed_testing.LakebedServer, target: str, *, port: int | None = None, **headers: str) -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", port or int(server.endpoint.rpartition(":")[2]), timeout=60)
+    connection = http.client.HTTPConnection(
+        "127.0.0.1", port or int(server.endpoint.rpartition(":")[2]), timeout=PATIENCE
+    )
     try:
         connection.request("GET", target, headers={name.replace("_", "-"): value for name, value in headers.items()})
         answer = connection.getresponse()
@@ -111,13 +115,13 @@ def test_an_upload_that_breaks_off_stores_nothing_and_one_that_is_refused_is_ans
     server: lakebed_testing.LakebedServer,
 ) -> None:
     url = client(server).generate_presigned_url("put_object", Params={"Bucket": "api", "Key": "main/part"})
-    connection = http.client.HTTPConnection("127.0.0.1", int(server.endpoint.rpartition(":")[2]), timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", int(server.endpoint.rpartition(":")[2]), timeout=PATIENCE)
     connection.putrequest("PUT", url.removeprefix(server.endpoint))
     connection.putheader("Content-Length", "1000000")
     connection.endheaders(b"only a part")
     connection.close()
     wrong = url.replace("main/part", "main/other")
-    connection = http.client.HTTPConnection("127.0.0.1", int(server.endpoint.rpartition(":")[2]), timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", int(server.endpoint.rpartition(":")[2]), timeout=PATIENCE)
     connection.request("PUT", wrong.removeprefix(server.endpoint), body=b"x" * 3_000_000)
     answer = connection.getresponse()
     assert (answer.status, b"SignatureDoesNotMatch" in answer.read()) == (403, True)

@@ -48,11 +48,11 @@ _to_row = partial(tuple.__new__, Row)
 class _Reader:
     """A reading connection, for one thread at a time."""
 
-    def __init__(self, path: Path, vfs: str | None) -> None:
+    def __init__(self, path: Path, vfs: str | None, durable: bool) -> None:
         self._path = path
         self._lock = threading.Lock()
         try:
-            self._connection = connect(path, vfs)
+            self._connection = connect(path, vfs, durable=durable)
             self._connection.pragma("query_only", True)
         except apsw.Error as error:
             raise store_error(error, path) from error
@@ -105,15 +105,17 @@ class SqliteKV:
 
     A file that cannot be written opens for reading. Raises SchemaTooNewError, CorruptDataError, StoreFullError and
     StoreUnavailableError. Not bound to an event loop: each call uses the one it runs in. `vfs` names a SQLite VFS,
-    for tests that make the disk fail.
+    for tests that make the disk fail. Not `durable`, nothing waits for the disk: what is applied survives this process,
+    not this machine.
     """
 
-    def __init__(self, path: Path | str, *, vfs: str | None = None) -> None:
+    def __init__(self, path: Path | str, *, vfs: str | None = None, durable: bool = True) -> None:
         self._path = Path(path).absolute()
         self._vfs = vfs
-        connection = open_store(self._path, vfs)
+        self._durable = durable
+        connection = open_store(self._path, vfs, durable=durable)
         try:
-            self._reader = _Reader(self._path, vfs)
+            self._reader = _Reader(self._path, vfs, durable)
         except BaseException:
             connection.close()
             raise
@@ -168,7 +170,7 @@ class SqliteKV:
     async def _in_thread(self, read: Callable[[_Reader], T]) -> T:
         def job() -> T:
             if self._scanner is None:
-                self._scanner = _Reader(self._path, self._vfs)
+                self._scanner = _Reader(self._path, self._vfs, self._durable)
             return read(self._scanner)
 
         try:

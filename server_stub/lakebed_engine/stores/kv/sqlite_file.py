@@ -69,25 +69,29 @@ def require_sqlite(version: str) -> None:
         )
 
 
-def connect(path: Path, vfs: str | None = None) -> apsw.Connection:
-    """One more connection to a store that `open_store` has made. Raises apsw's errors."""
+def connect(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw.Connection:
+    """One more connection to a store that `open_store` has made. Raises apsw's errors.
+
+    In WAL mode FULL is an fsync at every commit, and OFF none at all, not even around a checkpoint: without `durable`
+    commits survive this process, not this machine, and after a power cut the file itself may be damaged.
+    """
     connection = apsw.Connection(str(path), vfs=vfs)
     connection.set_busy_handler(patience())
-    connection.pragma("synchronous", "FULL")  # in WAL mode: fsync at every commit
+    connection.pragma("synchronous", "FULL" if durable else "OFF")
     connection.pragma("wal_autocheckpoint", 16_000)  # 64 MiB: fewer, longer checkpoints write hot pages once
     return connection
 
 
-def open_store(path: Path, vfs: str | None = None) -> apsw.Connection:
+def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> apsw.Connection:
     """Open the file for writing, and make it when it is not there. A file that cannot be written opens for reading.
 
-    Raises SchemaTooNewError, CorruptDataError (not a store), StoreFullError (cannot even be read without writing
-    beside it) and StoreUnavailableError.
+    `durable` as in `connect`. Raises SchemaTooNewError, CorruptDataError (not a store), StoreFullError (cannot even be
+    read without writing beside it) and StoreUnavailableError.
     """
     require_sqlite(apsw.sqlite_lib_version())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = connect(path, vfs)
+        connection = connect(path, vfs, durable=durable)
         try:
             _make_or_check(connection, path)
         except BaseException:

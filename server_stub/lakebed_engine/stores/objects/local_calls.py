@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lakebed_engine.stores.objects import local_sync
 from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
@@ -35,6 +35,8 @@ def _no_copy(*_: int) -> int:
 class SystemCalls:
     """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says."""
 
+    syncs = True
+    """Whether what is synced is on disk then: else no directory need be opened for it."""
     open = staticmethod(os.open)
     write = staticmethod(os.write)
     writev = staticmethod(os.writev)
@@ -50,6 +52,24 @@ class SystemCalls:
     link = staticmethod(os.link)
     unlink = staticmethod(os.unlink)
     mkdir = staticmethod(os.mkdir)
+
+
+def _unsynced(fd: object) -> None:
+    pass
+
+
+def _unsynced_all(fds: Sequence[int]) -> list[OSError | None]:
+    return [None] * len(fds)
+
+
+class UnsyncedCalls(SystemCalls):
+    """The same calls, but nothing waits for the disk: what was written survives this process, not this machine."""
+
+    syncs = False
+    fsync = staticmethod(_unsynced)
+    fsync_all = staticmethod(_unsynced_all)
+    fdatasync = staticmethod(_unsynced)
+    writeback = staticmethod(_unsynced)
 
 
 def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:

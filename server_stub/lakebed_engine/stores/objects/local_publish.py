@@ -133,6 +133,8 @@ class Publisher:
 
     def unsynced(self, path: bytes) -> list[bytes]:
         """The directories to sync so that the file's name survives a power cut: its own, and parents not yet known."""
+        if not self._calls.syncs:
+            return []
         directory = _parent(path)
         needed = [directory]
         while directory not in self._durable and len(directory) > 1:
@@ -142,8 +144,8 @@ class Publisher:
 
     def sync(self, directories: Iterable[bytes]) -> dict[bytes, OSError]:
         """fsync each once; answers those that failed."""
-        failed = {}
-        for directory in directories:
+        failed: dict[bytes, OSError] = {}
+        for directory in directories if self._calls.syncs else ():
             try:
                 fd = self._calls.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 try:

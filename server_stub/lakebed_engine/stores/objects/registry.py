@@ -16,6 +16,7 @@ from lakebed_engine.stores.objects.cloud import CloudObjects
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
 from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
@@ -32,7 +33,8 @@ class Stores:
 
     Without `local_root`, `memory` or `cloud` those schemes are refused. The same URI is the same store. With `cache`
     the metadata of cloud stores is kept on this machine's disk. With `keep_root` the local root is there already, and
-    is never made: should it go away, the stores in it fail.
+    is never made: should it go away, the stores in it fail. Not `durable`, nothing in `local://` waits for the disk:
+    what was put survives this process, not this machine.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class Stores:
         cloud: CloudOptions | None = None,
         cache: DiskCache | None = None,
         keep_root: bool = False,
+        durable: bool = True,
     ) -> None:
         self._local_root = local_root
         self._base = local_root if keep_root else None
         self._memory = memory
         self._cloud = cloud
         self._cache = cache
+        self._calls = SystemCalls() if durable else UnsyncedCalls()
         self._threads = Threads()
         self._lock = threading.Lock()
         self._stores: dict[str, ObjectStore] = {}
@@ -93,7 +97,7 @@ class Stores:
             raise InvalidNamespaceError(
                 f"local:// is not configured: give the server a storage directory to use {name}"
             )
-        return LocalObjects(self._local_root / path, name, threads=self._threads, base=self._base)
+        return LocalObjects(self._local_root / path, name, threads=self._threads, calls=self._calls, base=self._base)
 
     def _make_cloud(self, name: str, *, foreign: bool = False) -> ObjectStore:
         if self._cloud is None:

@@ -1,0 +1,131 @@
+"""Stores that wait for no disk (`durability: process`): the same stores, and not one sync in them.
+
+What else they do is in the suites of `test_objects.py` and `test_kv.py`, which they pass too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.objects import local_stream
+from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.registry import Stores
+
+from tests.conformance.test_objects import MIB, cut, keys
+
+SYNCS = ("fsync", "fsync_all", "fdatasync", "writeback")
+
+
+@pytest.fixture
+def syncs(monkeypatch: pytest.MonkeyPatch) -> collections.Counter[str]:
+    """How often each call of `local://` that syncs reached the system."""
+    counted: collections.Counter[str] = collections.Counter()
+
+    def counting(name: str, true: Callable[..., Any]) -> Any:
+        def call(*arguments: Any) -> Any:
+            counted[name] += 1
+            return true(*arguments)
+
+        return staticmethod(call)
+
+    for name in SYNCS:
+        monkeypatch.setattr(SystemCalls, name, counting(name, getattr(SystemCalls, name)))
+    return counted
+
+
+def work_on_objects(root: Path, *, durable: bool) -> None:
+    """Everything that syncs: single puts and several at once, fresh keys, streams, joins, conditions and deletes."""
+    stores = Stores(root, durable=durable)
+    store = stores.open("local://t")
+    assert isinstance(store, LocalObjects)
+
+    async def main() -> None:
+        await store.put("a/b", b"1")
+        await store.put("a/b", b"2")
+        await asyncio.gather(*(store.put(f"many/{n}", b"x") for n in range(5)))
+        await asyncio.gather(*(store.put_stream(f"data/{n}", cut(b"x", 1), fresh=True) for n in range(5)))
+        await store.put_stream("large", cut(bytes(5 * MIB), MIB))
+        await store.put_stream("once//odd", cut(bytes(2 * MIB), MIB), if_absent=True)
+        await store.concat(["large", "a/b"], "joined")
+        await store.copy("large", "copied")
+        await store.delete(["many/0", "copied"])
+        assert await store.delete_older(["many/1"], 1e12) == ["many/1"]
+        assert await store.get("joined") == bytes(5 * MIB) + b"2"
+        assert len(await keys(store)) == 12
+
+    asyncio.run(main())
+    stores.close()
+
+
+def test_objects_sync_in_every_way(
+    tmp_path: Path, syncs: collections.Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_stream, "_SYNC_EVERY", MIB)
+    work_on_objects(tmp_path, durable=True)
+    assert {name for name in SYNCS if syncs[name]} == set(SYNCS), "else the next test looks at too little"
+
+
+def test_objects_unsynced_never_do(
+    tmp_path: Path, syncs: collections.Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_stream, "_SYNC_EVERY", MIB)
+    work_on_objects(tmp_path, durable=False)
+    assert dict(syncs) == {}
+
+
+class CountingDisk(apsw.VFS):
+    """The real file system, which counts the syncs of every file of SQLite."""
+
+    def __init__(self) -> None:
+        self.syncs = 0
+        super().__init__("counting-disk", "")
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
+        return _File(self, name, flags)
+
+
+class _File(apsw.VFSFile):
+    def __init__(self, disk: CountingDisk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        self._disk = disk
+        super().__init__("", name, flags)
+
+    def xSync(self, flags: int) -> None:
+        self._disk.syncs += 1
+        super().xSync(flags)
+
+
+@pytest.fixture
+def disk() -> Iterator[CountingDisk]:
+    disk = CountingDisk()
+    yield disk
+    disk.unregister()
+
+
+async def work_on_rows(path: Path, *, durable: bool) -> None:
+    """Make a store, write past a checkpoint, read in a thread, close; then open it again and find all there."""
+    rows = [Put("p", b"%03d" % number, bytes(100_000)) for number in range(20)]
+    kv = SqliteKV(path, vfs="counting-disk", durable=durable)
+    for _ in range(40):  # 80 MB of pages: a checkpoint comes after 64
+        await kv.apply(Batch(puts=rows))
+    await kv.drop_partition("none")
+    assert len(await kv.scan("p", limit=10_000)) == 20
+    await kv.close()
+    again = SqliteKV(path, vfs="counting-disk", durable=durable)
+    assert [row.key for row in await again.scan("p")] == [row.key for row in rows]
+    await again.close()
+
+
+async def test_rows_unsynced_are_never_synced(tmp_path: Path, disk: CountingDisk) -> None:
+    await work_on_rows(tmp_path / "unsynced.sqlite", durable=False)
+    assert disk.syncs == 0
+    await work_on_rows(tmp_path / "synced.sqlite", durable=True)
+    assert disk.syncs > 40

@@ -1,0 +1,76 @@
+"""Errors about names say what to do next, in calls that there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import lakebed
+import pytest
+from lakebed._gateway import next_steps
+from lakebed._gateway.answers import BY_KIND
+
+
+@pytest.mark.parametrize(
+    ("taken", "step"),
+    [
+        (lambda repo: repo.create("local://elsewhere"), "exist_ok=True takes it if .* another name"),
+        (lambda repo: repo.branch("main").create(), "exist_ok=True takes it where it stands"),
+        (lambda repo: repo.tag("v1").create("main"), r"exist_ok=True .* drop\(\) it first"),
+        (lambda repo: repo.tag("main").create("main"), "taken by a branch.*; choose another name"),
+        (lambda repo: repo.branch("v1").create(), "taken by a tag.*; choose another name"),
+    ],
+)
+def test_a_name_that_is_taken(repo: lakebed.Repository, taken: Callable[[Any], Any], step: str) -> None:
+    repo.tag("v1").create("main")
+    with pytest.raises(lakebed.AlreadyExistsError, match=step) as caught:
+        taken(repo)
+    assert caught.value.repository == repo.id
+    assert repo.id in str(caught.value)
+
+
+def test_a_repository_over_another_namespace(repo: lakebed.Repository) -> None:
+    there = repo.info().storage_namespace
+    with pytest.raises(lakebed.AlreadyExistsError, match="choose another name, or create") as caught:
+        repo.create("local://elsewhere", exist_ok=True)
+    assert f"create({there!r}, exist_ok=True)" in str(caught.value)
+
+
+def test_objects_that_are_there(repo: lakebed.Repository) -> None:
+    main = repo.branch("main")
+    main.put("x", b"1")
+    with pytest.raises(lakebed.ObjectExistsError, match="leave that condition out"):
+        main.put("x", b"2", if_absent=True)
+    with pytest.raises(lakebed.ObjectExistsError, match="mode 'w' or 'wb' replaces it"):
+        main.open("x", "xb")
+    assert main.get("x") == b"1"
+
+
+def test_what_is_not_there(lake: lakebed.Lake, repo: lakebed.Repository) -> None:
+    repo.tag("v1").create("main")
+    absent: list[tuple[Callable[[], Any], str]] = [
+        (lake.repository("no-such-one").info, r"lake\.repositories\(\)"),
+        (repo.branch("dev").info, r"repo\.branch\('dev'\)\.create\(\"main\"\) makes it$"),
+        (repo.tag("v2").info, r"repo\.tags\(\)"),
+        (repo.ref("v2").list().all, r"repo\.branches\(\) and repo\.tags\(\)"),
+        (lambda: repo.branch("main").stat("x"), r"ref\.list\(prefix\)"),
+        (lambda: repo.workspace("nope").info(), r"repo\.workspaces\(\)"),
+    ]
+    for ask, step in absent:
+        with pytest.raises(lakebed.NotFoundError, match=step):
+            ask()
+    way_out = r"cannot be written to: repo\.branch\(\"fix\"\)\.create\('v1'\)"
+    for change in (lambda: repo.branch("v1").put("x", b"1"), lambda: repo.branch("v1").commit("no")):
+        with pytest.raises(lakebed.NotFoundError, match=way_out):
+            change()
+
+
+def test_every_step_is_of_a_known_kind_and_names_calls_that_there_are() -> None:
+    handles = {"lake": lakebed.Lake, "repo": lakebed.Repository, "ref": lakebed.Ref, "tag": lakebed.Tag}
+    assert set(next_steps._STEPS) <= set(BY_KIND)
+    texts = [*next_steps._STEPS.values(), next_steps._BRANCH, next_steps._FIXED]
+    named = [found for text in texts for found in re.findall(r"\b(\w+)\.(\w+)\(", text)]
+    assert len(named) > 8
+    for handle, verb in named:
+        assert hasattr(handles[handle], verb), f"{handle}.{verb}"

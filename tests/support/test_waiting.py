@@ -1,0 +1,81 @@
+"""How tests wait is tested, too: a wait that ends early, or a failure that is forgiven, would hide what is broken."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Self
+
+import pytest
+
+from tests.support import steady as module
+from tests.support import waiting
+from tests.support.steady import Pulse, steady
+
+
+def test_what_does_not_happen_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter([False, False, True])
+    waiting.wait_until(lambda: next(looks))
+    looks = iter([False, True])
+    asyncio.run(waiting.until(lambda: next(looks)))
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    with pytest.raises(AssertionError, match="it did not happen in 0 s: the sun rises in the west"):
+        waiting.wait_until(lambda: False, "the sun rises in the west")
+    with pytest.raises(AssertionError, match="it did not happen in 0 s: the sun rises in the west"):
+        asyncio.run(waiting.until(lambda: False, "the sun rises in the west"))
+
+
+def test_a_pulse_tells_how_long_it_stood_still() -> None:
+    now = iter([0.0, 1.0, 8.0, *(8.0 + beat for beat in range(1, 1_000_000))])
+    with Pulse(lambda: next(now)) as pulse:
+        waiting.wait_until(lambda: pulse.longest > 6)
+    assert 6 < pulse.longest <= 7
+
+
+class Still(Pulse):
+    """As if the machine had stood still."""
+
+    def __enter__(self) -> Self:
+        self.longest = 10.0
+        return super().__enter__()
+
+
+@pytest.mark.parametrize(("pulse", "times"), [(Pulse, 1), (Still, 3)], ids=["steady", "still"])
+@pytest.mark.parametrize("door", ["sync", "async"])
+def test_a_failure_counts_where_nothing_stood_still(
+    pulse: type[Pulse], times: int, door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "Pulse", pulse)
+    monkeypatch.setattr(module, "_STILL", 5.0)
+    monkeypatch.setattr(module, "_TIMES", 3)
+    made: list[float] = []
+
+    @steady
+    def fails() -> None:
+        made.append(time.monotonic())
+        raise ValueError("broken")
+
+    @steady
+    async def fails_in_a_loop() -> None:
+        made.append(time.monotonic())
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        if door == "sync":
+            fails()
+        else:
+            asyncio.run(fails_in_a_loop())
+    assert len(made) == times
+
+
+def test_a_success_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "Pulse", Still)
+    turns = iter([False, True])
+
+    @steady
+    def fails_once() -> str:
+        assert next(turns)
+        return "well"
+
+    assert fails_once() == "well"
+    assert list(turns) == []
