@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import lakebed
 import pytest
+import respx
 from lakebed._gateway import next_steps
 from lakebed._gateway.answers import BY_KIND
+
+from tests.sdk.doors import REPO, Door
 
 
 @pytest.mark.parametrize(
@@ -64,6 +68,26 @@ def test_what_is_not_there(lake: lakebed.Lake, repo: lakebed.Repository) -> None
     for change in (lambda: repo.branch("v1").put("x", b"1"), lambda: repo.branch("v1").commit("no")):
         with pytest.raises(lakebed.NotFoundError, match=way_out):
             change()
+
+
+@pytest.mark.parametrize("key", [None, "load-7"])
+def test_a_commit_of_which_nobody_knows(door: Door, wire: respx.MockRouter, key: str | None) -> None:
+    """With a key of the caller's it is safe to ask again, and the error says so; without one it is not."""
+    for verb in ("commits", "cherry-pick"):
+        wire.post(url__startswith=f"{REPO}/branches/main/{verb}").mock(side_effect=httpx.ReadError("reset"))
+    wire.get(url__startswith=f"{REPO}/refs").mock(side_effect=httpx.ConnectError("down"))
+    origin = {"id": "c" * 64, "parents": [], "committer": "a", "message": "m", "creation_date": 1, "meta_range_id": ""}
+    wire.get(url__startswith=f"{REPO}/commits").mock(httpx.Response(200, json=origin))
+
+    async def scenario(lake: Any) -> None:
+        main = lake.repository("repo").branch("main")
+        for verb in (main.commit, main.cherry_pick):
+            with pytest.raises(lakebed.CommitStateUnknownError) as caught:
+                await verb("m", key=key)
+            assert ("The same call with the same key" in str(caught.value)) is (key is not None)
+            assert ("Do not repeat it blindly" in str(caught.value)) is (key is None)
+
+    door.run(scenario)
 
 
 def test_every_step_is_of_a_known_kind_and_names_calls_that_there_are() -> None:

@@ -71,6 +71,13 @@ def cloud(proxy: FaultyS3, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield Lake(server, environment, proxy)
 
 
+def stores(cloud: Lake, **_: object) -> list[str]:
+    """Which processes must not stand still: what they are slow for is no fault that was asked for."""
+    from tests.support.s3 import shared
+
+    return [f"{cloud.server.endpoint}/_health", shared("seaweedfs").endpoint]
+
+
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     control = tmp_path_factory.mktemp("faults") / "control"
@@ -104,7 +111,7 @@ def refused(answer: httpx.Response, kind: str, said: str, *, retry: bool) -> Non
         pytest.param(2 * SILENCE, id="silent"),
     ],
 )
-@steady
+@steady(stores)
 def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fault) -> None:
     """Every verb gives up its first request; it is sent again inside the server, and the answer is a success."""
     with cloud.scene() as scene:
@@ -138,7 +145,7 @@ def test_a_fault_that_passes_is_not_seen(cloud: Lake, proxy: FaultyS3, fault: Fa
         pytest.param(FULL, "store_full", "no room .507 XMinioStorageFull.; free some", False, id="full"),
     ],
 )
-@steady
+@steady(stores)
 def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: str, said: str, retry: bool) -> None:
     with cloud.scene() as scene:
         with proxy.failing(fault):
@@ -159,7 +166,7 @@ def test_a_fault_that_stays(cloud: Lake, proxy: FaultyS3, fault: Fault, kind: st
         assert scene.create(f"{scene.name}-2", f"{scene.namespace}-2").status_code == 201
 
 
-@steady
+@steady(stores)
 def test_lost_answers_of_every_write(cloud: Lake, proxy: FaultyS3) -> None:
     """The writes happen, nobody says so. The commits are refused, or unknown; none is half there."""
     with cloud.scene() as scene:
@@ -172,7 +179,7 @@ def test_lost_answers_of_every_write(cloud: Lake, proxy: FaultyS3) -> None:
         scene.goes_on()
 
 
-@steady
+@steady(stores)
 def test_acknowledged_uploads_of_a_bad_time_are_there(cloud: Lake, proxy: FaultyS3) -> None:
     with cloud.scene() as scene:
         acknowledged, refusals = {}, set()
@@ -192,7 +199,7 @@ def test_acknowledged_uploads_of_a_bad_time_are_there(cloud: Lake, proxy: Faulty
         assert {scene.read("main", path).status_code for path in refusals} == {404}
 
 
-@steady
+@steady(stores)
 def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(cloud: Lake, proxy: FaultyS3) -> None:
     """Of an object's bytes the rest is asked for again; where that fails too, the client's transfer breaks off."""
     data = bytes(range(256)) * (4 << 12)
@@ -206,7 +213,7 @@ def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(cloud: Lake, pro
         assert scene.read("main", "large").content == data
 
 
-@steady
+@steady(stores)
 def test_the_sdk_has_a_type_for_it(cloud: Lake, proxy: FaultyS3) -> None:
     server = cloud.server
     with (
@@ -223,7 +230,7 @@ def test_the_sdk_has_a_type_for_it(cloud: Lake, proxy: FaultyS3) -> None:
         scene.is_unhurt()
 
 
-@steady
+@steady(stores)
 def test_a_bucket_that_is_not_there(cloud: Lake) -> None:
     """Of a new repository it is the caller's mistake; the name is free again for a better try."""
     from tests.support.s3 import shared

@@ -77,7 +77,7 @@ def test_it_stops_and_starts_again(lake: Lake, how: str) -> None:
         scene.goes_on()
 
 
-@steady
+@steady()
 def test_a_short_absence_is_not_seen(lake: Lake) -> None:
     """It is back within the driver's patience of five seconds: requests wait for it."""
     with lake.scene() as scene:

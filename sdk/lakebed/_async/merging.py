@@ -86,7 +86,8 @@ async def commit(transport: Transport, repository: str, branch: str, asked: dict
         return await transport.call(commits.commit(repository, branch, **asked))
     except OutcomeUnknownError as lost:
         begin = tasks.commit(repository, branch, **asked)
-        return await go_on(transport, repository, branch, begin, asked["metadata"][OPERATION_KEY], lost)
+        mark = asked["metadata"][OPERATION_KEY]
+        return await go_on(transport, repository, branch, begin, mark, lost, keyed=asked["key"] != mark)
 
 
 async def merge(
@@ -98,7 +99,8 @@ async def merge(
     except OutcomeUnknownError as lost:
         begin = tasks.merge(repository, source, destination, **asked)
         mark = asked["metadata"][OPERATION_KEY]
-        return MergeResult((await go_on(transport, repository, destination, begin, mark, lost)).id)
+        made = await go_on(transport, repository, destination, begin, mark, lost, keyed=asked["key"] != mark)
+        return MergeResult(made.id)
 
 
 def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:

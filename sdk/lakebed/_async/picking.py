@@ -48,7 +48,7 @@ async def revert(
     try:
         await _sent(transport, call)
     except OutcomeUnknownError as lost:
-        return await settle(transport, repository, branch, mark, lost)
+        return await settle(transport, repository, branch, mark, lost, keyed=bool(key))
     made = await find(transport, repository, branch, mark, SEARCHED)
     if made is None:
         raise CommitStateUnknownError(
@@ -87,7 +87,7 @@ async def cherry_pick(
     try:
         return await _sent(transport, call)
     except OutcomeUnknownError as lost:
-        return await settle(transport, repository, branch, mark, lost)
+        return await settle(transport, repository, branch, mark, lost, keyed=bool(key))
 
 
 async def _sent(transport: Transport, call: Call[T]) -> T:

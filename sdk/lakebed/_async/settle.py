@@ -52,22 +52,31 @@ async def go_on(
     begin: Call[TaskStatus],
     operation_id: str,
     lost: OutcomeUnknownError,
+    *,
+    keyed: bool,
 ) -> Commit:
-    """The commit of a call whose answer was lost, by a task with its key. Raises what it came to.
+    """The commit of a call whose answer was lost, by a task with its key. Raises what it came to. `keyed`: the caller
+    knows the key.
 
     Raises CommitStateUnknownError when the server cannot say it either.
     """
     try:
         state = await over(transport, repository, branch, begin)
     except LakebedError:  # about the question, not about the commit
-        return await settle(transport, repository, branch, operation_id, lost)
+        return await settle(transport, repository, branch, operation_id, lost, keyed=keyed)
     if isinstance(state.error, OutcomeUnknownError):
-        return await settle(transport, repository, branch, operation_id, lost)
+        return await settle(transport, repository, branch, operation_id, lost, keyed=keyed)
     return made(repository, branch, state)
 
 
 async def settle(
-    transport: Transport, repository: str, branch: str, operation_id: str, lost: OutcomeUnknownError
+    transport: Transport,
+    repository: str,
+    branch: str,
+    operation_id: str,
+    lost: OutcomeUnknownError,
+    *,
+    keyed: bool = False,
 ) -> Commit:
     """Find the commit whose answer was lost. Raises CommitStateUnknownError when it is not to be found."""
     trouble = ""
@@ -84,10 +93,14 @@ async def settle(
         if commit is not None:
             return commit
         trouble = ""
+    advice = (
+        "The same call with the same key, within two days, comes to one commit"
+        if keyed
+        else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
+    )
     failure = CommitStateUnknownError(
         f"{lost.operation} on lakebed://{repository}/{branch} may or may not have happened: its answer was lost and "
-        f"it is not in the branch's history now, but could still land{trouble}. Do not repeat it blindly; ask "
-        f'later with branch.find_operation("{operation_id}")',
+        f"it is not in the branch's history now, but could still land{trouble}. {advice}",
         status=lost.status,
         request_id=lost.request_id,
         operation=lost.operation,

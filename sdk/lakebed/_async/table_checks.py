@@ -200,10 +200,10 @@ def located(where: Place, operation: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) and not isinstance(error, LakebedError):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not isinstance(error, LakebedError):
             error.add_note(
-                f"{operation} {where}: files are made in {gettempdir()} before they travel, and there is no room; TMPDIR "
-                "says where else. Nothing was written."
+                f"{operation} {where}: files are made in {gettempdir()} before they travel, and there is no room: let "
+                "TMPDIR name another place. Nothing was written."
             )
         raise
     except InvalidRequestError as error:

@@ -33,7 +33,7 @@ from lakebed.errors import (
 )
 from lakebed.model import ObjectInfo
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OCTETS = "application/octet-stream"
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")

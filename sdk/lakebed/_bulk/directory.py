@@ -40,7 +40,7 @@ _ASIDE = "~"
 """The folder below a prefix for objects whose path cannot be a file's there, or is taken."""
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 
 
 @dataclass(slots=True)
@@ -218,7 +218,7 @@ class Directory:
 
 
 def check_room(error: OSError, folder: str, path: str | None = None) -> None:
-    """Raises StoreFullError for a disk that says it is full, with the place and the object, which the disk leaves out."""
+    """Raises StoreFullError for a disk that says it is full, with the place and the object, which it leaves out."""
     if error.errno in _FULL and not isinstance(error, StoreFullError):
         what = "objects" if path is None else repr(path)
         raise StoreFullError(

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lakebed.errors import InvalidRequestError, NotFoundError, ObjectNotFoundError, PreconditionFailedError
+from lakebed.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    ObjectNotFoundError,
+    PreconditionFailedError,
+    ReadOnlyRefError,
+)
 from lakebed.model import ObjectInfo
 
 Row = dict[str, Any]
@@ -63,11 +69,12 @@ def writable_place(name: str) -> Place:
     return place
 
 
-def fixed(place: Place) -> InvalidRequestError:
+def fixed(place: Place) -> ReadOnlyRefError:
     """What is said of writes to what never changes."""
-    return InvalidRequestError(
+    return ReadOnlyRefError(
         f"{place} cannot be written: {place.ref!r} is a tag, a commit or another fixed state, and never changes; "
-        "write to a branch (lakebed://repository/branch/path) or a workspace (branch+id)",
+        "write to a branch (lakebed://repository/branch/path) or a workspace (branch+id), or make a branch of it: "
+        f'repo.branch("fix").create({place.ref!r})',
         kind="invalid_ref",
         repository=place.repository,
         ref=place.ref,

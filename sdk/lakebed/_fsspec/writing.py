@@ -135,7 +135,11 @@ class Writing(Reading):
         place = writable_place(path)
         if await self._isfile(path):
             raise ObjectExistsError(
-                f"{place} exists already", operation="open", repository=place.repository, ref=place.ref, path=place.path
+                f"{place} exists already; mode 'wb' replaces it",
+                operation="open",
+                repository=place.repository,
+                ref=place.ref,
+                path=place.path,
             )
 
     async def _touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any, Protocol, TypeVar
 
-from lakebed._bulk.directory import Directory, Written
+from lakebed._bulk.directory import Directory, Written, check_room
 from lakebed._cloud import Bucket
 from lakebed._compat.sync import gather, run_in_thread, stream
 from lakebed._signed import DIRECT, PRESIGNED, PROXIED, wanted_path
@@ -28,7 +28,7 @@ from lakebed._sync.outgoing import Outgoing, outgoing
 from lakebed._sync.outside import Outside
 from lakebed._sync.signed import SignedSink
 from lakebed._sync.transport import Transport
-from lakebed.errors import UnsupportedOperationError
+from lakebed.errors import StoreFullError, UnsupportedOperationError
 from lakebed.model import ObjectInfo, WorkspaceInfo
 
 __all__ = [
@@ -112,15 +112,17 @@ def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
 def open_sink(name: str, info: WorkspaceInfo, transport: Transport, repository: str, outside: Outside) -> Sink | None:
     """The sink of a data path; None for `proxied`."""
     if name == DIRECT:
-        return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info)
+        return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info, repository)
     return SignedSink(transport, repository, info, outside) if name == PRESIGNED else None
 
 
 class LocalSink:
     """Into a directory that this machine shares with the server."""
 
-    def __init__(self, info: WorkspaceInfo) -> None:
+    def __init__(self, info: WorkspaceInfo, repository: str) -> None:
+        self._repository, self._ref = repository, info.name
         self._prefix = info.storage_prefix
+        self._path = info.local_path
         self._folder = Directory(Path(info.local_path))
         weakref.finalize(self, self._folder.close)
 
@@ -131,13 +133,26 @@ class LocalSink:
             gather([partial(self._group, batch, group, done) for group in _groups(batch)], AT_ONCE)
             written = [done[index] for index in range(len(batch))]
             run_in_thread(self._folder.publish, written)
-        except BaseException:
+        except BaseException as error:
             self._folder.discard(list(done.values()))
+            if isinstance(error, OSError):
+                self._tell(error)
             raise
         return [
             item.stored(self._prefix + one.key, one.checksum, one.size)
             for item, one in zip(batch, written, strict=True)
         ]
+
+    def _tell(self, error: OSError) -> None:
+        """Raises StoreFullError, which names the workspace, for a disk that is full."""
+        try:
+            check_room(error, self._path)
+        except StoreFullError as full:
+            error = full
+        if isinstance(error, StoreFullError):
+            error.message = f"lakebed://{self._repository}/{self._ref}: {error.message}"
+            error.repository, error.ref = self._repository, self._ref
+            raise error
 
     def _group(self, batch: Sequence[Outgoing], group: list[int], done: dict[int, Written]) -> None:
         first = batch[group[0]]

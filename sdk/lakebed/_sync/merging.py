@@ -88,7 +88,8 @@ def commit(transport: Transport, repository: str, branch: str, asked: dict[str, 
         return transport.call(commits.commit(repository, branch, **asked))
     except OutcomeUnknownError as lost:
         begin = tasks.commit(repository, branch, **asked)
-        return go_on(transport, repository, branch, begin, asked["metadata"][OPERATION_KEY], lost)
+        mark = asked["metadata"][OPERATION_KEY]
+        return go_on(transport, repository, branch, begin, mark, lost, keyed=asked["key"] != mark)
 
 
 def merge(transport: Transport, repository: str, source: str, destination: str, asked: dict[str, Any]) -> MergeResult:
@@ -98,7 +99,8 @@ def merge(transport: Transport, repository: str, source: str, destination: str, 
     except OutcomeUnknownError as lost:
         begin = tasks.merge(repository, source, destination, **asked)
         mark = asked["metadata"][OPERATION_KEY]
-        return MergeResult((go_on(transport, repository, destination, begin, mark, lost)).id)
+        made = go_on(transport, repository, destination, begin, mark, lost, keyed=asked["key"] != mark)
+        return MergeResult(made.id)
 
 
 def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -50,7 +50,7 @@ def revert(
     try:
         _sent(transport, call)
     except OutcomeUnknownError as lost:
-        return settle(transport, repository, branch, mark, lost)
+        return settle(transport, repository, branch, mark, lost, keyed=bool(key))
     made = find(transport, repository, branch, mark, SEARCHED)
     if made is None:
         raise CommitStateUnknownError(
@@ -89,7 +89,7 @@ def cherry_pick(
     try:
         return _sent(transport, call)
     except OutcomeUnknownError as lost:
-        return settle(transport, repository, branch, mark, lost)
+        return settle(transport, repository, branch, mark, lost, keyed=bool(key))
 
 
 def _sent(transport: Transport, call: Call[T]) -> T:

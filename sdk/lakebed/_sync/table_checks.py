@@ -7,10 +7,12 @@ Under `table_writing`. Nothing here writes.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks, _progress
@@ -21,6 +23,7 @@ from lakebed._sync.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._tables.places import Place
 from lakebed.errors import (
     InvalidRequestError,
+    LakebedError,
     NotFoundError,
     ObjectExistsError,
     ReadOnlyRefError,
@@ -195,9 +198,16 @@ def _is_commit(ref: Ref) -> bool:
 
 @contextmanager
 def located(where: Place, operation: str) -> Iterator[None]:
-    """Errors about data, which know no place, say where it was going."""
+    """Errors about data, which know no place, say where it was going; those of a full disk here, what to do."""
     try:
         yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not isinstance(error, LakebedError):
+            error.add_note(
+                f"{operation} {where}: files are made in {gettempdir()} before they travel, and there is no room: let "
+                "TMPDIR name another place. Nothing was written."
+            )
+        raise
     except InvalidRequestError as error:
         if error.repository is None:
             error.message = f"{operation} {where}: {error.message}"

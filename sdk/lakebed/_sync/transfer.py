@@ -29,11 +29,13 @@ from lakebed._wire import Call
 from lakebed.errors import (
     CorruptTransferError,
     InvalidRequestError,
+    LakebedError,
     ObjectExistsError,
     PreconditionFailedError,
 )
 from lakebed.model import ObjectInfo
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OCTETS = "application/octet-stream"
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
@@ -54,9 +56,11 @@ def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progr
         with _begun(partial, final) as file:
             info = _write(source, file, progress)
         os.replace(partial, final)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             partial.unlink()
+        if isinstance(error, OSError) and error.errno in _FULL and not isinstance(error, LakebedError):
+            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
         raise
     return info
 

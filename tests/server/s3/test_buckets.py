@@ -269,7 +269,7 @@ def test_errors_of_ours_tell_nothing(bucket: Bucket, monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> Any:
         raise RuntimeError("a secret of /this/machine")
 
-    monkeypatch.setattr(bucket.engine, "stat", fail)
+    monkeypatch.setattr(bucket.engine, "find", fail)
     answer = bucket("GET", "/lake/main/x")
     assert (answer.status, code(answer)) == (500, "InternalError")
     assert b"secret" not in answer.body

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest, WorkspaceRequest
+from lakebed_server.s3.reading import SMALL
 
 from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml
 
@@ -412,3 +413,23 @@ def test_keys_that_cannot_be(bucket: Bucket) -> None:
     assert code(bucket("PUT", "/lake/main/" + "k" * 1025, b"1")) == "KeyTooLongError"
     assert bucket("PUT", "/lake/main/" + "k" * 1024, b"1").status == 200
     assert bucket("GET", "/lake/main/" + "k" * 1024).body == b"1"
+
+
+@pytest.mark.parametrize("size", [1000, 200_000])
+def test_data_that_is_gone_or_cut_is_never_passed_for_the_whole(bucket: Bucket, size: int) -> None:
+    """Small objects are read at once, larger ones as a stream."""
+    bucket.put("main/x", bytes(size))
+    entry = bucket.run(bucket.engine.stat("lake", "main", "x"))
+    store = bucket.engine._ctx.stores.open("mem://lake")
+    assert bucket("GET", X, range="bytes=0-9").body == bytes(10)
+    bucket.run(store.put(entry.physical_address, bytes(size - 1)))
+    cut = bucket("GET", X)
+    if size < SMALL:
+        assert (cut.status, code(cut)) == (500, "InternalError")
+        assert b"stored data is damaged" in cut.body
+    else:
+        assert (cut.headers["content-length"], len(cut.body)) == (str(size), size - 1)  # and the connection is cut
+    assert bucket("GET", X, range="bytes=0-9").body == bytes(10)
+    bucket.run(store.delete([entry.physical_address]))
+    assert bucket("GET", X).status == 404
+    assert bucket("HEAD", X).status == 200

@@ -1,0 +1,102 @@
+"""A disk of this machine with no room, in the SDK and in the command. The server has its own tests, in tests/server.
+
+Nobody can fill a disk in a test: here it is a limit of the process for the size of a file, which the kernel tells in
+the same place (EFBIG for ENOSPC).
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import fsspec
+import lakebed
+import pandas as pd
+import pytest
+from lakebed.fsspec import LakebedFileSystem
+
+from tests.cli.conftest import Run
+from tests.support.server import RunningServer
+
+LIMIT = 1 << 20
+LARGE = os.urandom(2 * LIMIT)
+
+
+@contextmanager
+def little_room() -> Iterator[None]:
+    """No file of this process grows beyond the limit. (Python ignores the signal that goes with it.)"""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_shared_directory_that_is_full_is_told_with_its_place(repo: lakebed.Repository) -> None:
+    main = repo.branch("main")
+    work = main.workspace("load", data_path="direct")
+    with little_room(), pytest.raises(lakebed.StoreFullError, match="make room there, and try again") as caught:
+        work.put("a/b", LARGE)
+    error = caught.value
+    assert (error.kind, error.repository, error.ref, error.path) == ("store_full", repo.id, work.id, "a/b")
+    assert f"lakebed://{repo.id}/{work.id}: cannot write 'a/b' into /" in str(error)
+    assert isinstance(error, OSError)
+    assert list(work.changes()) == []
+    work.put("a/b", LARGE)
+    work.commit("there is room")
+    assert main.get("a/b") == LARGE
+
+
+def test_in_a_transaction(repo: lakebed.Repository, server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    LakebedFileSystem.clear_instance_cache()
+    fs = fsspec.filesystem("lakebed")
+    with little_room(), pytest.raises(lakebed.StoreFullError, match="cannot write 'x' into /"), fs.transaction:
+        fs.pipe(f"{repo.id}/main/x", LARGE)
+    assert repo.branch("main").list().all() == []
+    LakebedFileSystem.clear_instance_cache()
+
+
+def test_a_temporary_directory_that_is_full_is_named(repo: lakebed.Repository) -> None:
+    main, frame = repo.branch("main"), pd.DataFrame({"a": [os.urandom(64).hex() for _ in range(20_000)]})
+    for write, path in ((main.write_parquet, "t/"), (main.write_csv, "t.csv")):
+        with little_room(), pytest.raises(OSError, match=r"File too large|Error writing bytes") as caught:
+            write(path, frame)
+        (note,) = caught.value.__notes__
+        assert f"{write.__name__} lakebed://{repo.id}/main/{path}: files are made in " in note
+        assert "TMPDIR" in note
+    assert main.list().all() == []
+
+
+def test_a_download_names_the_file(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
+    repo.branch("main").put("x", LARGE)
+    target = tmp_path / "down"
+    target.mkdir()
+    with little_room():
+        with pytest.raises(OSError, match=r"File too large") as caught:
+            repo.branch("main").download("x", target / "x")
+        assert caught.value.filename == str(target / "x")
+        assert f"File too large: {target}/y" in run("fs", "download", f"{repo.id}/main/x", f"{target}/y", code=1).err
+        assert f"File too large: {target}/x" in run("download", f"{repo.id}/main/x", str(target), code=1).err
+    assert list(target.iterdir()) == []
+
+
+def test_an_upload_says_how_to_go_on(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "large").write_bytes(LARGE)
+    upload = ("upload", str(tree), f"{repo.id}/main/t/", "-m", "load", "--data-path", "direct")
+    with little_room():
+        told = run(*upload, code=1).err
+    assert "the same command goes on where it stopped" in told
+    assert "cannot write 't/large' into /" in told
+    (work,) = repo.workspaces()
+    assert f"is kept in lakebed://{repo.id}/{work.name}" in told
+    run(*upload)
+    assert repo.branch("main").get("t/large") == LARGE
+    assert list(repo.workspaces()) == []
