@@ -361,14 +361,14 @@ def beside(what: str, unit: str, rates: Mapping[str, float]) -> Iterator[Figure]
     one, two, theirs = rates["lakebed"], rates["workers"], rates["seaweedfs"]
     moto = f"; moto {rates['moto']:,.0f}{unit}"
     if "synced" not in rates:
-        note = f"{two:,.0f}{unit} and {theirs:,.0f}{unit}{moto}"
+        note = f"two workers: {two:,.0f}{unit} and {theirs:,.0f}{unit}{moto}"
         yield Figure(f"S3 {what} / SeaweedFS", two / theirs, "ratio", "at least", 1, note)
         yield Figure(f"the same {what}, one worker", one / theirs, "ratio", note=f"{one:,.0f}{unit}")
         return
     process, synced = rates["process"], rates["synced"]
-    note = f"{process:,.0f}{unit} and {theirs:,.0f}{unit}: neither syncs (`durability: process`){moto}"
+    note = f"two workers, neither syncs (`durability: process`): {process:,.0f}{unit} and {theirs:,.0f}{unit}{moto}"
     yield Figure(f"S3 {what} / SeaweedFS", process / theirs, "ratio", "at least", 1, note)
-    note = f"{two:,.0f}{unit} and {synced:,.0f}{unit}: its volumes sync, its directory of names does not"
+    note = f"two workers: {two:,.0f}{unit} and {synced:,.0f}{unit}; its volumes sync, its directory of names does not"
     yield Figure(f"S3 {what}, durable / SeaweedFS with -fsync", two / synced, "ratio", "at least", 1, note)
     for name, rate in (("two workers", two), ("one worker", one)):
         note = f"{rate:,.0f}{unit}: Lakebed syncs, SeaweedFS does not"

@@ -197,7 +197,8 @@ def measure(folder: Path, seconds: float, rounds: int, names: list[str], kinds: 
     with peers(folder, names) as found:
         for kind in kinds:
             if kind in BOTO:
-                next(peer for peer in found if _is_asked(peer, kind, 0)).heavy(kind, 0)  # what boto3 imports and builds at first is nobody's time
+                # what boto3 imports and builds at first is nobody's time
+                next(peer for peer in found if _is_asked(peer, kind, 0)).heavy(kind, 0)
         for turn in range(rounds):
             for kind in kinds:
                 for peer in found:

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # started as a script: `tests` is not on the path
 
 from tests.support.server import RunningServer, running_server  # noqa: E402
+from tests.support.waiting import PATIENCE  # noqa: E402
 
 
 class Seeder:
@@ -53,7 +54,7 @@ class Seeder:
         self._post(f"{lake}/workspaces/{'3':0>32}/commit", "{}")  # closed
 
     def _post(self, path: str, body: str) -> None:
-        connection = http.client.HTTPConnection(self._host, timeout=30)
+        connection = http.client.HTTPConnection(self._host, timeout=PATIENCE)
         headers = {"Authorization": self.authorization, "Content-Type": "application/json"}
         connection.request("POST", "/api/v1" + path, body.encode(), headers)
         response = connection.getresponse()
@@ -73,7 +74,8 @@ def commands(python: str, server: RunningServer, authorization: str, options: ar
         *("run", str(ROOT / "openapi.yaml"), "--url", f"{server.endpoint}/api/v1"),
         *("--header", f"Authorization: {authorization}"),
         *("--max-examples", str(options.max_examples), "--seed", str(options.seed)),
-        *("--no-shrink", "--continue-on-failure", "--request-timeout", "30"),
+        *("--no-shrink", "--continue-on-failure", "--request-timeout", f"{PATIENCE:.0f}"),
+        *("--suppress-health-check", "too_slow"),  # of the machine, which is not what is tested
         *options.more,
     ]
     scenarios = ["--phases", "stateful", "--max-time", str(options.stateful_seconds)]

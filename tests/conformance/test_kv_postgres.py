@@ -241,7 +241,7 @@ async def test_repeating_is_bounded(postgres: Postgres, schema: str) -> None:
         assert await elsewhere.fetchval("SELECT last_value FROM tries") == postgres_writer._TRIES
 
 
-@steady
+@steady()
 async def test_a_true_deadlock_with_another_program_is_repeated(postgres: Postgres, schema: str) -> None:
     # the driver is the one whose wait is looked at, and late enough that the other one waits by then
     async with opened(postgres.dsn + "&deadlock_timeout=1s", schema) as kv, other(postgres, schema) as elsewhere:
@@ -276,7 +276,7 @@ async def test_a_full_disk_and_a_read_only_database_refuse_writes_and_serve_read
                 await nowhere.get("p", b"k")
 
 
-@steady
+@steady()
 async def test_a_statement_that_takes_too_long_is_given_up(postgres: Postgres, schema: str) -> None:
     async with (
         opened(postgres.dsn, schema) as patient,
@@ -399,7 +399,7 @@ async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
         assert [row.key for row in await kv.scan("p")] == [b"%d" % number for number in range(8)]
 
 
-@steady
+@steady()
 async def test_a_server_without_connections_is_waited_for_and_then_named(postgres: Postgres, schema: str) -> None:
     user = f"u{uuid4().hex}"
     async with other(postgres) as elsewhere:
@@ -476,7 +476,7 @@ async def test_a_server_that_was_restarted_between_calls_is_not_noticed(mortal: 
         await outcomes([kv.scan("p"), kv.drop_partition("p")])
 
 
-@steady
+@steady()
 async def test_a_server_that_is_gone_is_waited_for_and_then_named(mortal: Postgres, schema: str) -> None:
     async with opened(mortal.dsn, schema, patience=0.3) as kv:
         await put(kv, b"k")

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import pytest
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
 from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_calls import SystemCalls
@@ -66,7 +65,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     elif request.param == "azurite":
         azure = shared_azurite()
         with azure.in_environment():
-            cloud = CloudObjects(f"{azure.namespace()}/t", CloudOptions(allow_http=True))
+            cloud = CloudObjects(f"{azure.namespace()}/t", azure.options())
             assert own_assembler(cloud) is not None
             yield assembled_by(cloud)
             cloud.close()

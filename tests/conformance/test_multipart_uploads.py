@@ -14,7 +14,6 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.multiparts.chosen import SentPart
 from lakebed_engine.operations.multiparts.records import Target, target_of
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.multipart import own_assembler
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
@@ -47,7 +46,7 @@ def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lake]:
     elif request.param == "azurite":
         azure = shared_azurite()
         with azure.in_environment():
-            yield Lake(MemoryKV(), Stores(None, cloud=CloudOptions(allow_http=True)), azure.namespace())
+            yield Lake(MemoryKV(), Stores(None, cloud=azure.options()), azure.namespace())
     else:
         server = shared(request.param)
         yield Lake(MemoryKV(), Stores(None, cloud=server.options()), server.namespace())

@@ -11,7 +11,7 @@ import lakebed_spark
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark import jars
+from tests.spark import jars, workers
 from tests.support.server import RunningServer, running_server
 
 _HASTY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -44,6 +44,7 @@ def spark(
     tmp_path_factory: pytest.TempPathFactory, s3a_jars: Path | jars.JarsMissingError | None
 ) -> Iterator[SparkSession]:
     """The session. `local[2,3]`: plain `local[2]` never tries a task again (facts/pyspark.md 2.5)."""
+    os.environ["PYSPARK_PYTHON"] = workers.python(tmp_path_factory.mktemp("workers"))
     session = lakebed_spark.session(
         spark_master="local[2,3]",
         spark_ui_enabled=False,

@@ -15,15 +15,10 @@ from typing import Any
 import lakebed
 import lakebed_spark
 from lakebed_spark import pipelines
-from pyspark.errors.exceptions.connect import SparkConnectException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-PATIENCE = 600
-"""Seconds after which something is taken to hang."""
-
-_STARTS = 8
+from tests.spark import streams
+from tests.support.waiting import PATIENCE
 
 
 def copy(spark: SparkSession, name: str) -> None:
@@ -31,27 +26,7 @@ def copy(spark: SparkSession, name: str) -> None:
     orders = spark.readStream.format("lakebed").schema("id long, day long").load(f"lakebed://{name}/main/orders")
     sink = lakebed_spark.foreach_batch(f"lakebed://{name}/main/copy", partition_by="day", query_id="copying")
     writer = orders.writeStream.foreachBatch(sink).option("checkpointLocation", os.environ["CHECKPOINT"])
-    query = begun(writer.trigger(availableNow=True))
-    if not query.awaitTermination(PATIENCE):
-        raise RuntimeError(f"the stream is still at it: {query.status}")
-    if query.exception() is not None:
-        raise RuntimeError(query.exception())
-
-
-def begun(writer: DataStreamWriter) -> StreamingQuery:
-    """Start a stream; again when its sink's process was too slow.
-
-    Spark waits ten seconds for that process to import what it needs (PythonWorkerFactory), whatever is set. On a busy
-    machine that is not enough at times; then no stream has begun, and the next try finds the files in memory.
-    """
-    for _ in range(_STARTS - 1):
-        try:
-            return writer.start()
-        except SparkConnectException as error:
-            if "connect back" not in str(error):
-                raise
-            print(f"begun again: {str(error)[:200]}", file=sys.stderr)
-    return writer.start()
+    streams.run(writer)
 
 
 def jobs(spark: SparkSession, main: lakebed.Branch, feed: str, to: str) -> dict[str, object]:
@@ -87,7 +62,7 @@ def verb(spark: SparkSession, place: str) -> int:
     url = f"sc://{inner.client.host}"
     environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_REMOTE"}
     command = [sys.executable, "-m", "lakebed.cli", "spark", "profile", place, "--json", "--master", url]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
     return int(json.loads(done.stdout)["files"])

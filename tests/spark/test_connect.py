@@ -10,6 +10,7 @@ from pathlib import Path
 
 import lakebed
 
+from tests.spark import workers
 from tests.spark.pipelining import stocked
 from tests.support.server import RunningServer, clean_environment
 
@@ -24,7 +25,7 @@ def test_everything_over_connect(
         "FEED": feed.uri,
         "EXPORT": str(tmp_path / "export"),
         "CHECKPOINT": str(tmp_path / "checkpoint"),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": workers.python(tmp_path),
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     done = subprocess.run(

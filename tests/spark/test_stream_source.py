@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 from pyspark.sql.types import StructType
 
-from tests.support.waiting import PATIENCE
+from tests.spark import streams
 
 COLUMNS = "x long, day string"
 
@@ -59,7 +59,7 @@ class Catcher:
         """Up to where the branch stands."""
         frame = self._spark.readStream.format("lakebed").schema(COLUMNS).options(**options).load(self._uri)
         writer = frame.writeStream.foreachBatch(self.catch).option("checkpointLocation", str(self._checkpoint))
-        assert writer.trigger(availableNow=True).start().awaitTermination(int(PATIENCE))
+        streams.run(writer)
 
 
 def reader(repo: lakebed.Repository, lake: lakebed.Lake, branch: str = "main", **options: str) -> TableStreamReader:

@@ -30,6 +30,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from lakebed_engine.stores.objects.cloud_options import CloudOptions
 
 from tests.support.waiting import PATIENCE
 
@@ -50,6 +51,10 @@ class Azurite:
     """Where it listens."""
 
     endpoint: str
+
+    def options(self) -> CloudOptions:
+        """The options of a store in it."""
+        return CloudOptions(allow_http=True, silence_seconds=PATIENCE)
 
     def namespace(self) -> str:
         """A namespace that nobody used before."""
@@ -99,7 +104,9 @@ def running_azurite() -> Iterator[Azurite]:
     with tempfile.TemporaryDirectory(prefix="azurite-", ignore_cleanup_errors=True) as directory:
         log = Path(directory) / "log"
         flags = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
-        command = ["node", str(program), *flags, "--blobHost", "127.0.0.1", "--blobPort", str(port)]
+        # by itself it hangs up after five seconds: just when a client that stood still for so long goes on
+        patient = ["--blobKeepAliveTimeout", "600"]
+        command = ["node", str(program), *flags, *patient, "--blobHost", "127.0.0.1", "--blobPort", str(port)]
         with log.open("wb") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=directory)
         server = Azurite(f"http://127.0.0.1:{port}")

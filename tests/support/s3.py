@@ -60,6 +60,7 @@ class S3Server:
             "access_key_id": self.access_key_id,
             "secret_access_key": self.secret_access_key,
             "allow_http": True,
+            "silence_seconds": PATIENCE,
         }
         return CloudOptions(**{**given, **changed})
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
+from tests.server.support import serving
 from tests.support import steady as module
 from tests.support import waiting
 from tests.support.steady import Pulse, steady
@@ -27,9 +28,19 @@ def test_what_does_not_happen_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pulse_tells_how_long_it_stood_still() -> None:
     now = iter([0.0, 1.0, 8.0, *(8.0 + beat for beat in range(1, 1_000_000))])
-    with Pulse(lambda: next(now)) as pulse:
+    with Pulse(clock=lambda: next(now)) as pulse:
         waiting.wait_until(lambda: pulse.longest > 6)
     assert 6 < pulse.longest <= 7
+
+
+def test_a_server_that_is_slow_to_answer_stood_still() -> None:
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(0.2)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    with serving(slow, lifespan="off") as port, Pulse([f"http://127.0.0.1:{port}/"]) as pulse:
+        waiting.wait_until(lambda: pulse.longest >= 0.2)
 
 
 class Still(Pulse):
@@ -50,12 +61,12 @@ def test_a_failure_counts_where_nothing_stood_still(
     monkeypatch.setattr(module, "_TIMES", 3)
     made: list[float] = []
 
-    @steady
+    @steady()
     def fails() -> None:
         made.append(time.monotonic())
         raise ValueError("broken")
 
-    @steady
+    @steady()
     async def fails_in_a_loop() -> None:
         made.append(time.monotonic())
         raise ValueError("broken")
@@ -72,7 +83,7 @@ def test_a_success_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "Pulse", Still)
     turns = iter([False, True])
 
-    @steady
+    @steady()
     def fails_once() -> str:
         assert next(turns)
         return "well"

@@ -71,7 +71,7 @@ def test_a_reset_forgets_everything_and_clients_go_on() -> None:
         server.reset()
 
 
-@steady  # the other test begins while the request is held up
+@steady()  # the other test begins while the request is held up
 def test_a_request_that_outlives_its_test_changes_nothing_of_the_next() -> None:
     with lakebed_testing.server() as server, server.connect(retries=0) as lake:
         main = write(lake, b"1")

@@ -1,0 +1,33 @@
+"""Streams run to their end, on a machine that may be busy; used on both kinds of session."""
+
+from __future__ import annotations
+
+import sys
+
+from pyspark.errors import PySparkException
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from tests.support.waiting import PATIENCE
+
+_STARTS = 12
+_TOO_SLOW = "Python worker failed to connect back"
+"""Spark gives the process of a Python source, or over Connect that of a sink, ten seconds to import what it needs
+(PythonWorkerFactory.createSimpleWorker), and has no setting for it. On a busy machine that is not enough at times,
+though `workers.python` makes it three times as quick."""
+
+
+def run(writer: DataStreamWriter) -> None:
+    """Run a stream until it has what there is; from its checkpoint again when Spark was too impatient with a process.
+
+    Raises what else ends it, and RuntimeError when it does not end.
+    """
+    for left in reversed(range(_STARTS)):
+        try:
+            query = writer.trigger(availableNow=True).start()
+            if not query.awaitTermination(int(PATIENCE)):
+                raise RuntimeError(f"the stream is still at it after {PATIENCE:.0f} s: {query.status}")
+            return
+        except PySparkException as error:
+            if _TOO_SLOW not in str(error) or not left:
+                raise
+            print(f"the stream is begun again: {_TOO_SLOW}", file=sys.stderr)
