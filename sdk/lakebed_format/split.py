@@ -49,22 +49,29 @@ def row_sizes(rows: pa.Table) -> Any:
 
 def total_size(rows: pa.Table) -> int:
     """Raw bytes of all rows: the sum of `row_sizes`, from the ends of the columns alone."""
-    total = _FIXED * rows.num_rows
-    for name in ("path", "physical_address", "checksum", "content_type"):
-        total += sum(_text_bytes(chunk) for chunk in rows.column(name).chunks)
-    for chunk in rows.column("metadata").chunks:
-        offsets = np.frombuffer(chunk.buffers()[1], dtype="<i4", count=len(chunk) + 1, offset=4 * chunk.offset)
-        first, last = int(offsets[0]), int(offsets[-1])
+    total: int = _FIXED * rows.num_rows
+    names = rows.schema.names
+    texts = [names.index(name) for name in ("path", "physical_address", "checksum", "content_type")]
+    metadata = names.index("metadata")
+    for batch in rows.to_batches():
+        for index in texts:
+            first, last = _ends(batch.column(index))
+            total += last - first
+        pairs = batch.column(metadata)
+        first, last = _ends(pairs)
         if first != last:
-            total += _text_bytes(chunk.keys[first:last]) + _text_bytes(chunk.items[first:last])
-    return int(total)
+            for column in (pairs.keys[first:last], pairs.items[first:last]):
+                begin, end = _ends(column)
+                total += end - begin
+    return total
 
 
-def _text_bytes(column: Any) -> int:
+def _ends(column: Any) -> tuple[int, int]:
+    """The first and the last offset of a column of text or of maps."""
     if len(column) == 0:
-        return 0
-    ends: memoryview[int] = memoryview(column.buffers()[1]).cast("i")
-    return int(ends[column.offset + len(column)] - ends[column.offset])
+        return 0, 0
+    offsets: memoryview[int] = memoryview(column.buffers()[1]).cast("i")
+    return offsets[column.offset], offsets[column.offset + len(column)]
 
 
 def _map_sizes(column: Any) -> Any:

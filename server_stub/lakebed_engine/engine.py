@@ -626,6 +626,10 @@ class Engine:
         """The entry at a path. Raises ObjectNotFoundError."""
         return await reading.stat(self._ctx, repo, ref, path)
 
+    async def find(self, repo: str, ref: str, path: str) -> reading.Found:
+        """The entry at a path, with a way to read a little of it at once. Raises ObjectNotFoundError."""
+        return await reading.find(self._ctx, repo, ref, path)
+
     async def locate(self, repo: str, ref: str, path: str) -> tuple[Entry, str]:
         """The entry at a path, and the full URI of its data. Raises ObjectNotFoundError."""
         return await reading.locate(self._ctx, repo, ref, path)

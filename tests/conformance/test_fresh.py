@@ -1,4 +1,6 @@
-"""`local://` with keys that nobody knows before they are answered: written under their own names, no less durable."""
+"""`local://` with keys that nobody knows, or reads, before they are answered: written under their own names, no less
+durable.
+"""
 
 from __future__ import annotations
 
@@ -209,6 +211,141 @@ def test_a_directory_that_was_removed_is_made_and_synced_again(root: Path) -> No
         await put(local, "data/hour/b")
         synced = {path for call, path in calls.log if call == "fsync"}
         assert synced >= {str(root / "data/hour/b"), str(root / "data/hour"), str(root / "data")}
+
+    run(main())
+    local.close()
+
+
+# --- keys that follow from their content -----------------------------------------------------------------------
+
+
+def named(store: LocalObjects, key: str, data: bytes = b"same") -> asyncio.Future[None]:
+    return asyncio.ensure_future(store.put(key, data, by_content=True))
+
+
+def test_files_by_content_are_synced_with_their_directories_by_one_call(root: Path) -> None:
+    calls = Recorder()
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        await asyncio.gather(named(local, "trees/0"), named(local, "commits/0"))
+        calls.log.clear()
+        await asyncio.gather(named(local, "trees/1"), named(local, "trees/2"), named(local, "commits/1"))
+        assert [path for call, path in calls.log if call == "fsync"] == [
+            str(root / one) for one in ("trees/1", "trees/2", "commits/1", "trees", "commits")
+        ]
+        assert {call for call, _ in calls.log} == {"write", "fsync"}
+        assert await keys(local) == [
+            f"{folder}/{n}" for folder, top in (("commits", 2), ("trees", 3)) for n in range(top)
+        ]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+def test_what_is_left_of_a_killed_put_is_replaced_whole(root: Path) -> None:
+    run(setup_root(root))
+    (root / "trees").mkdir()
+    (root / "trees/x").write_bytes(b"sa")
+    calls = Recorder()
+    local = LocalObjects(root, "local://t", calls=calls)
+
+    async def main() -> None:
+        await asyncio.gather(named(local, "trees/x"), named(local, "trees/y"))
+        assert [await local.get(f"trees/{one}") for one in "xy"] == [b"same", b"same"]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+    at = calls.log.index(("rename", str(root / "trees/x")))
+    before, after = ([path for call, path in log if call == "fsync"] for log in (calls.log[:at], calls.log[at:]))
+    assert any("/.lakebed-tmp/" in path for path in before)
+    assert after == [str(root / "trees")]
+
+
+def test_the_same_twice_in_one_batch(root: Path) -> None:
+    run(setup_root(root))
+    local = LocalObjects(root, "local://t")
+
+    async def main() -> None:
+        await asyncio.gather(*(named(local, "trees/x") for _ in range(4)), local.put("trees/y", b"1"))
+        assert await local.get("trees/x") == b"same"
+        assert await keys(local) == ["kept", "trees/x", "trees/y"]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+@pytest.mark.parametrize("fails", ["file", "directory"])
+def test_by_content_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
+    run(setup_root(root))
+    local = LocalObjects(root, "local://t", calls=Syncing(fails))
+
+    async def main() -> None:
+        with pytest.raises(StoreUnavailableError, match=r"local://t/trees/x: .*EIO"):
+            await named(local, "trees/x")
+        assert await keys(local) == ["kept"]
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+@pytest.mark.parametrize("how", ["fails", "cancelled"])
+def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how: str) -> None:
+    run(setup_root(root))
+    go_on = threading.Event()
+    calls = Syncing("file" if how == "fails" else "", gate=go_on)
+    local, other = LocalObjects(root, "local://t", calls=calls), LocalObjects(root, "local://t")
+
+    async def main() -> None:
+        task = named(local, "trees/x")
+        while not calls.entered.is_set():
+            await asyncio.sleep(0.001)
+        await named(other, "trees/x")
+        if how == "cancelled":
+            task.cancel()
+            await asyncio.sleep(0.01)
+        go_on.set()
+        with pytest.raises(StoreUnavailableError if how == "fails" else asyncio.CancelledError):
+            await task
+        assert await other.get("trees/x") == b"same"
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+    other.close()
+
+
+@pytest.mark.parametrize("key", ["a//b", "kept/below", "x" * 300])
+def test_by_content_without_a_plain_path(root: Path, key: str) -> None:
+    run(setup_root(root))
+    local = LocalObjects(root, "local://t")
+
+    async def main() -> None:
+        await named(local, key)
+        await named(local, key)
+        assert await local.get(key) == b"same"
+        assert await keys(local) == sorted(["kept", key])
+        assert await partial(local) == []
+
+    run(main())
+    local.close()
+
+
+def test_by_content_a_key_stays_in_the_tree_where_it_is(root: Path) -> None:
+    """A file was in its way once, and it went to the encoded tree: no twin comes up when the way is free."""
+    run(setup_root(root))
+    local = LocalObjects(root, "local://t")
+
+    async def main() -> None:
+        await named(local, "kept/x")
+        await local.delete(["kept"])
+        await named(local, "kept/x")
+        assert await keys(local) == ["kept/x"]
+        assert not (root / "kept").exists()
 
     run(main())
     local.close()

@@ -101,7 +101,7 @@ def store(request: pytest.FixtureRequest, place: Path) -> Iterator[ObjectStore]:
     if request.param == "azurite":
         azure = shared_azurite()
         with azure.in_environment():
-            cloud = CloudObjects(f"{azure.namespace()}/t", CloudOptions(allow_http=True))
+            cloud = CloudObjects(f"{azure.namespace()}/t", azure.options())
             yield cloud
             cloud.close()
         return

@@ -17,7 +17,8 @@ from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.objects import local_stream
 from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
+from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.registry import Stores
 
 from tests.conformance.test_objects import MIB, cut, keys
@@ -80,6 +81,55 @@ def test_objects_unsynced_never_do(
     monkeypatch.setattr(local_stream, "_SYNC_EVERY", MIB)
     work_on_objects(tmp_path, durable=False)
     assert dict(syncs) == {}
+
+
+class CountingThreads(Threads):
+    """Counts the batches of small writes that a thread is woken for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.woken = 0
+
+    def write(self, job: Callable[[], None]) -> None:
+        self.woken += 1
+        super().write(job)
+
+
+@pytest.mark.parametrize(
+    ("calls", "size", "fresh", "woken"),
+    [
+        (UnsyncedCalls, 1000, True, False),
+        (UnsyncedCalls, 64 << 10, True, False),
+        (UnsyncedCalls, (64 << 10) + 1, True, True),  # it would hold the event loop up
+        (UnsyncedCalls, 1000, False, True),  # its name may have to be waited for
+        (SystemCalls, 1000, True, True),
+    ],
+)
+def test_what_waits_for_nothing_wakes_no_thread(
+    tmp_path: Path, calls: type[SystemCalls], size: int, fresh: bool, woken: bool
+) -> None:
+    threads = CountingThreads()
+    store = LocalObjects(tmp_path, "local://t", calls=calls(), threads=threads)
+    data = bytes(size)
+
+    async def main() -> None:
+        await asyncio.gather(*(store.put_stream(f"data/{n}", cut(data, size), fresh=fresh) for n in range(8)))
+        assert [len(await store.get(key)) for key in await keys(store)] == [size] * 8
+
+    asyncio.run(main())
+    threads.close()
+    assert bool(threads.woken) == woken
+
+
+def test_more_than_a_batch_at_once_is_written(tmp_path: Path) -> None:
+    store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
+
+    async def main() -> None:
+        await asyncio.gather(*(store.put_stream(f"data/{n:03}", cut(b"%d" % n, 9), fresh=True) for n in range(300)))
+        assert [await store.get(key) for key in await keys(store)] == [b"%d" % n for n in range(300)]
+
+    asyncio.run(main())
+    store.close()
 
 
 class CountingDisk(apsw.VFS):

@@ -92,8 +92,10 @@ class DoomedObjects:
     def uri(self) -> str:
         return self._inner.uri
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
-        await self._doom.call(f"put {key}", lambda: self._inner.put(key, data, if_absent=if_absent))
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
+        await self._doom.call(
+            f"put {key}", lambda: self._inner.put(key, data, if_absent=if_absent, by_content=by_content)
+        )
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False

@@ -143,9 +143,9 @@ class _Objects(MemoryObjects):
         await self.world.tick(f"get {key}")
         return await super().get(key)
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         await self.world.tick(f"put {key}")
-        await super().put(key, data, if_absent=if_absent)
+        await super().put(key, data, if_absent=if_absent, by_content=by_content)
         await self.world.tick("put done")
 
     async def delete(self, keys: Sequence[str]) -> None:

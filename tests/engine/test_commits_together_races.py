@@ -36,13 +36,13 @@ class Gate(MemoryObjects):
         self.waiting = 0
         self.failures: list[Exception] = []
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         if key.startswith(COMMITS):
             self.waiting += 1
             await self.opened.wait()
             if self.failures:
                 raise self.failures.pop()
-        await super().put(key, data, if_absent=if_absent)
+        await super().put(key, data, if_absent=if_absent, by_content=by_content)
 
 
 class OneStore:

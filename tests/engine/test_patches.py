@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from lakebed_engine.tree.diff import Detail, diff
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.outline import LIMITS, Limits, RangeInfo, Tree
 from lakebed_engine.tree.patches import taken_in, too_much
+from lakebed_engine.tree.rows import lower_bound, upper_bound
 from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError
 from lakebed_engine.vocabulary.reports import FsckOptions
 
@@ -133,6 +135,20 @@ def test_look_ups_and_cursors_see_through_patches(state: State, more: list[Delta
         lake.close()
 
     run(job())
+
+
+@given(st.sets(paths | st.just(""), max_size=9), st.lists(paths | st.sampled_from(["", "\ud800", "é"]), max_size=4))
+def test_bounds_of_a_slice(held: set[str], wanted: list[str]) -> None:
+    rows = table(dict.fromkeys(held, "x"))
+    for start in range(len(held) + 1):
+        piece = rows.slice(start)
+        found = [path.encode() for path in piece.column("path").to_pylist()]
+        for path in wanted:
+            raw = path.encode(errors="surrogatepass")
+            assert (lower_bound(piece, path), upper_bound(piece, path)) == (
+                bisect_left(found, raw),
+                bisect_right(found, raw),
+            )
 
 
 def test_taking_a_change_back_gives_the_same_tree() -> None:

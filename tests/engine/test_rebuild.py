@@ -213,6 +213,20 @@ def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> None:
     run(job("corrupt"))
 
 
+def test_an_empty_commit_file_that_a_killed_server_left_is_none() -> None:
+    async def job() -> None:
+        stores = Stores(None)
+        engine = await make_engine(stores=stores)
+        await make_history(engine)
+        await engine.run_snapshots()
+        await stores.open(NAMESPACE).put(f"{COMMITS}{'0' * 64}.json", b"")
+        again, report = await rebuilt(stores)
+        assert report.ok
+        assert await picture(again) == await picture(engine)
+
+    run(job())
+
+
 def test_without_a_snapshot_commits_come_back_and_heads_are_named() -> None:
     async def job() -> None:
         stores = Stores(None)
@@ -453,10 +467,10 @@ class Full(MemoryObjects):
 
     full = False
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         if self.full and key.startswith(FOLDER):
             raise errors.StoreFullError("no space")
-        await super().put(key, data, if_absent=if_absent)
+        await super().put(key, data, if_absent=if_absent, by_content=by_content)
 
     async def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         async for blob in super().list(prefix, start_after):

@@ -26,10 +26,10 @@ class FailingObjects(MemoryObjects):
 
     step: Step | None = None
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         if self.step is not None:
             await self.step()
-        await super().put(key, data, if_absent=if_absent)
+        await super().put(key, data, if_absent=if_absent, by_content=by_content)
         if self.step is not None:
             await self.step()
 

@@ -35,9 +35,9 @@ class CountingObjects(MemoryObjects):
         self.calls += 1
         return await super().get(key)
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         self.calls += 1
-        await super().put(key, data, if_absent=if_absent)
+        await super().put(key, data, if_absent=if_absent, by_content=by_content)
 
 
 class OneStore:

@@ -18,6 +18,7 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE, RANGES, RangeInfo, Tree, Trees
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Entry
+from lakebed_format.split import total_size
 
 from tests.engine.support import chunked
 
@@ -135,7 +136,7 @@ class Lake:
             rows = await trees.rows(self.store, info)
             paths = rows.column("path").to_pylist()
             assert [path.encode() for path in paths] == sorted({path.encode() for path in paths})
-            assert (paths[0], paths[-1], len(paths)) == info[1:4]
+            assert (paths[0], paths[-1], len(paths), total_size(rows)) == info[1:5]
             for row in rows.to_pylist():
                 assert (row["before"], row["before_bytes"]) == below.get(row["path"], (b"", 0))
 

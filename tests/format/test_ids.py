@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 from typing import Any
 
@@ -139,7 +140,11 @@ def test_commit_id_and_round_trip(
 ) -> None:
     record = CommitRecord(parents, committer, message, date, tree, metadata, generation=7)
     assert commit_id(record) == commit_by_hand(record)
-    assert decode_commit(encode_commit(record)) == (commit_by_hand(record), record)
+    data = encode_commit(record)
+    assert decode_commit(data) == (commit_by_hand(record), record)
+    body = {"format": "commit/1", "id": commit_id(record), **_fields(record)}
+    assert data.decode() == json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+    assert encode_commit(record, commit_id(record)) == data
 
 
 def test_known_commit_ids() -> None:

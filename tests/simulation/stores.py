@@ -211,9 +211,12 @@ class SimObjects:
     def uri(self) -> str:
         return self._inner.uri
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         await self._network.call(
-            "put", key, lambda _: finish(self._inner.put(key, data, if_absent=if_absent)), write=True
+            "put",
+            key,
+            lambda _: finish(self._inner.put(key, data, if_absent=if_absent, by_content=by_content)),
+            write=True,
         )
 
     async def put_stream(

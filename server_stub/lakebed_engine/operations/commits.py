@@ -92,7 +92,8 @@ def new_commit(
         metadata=dict(metadata),
         generation=record.generation,
     )
-    return made, Write(lambda: repo.store.put(f"{COMMITS}{found_id}.json", encode_commit(record)))
+    name = f"{COMMITS}{found_id}.json"
+    return made, Write(lambda: repo.store.put(name, encode_commit(record, found_id), by_content=True))
 
 
 async def write_commit(

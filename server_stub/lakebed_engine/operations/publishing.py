@@ -206,6 +206,7 @@ class _Chain:
         answers: list[tuple[Ticket, Commit | NoChangesError]] = []
         for ticket in self._tickets:
             request = _order(ticket).request
+            begun = len(writes)
             folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, _once(_order(ticket).rows), later=writes)
             if not folded.changed and not request.allow_empty:
                 text = f"branch {self._branch!r} of {repo.name!r}: no changes to commit: it holds all of this already"
@@ -217,7 +218,7 @@ class _Chain:
             )  # fmt: skip
             tree = folded.tree
             writes.append(write)
-            begin_all(ctx.runtime, writes)
+            begin_all(ctx.runtime, writes[begun:])
             answers.append((ticket, tip))
         return answers
 

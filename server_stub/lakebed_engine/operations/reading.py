@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import Context, Repo, open_repo
@@ -12,23 +13,52 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.foreign import VERSIONED, version_of
 from lakebed_engine.tree.cursor import Run
 from lakebed_engine.tree.rows import prefix_end
-from lakebed_engine.vocabulary.errors import BlobNotFound, ObjectGoneError, ObjectNotFoundError
+from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, ObjectGoneError, ObjectNotFoundError
 from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
 
 
-async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
+class Found(NamedTuple):
+    """An entry, and where it was found: its data can be read without looking the repository up again."""
+
+    ctx: Context
+    repo: Repo
+    entry: Entry
+
+    async def read(self, start: int, length: int) -> bytes:
+        """A part of its data that fits into memory; `open_entry` streams. Raises as that, and CorruptDataError."""
+        try:
+            store, key = await placed(self.ctx, self.repo, self.entry)
+            data = await store.get_range(key, start, length)
+        except BlobNotFound:
+            raise _gone(self.repo, self.entry) from None
+        if len(data) < length:
+            where = physical_uri(self.repo, self.entry)
+            raise CorruptDataError(
+                f"the data of this object ends {length - len(data)} bytes early: {where} is not of the size that was "
+                "written; restore it from a backup"
+            )
+        return data
+
+
+async def find(ctx: Context, repo_name: str, ref: str, path: str) -> Found:
     """The entry at a path in a ref. Raises ObjectNotFoundError."""
-    return (await locate(ctx, repo_name, ref, path))[0]
-
-
-async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Entry, str]:
-    """The entry at a path in a ref, and the full URI of its data. Raises ObjectNotFoundError."""
     names.check_path(path)
     repo = await open_repo(ctx, repo_name)
     entry = await steady(ctx, repo, ref, lambda view: view.find(path))
     if entry is None:
         raise ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
-    return entry, physical_uri(repo, entry)
+    return Found(ctx, repo, entry)
+
+
+async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
+    """The entry at a path in a ref. Raises ObjectNotFoundError."""
+    return (await find(ctx, repo_name, ref, path)).entry
+
+
+async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Entry, str]:
+    """The entry at a path in a ref, and the full URI of its data. Raises ObjectNotFoundError."""
+    found = await find(ctx, repo_name, ref, path)
+    return found.entry, physical_uri(found.repo, found.entry)
 
 
 def first_of(prefix: str, after: str, delimiter: str) -> str | None:
@@ -130,9 +160,7 @@ async def open_entry(
         opened = store.open(key, start, length)
         chunks = await opened.__aenter__()
     except BlobNotFound:
-        raise ObjectGoneError(
-            f"the data of this object is gone: {physical_uri(repo, entry)} is not in the object store"
-        ) from None
+        raise _gone(repo, entry) from None
     try:
         yield chunks
     finally:
@@ -155,6 +183,10 @@ async def placed(ctx: Context, repo: Repo, entry: Entry, *, check: bool = True) 
     if now.size != entry.size or (versioned and version_of(now) != entry.checksum):
         raise ObjectGoneError(f"the data of this object has changed since it was ingested: {address}; ingest it again")
     return found.store, found.key
+
+
+def _gone(repo: Repo, entry: Entry) -> ObjectGoneError:
+    return ObjectGoneError(f"the data of this object is gone: {physical_uri(repo, entry)} is not in the object store")
 
 
 def physical_uri(repo: Repo, entry: Entry) -> str:

@@ -201,7 +201,7 @@ async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
     page: list[str] = []
     async for blob in job.repo.store.list(COMMITS):
         commit_id = blob.key.removeprefix(COMMITS).removesuffix(".json")
-        if names.is_commit_id(commit_id):
+        if names.is_commit_id(commit_id) and blob.size:  # an empty one is what a killed server leaves: no commit
             page.append(commit_id)
         if len(page) == _PAGE:
             await _write_rows(job, page, dry_run)

@@ -183,7 +183,7 @@ async def _patch(
 ) -> Folded | None:
     """The tree with one more patch, which may take in others; None when the ranges had better be rewritten."""
     size = total_size(changes)
-    every = [(info.rows, info.size_bytes) for info in base.patches] + [(changes.num_rows, size)]
+    every = [(changes.num_rows, size), *((info.rows, info.size_bytes) for info in base.patches)]
     first = min([path_at(changes, 0), *(info.min_path for info in base.patches)])
     last = max([path_at(changes, -1), *(info.max_path for info in base.patches)])
     if too_much(base, first, last, sum(one for one, _ in every), sum(two for _, two in every), limits):
@@ -195,8 +195,14 @@ async def _patch(
     info = None
     writes: list[Write] = []
     if rows.num_rows:
-        info, put = await trees.encode(store, rows, total_size(rows) if taken else size)
+        info, put = await trees.encode(store, rows, _size(rows, every[: count + 1]))
         writes.append(put)
     tree, save = trees.named(store, base.ranges, kept if info is None else (info, *kept))
     await written(runtime, [save, *writes], later)
     return Folded(tree, changes.num_rows, len(writes))
+
+
+def _size(rows: pa.Table, parts: Sequence[tuple[int, int]]) -> int:
+    """The raw bytes of rows that were made of parts (rows, bytes): the sum of theirs, unless some were left out."""
+    whole = rows.num_rows == sum(count for count, _ in parts)
+    return sum(size for _, size in parts) if whole else total_size(rows)

@@ -27,6 +27,9 @@ Known = tuple[bytes, int]
 
 _NONE: Known = (b"", 0)
 
+_NEW = pa.array([b""] * _FEW, pa.binary())
+_NEW_BYTES = pa.array([0] * _FEW, pa.int64())
+
 
 async def changes_of(trees: Trees, store: ObjectStore, runtime: Runtime, tree: Tree, delta: pa.Table) -> pa.Table:
     """The rows of `delta` that change what the tree shows, with PATCH_SCHEMA."""
@@ -48,13 +51,18 @@ async def _one_by_one(trees: Trees, store: ObjectStore, tree: Tree, delta: pa.Ta
         _, entry = await trees.lookup(store, ranges, path)
         here = below = _NONE if entry is None else (entry.identity, entry.size)
         for info in tree.patches:
+            if not info.min_path <= path <= info.max_path:
+                continue
             known, entry = await trees.lookup(store, single(info), path)
             if known:
                 here = _NONE if entry is None else (entry.identity, entry.size)
                 break
         before.append(below)
         keep.append(here[0] != (b"" if gone else identity))
-    rows = with_before(delta, [one for one, _ in before], [size for _, size in before])
+    if any(one for one, _ in before):
+        rows = with_before(delta, [one for one, _ in before], [size for _, size in before])
+    else:  # all of them new: what most commits bring
+        rows = with_before(delta, _NEW.slice(0, len(before)), _NEW_BYTES.slice(0, len(before)))
     return rows if all(keep) else compact(rows.filter(pa.array(keep)))
 
 

@@ -23,6 +23,8 @@ NO_PATCH = PATCH_SCHEMA.empty_table()
 BEFORE = ("before", "before_bytes")
 """The columns that a patch has more than a delta."""
 
+_BEFORE, _BEFORE_BYTES = (PATCH_SCHEMA.field(name) for name in BEFORE)
+
 _FEW = 16
 """Rows that are put into a patch one by one."""
 
@@ -57,13 +59,16 @@ def stacked(tables: Sequence[pa.Table], *, whole: bool) -> pa.Table:
 def _over(newer: pa.Table, older: pa.Table) -> pa.Table:
     if newer.num_rows > _FEW:
         return overlay([newer, older])
+    if not (newer.num_rows and older.num_rows):
+        return newer if newer.num_rows else older
+    [above], [below] = newer.to_batches(), older.to_batches()  # as batches: a third of the time of tables
     pieces, start = [], 0
     for index in range(newer.num_rows):
         path = path_at(newer, index)
         at = lower_bound(older, path)
-        pieces += [older.slice(start, at - start), newer.slice(index, 1)]
+        pieces += [below.slice(start, at - start), above.slice(index, 1)]
         start = at + (at < older.num_rows and path_at(older, at) == path)
-    return compact(pa.concat_tables([*pieces, older.slice(start)]))
+    return pa.Table.from_batches([pa.concat_batches([*pieces, below.slice(start)])])
 
 
 def taken_in(patches: Sequence[RangeInfo], rows: int, limits: Limits) -> int:
@@ -116,5 +121,7 @@ def as_delta(rows: pa.Table) -> pa.Table:
 
 def with_before(delta: pa.Table, before: Any, before_bytes: Any) -> pa.Table:
     """Delta rows with PATCH_SCHEMA."""
-    columns = [*delta.columns, pa.array(before, pa.binary()), pa.array(before_bytes, pa.int64())]
-    return pa.table(columns, schema=PATCH_SCHEMA)
+    # a table made of all columns anew takes ten times as long
+    values = before if isinstance(before, pa.Array) else pa.array(before, pa.binary())
+    sizes = before_bytes if isinstance(before_bytes, pa.Array) else pa.array(before_bytes, pa.int64())
+    return delta.append_column(_BEFORE, values).append_column(_BEFORE_BYTES, sizes)

@@ -169,7 +169,7 @@ class Trees:
 
         async def put() -> None:
             data = await self._runtime.cpu(encode_metarange, rows, tree.id, small=rows.num_rows <= SMALL)
-            await store.put(f"{METARANGES}{tree.id}.parquet", data)
+            await store.put(f"{METARANGES}{tree.id}.parquet", data, by_content=True)
             self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
 
         return tree, Write(put)
@@ -234,7 +234,7 @@ class Trees:
         async def put() -> None:
             job = encode_patch if kind == "patch" else encode_range
             data = await self._runtime.cpu(job, rows, found_id, small=small)
-            await store.put(info.file, data)
+            await store.put(info.file, data, by_content=True)
             if block.nbytes * 8 < self._cache.limit:
                 self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
 

@@ -9,10 +9,11 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 
 from lakebed_server.s3.checksums import ALGORITHMS, PREFIX, Checksum, decoded, encoded, promised
 from lakebed_server.s3.chunked import ChunkDecoder, ChunkSigner
+from lakebed_server.s3.digests import Digests
 from lakebed_server.s3.vocabulary import S3Error
 from lakebed_server.streaming.body import RequestBody
 
@@ -75,11 +76,11 @@ class Payload:
         sha256 = None if self.sha256 is None else hashlib.sha256()
         md5 = None if self._md5 is None else hashlib.md5(usedforsecurity=False)
         checksum: Checksum | None = ALGORITHMS[self._algorithm]() if self._algorithm else None
-        updates: list[Callable[[bytes], object]] = [one.update for one in (sha256, md5, checksum) if one is not None]
+        digests = Digests([one.update for one in (sha256, md5, checksum) if one is not None])
         async for piece in body.pieces() if decoder is None else decoder.pieces():
-            for update in updates:
-                update(piece)
+            await digests.take(piece)
             yield piece
+        await digests.finish()
         if sha256 is not None and self.sha256 is not None:
             _require_sha256(self.sha256, sha256.hexdigest().encode())
         if md5 is not None and md5.digest() != self._md5:

@@ -6,8 +6,9 @@ Above `headers` and `conditions`; called by `dispatch`. Uncommitted changes are 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from lakebed_engine.operations.reading import Found
 from lakebed_engine.vocabulary.errors import InvalidRangeError
 from lakebed_engine.vocabulary.records import Entry
 
@@ -19,6 +20,9 @@ from lakebed_server.s3.replies import tag
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument
 from lakebed_server.streaming.ranges import Slice, parse_range
 from lakebed_server.vocabulary import Header
+
+SMALL: Final = 64 << 10
+"""Bytes that are read at once: a stream of one piece takes longer to set up than to read."""
 
 _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
 _RUN = re.compile(r"(\d+)x(\d+)", re.ASCII)
@@ -34,16 +38,21 @@ class Part(NamedTuple):
 
 async def get_object(call: S3Call) -> Reply:
     """GetObject."""
-    reply, entry, part = await _answer(call)
-    if entry is None or part is None or part.slice.length == 0:
+    found = None if is_root(call) else await _find(call)
+    entry = await stat(call) if found is None else found.entry
+    reply, part = _answer(call, entry)
+    if part is None or part.slice.length == 0 or found is None:
         return reply
-    source = call.engine.open_entry(call.repo, entry, part.slice.start, part.slice.length)
-    return StreamReply(reply.status, source, part.slice.length, reply.headers)
+    start, length = part.slice
+    if length <= SMALL:
+        return Reply(reply.status, await found.read(start, length), reply.headers)
+    source = call.engine.open_entry(call.repo, entry, start, length)
+    return StreamReply(reply.status, source, length, reply.headers)
 
 
 async def head_object(call: S3Call) -> Reply:
     """HeadObject."""
-    reply, _, part = await _answer(call)
+    reply, part = _answer(call, await stat(call))
     if part is not None:
         reply.length = part.slice.length
     return reply
@@ -65,12 +74,17 @@ async def get_object_attributes(call: S3Call) -> Reply:
 
 async def stat(call: S3Call) -> Entry:
     """The entry that a key names. Raises S3Error: NoSuchKey; NoSuchVersion for a version."""
-    refuse_versions(call)
     if is_root(call):
+        refuse_versions(call)
         return await root(call)
+    return (await _find(call)).entry
+
+
+async def _find(call: S3Call) -> Found:
+    refuse_versions(call)
     if not call.path:
         raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", call.key),))
-    return await call.engine.stat(call.repo, call.ref, call.path)
+    return await call.engine.find(call.repo, call.ref, call.path)
 
 
 def refuse_versions(call: S3Call) -> None:
@@ -79,18 +93,18 @@ def refuse_versions(call: S3Call) -> None:
         raise S3Error("NoSuchVersion", "Versions of objects are commits here: read <commit id>/<path> instead.")
 
 
-async def _answer(call: S3Call) -> tuple[Reply, Entry | None, Part | None]:
-    entry = await stat(call)
+def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
+    """The answer without its content, and what of that is asked for; None where nothing is."""
     validators = (_etag(entry), last_modified(entry.mtime))
     if conditions.check(call.headers, entry) == "unchanged":
-        return Reply(304, headers=validators), None, None
+        return Reply(304, headers=validators), None
     part = _part(call, entry)
     found = headers.told(entry)
     replaced = headers.overrides(call) if call.query else None
     if replaced:
         found = [(name, value) for name, value in found if name not in replaced] + list(replaced.items())
     reply = Reply(part.status, headers=(*validators, *found, (b"accept-ranges", b"bytes"), *part.headers))
-    return reply, entry, part
+    return reply, part
 
 
 def _part(call: S3Call, entry: Entry) -> Part:

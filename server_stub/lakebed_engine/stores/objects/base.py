@@ -66,10 +66,14 @@ class ObjectStore(Protocol):
         """The namespace's URI without a trailing slash, for example `local://sales`."""
         ...
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         """Write a whole small object durably, visible at once or not at all.
 
         Raises BlobExists with `if_absent` when the key is taken.
+
+        `by_content`: the key follows from the content, and nobody reads it before a put of it has answered. A store may
+        then write under it at once; what a killed process or a power cut leaves of it may lie there, until the same is
+        put again or it is swept as any object that nothing names.
         """
         ...
 

@@ -97,7 +97,7 @@ class CloudObjects:
         if self._owns_threads:
             self._threads.close()
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         """One request. A cancelled put is absent, or whole."""
         await self._uploader.put(key, self._place.name(key), bytes(data), if_absent)
 

@@ -158,9 +158,9 @@ class DiskCached:
         """The store's."""
         return own_assembler(self._store)
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         """As the store does; what is read later is cached then."""
-        await self._store.put(key, data, if_absent=if_absent)
+        await self._store.put(key, data, if_absent=if_absent, by_content=by_content)
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False

@@ -80,9 +80,12 @@ class LocalObjects:
         if self._owns_threads:
             self._threads.close()
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
-        """Write a small object durably. A cancelled put is not visible, or is whole."""
-        await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data))
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
+        """Write a small object durably. A cancelled put is not visible, or is whole; of one that is killed, and
+        `by_content`, a part may be.
+        """
+        named = by_content and not if_absent
+        await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data, by_content=named))
 
     async def put_stream(
         self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False

@@ -17,7 +17,7 @@ from lakebed_engine.stores.objects.local_threads import Threads, settled
 from lakebed_engine.stores.objects.local_write import Put, Writer
 
 _STEP = 64 << 20
-"""Bytes copied and synced at a time."""
+"""Bytes copied at a time."""
 
 
 async def concat(

@@ -15,7 +15,8 @@ encoded one. No acknowledged object becomes unreachable or doubled, because:
 3. A key stays where it is until it is deleted. So a reader who finds neither has crossed a moment without the key.
 
 **Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable;
-of a key that nobody knows before it is answered, all at once.
+of a key that nobody knows before it is answered, all at once. A key that follows from its content may be put by several
+at once: the first makes a file under it, the others replace that, and each has synced whatever the name may lead to.
 Tools that write by plain path take no lock; they get the promises of their own calls.
 """
 
@@ -83,6 +84,27 @@ class Publisher:
             if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG):
                 raise Clash from error
             raise
+
+    def create_shared(self, key: bytes) -> tuple[int, bytes]:
+        """Under the shared lock: make an empty file under a key that others may write too: its descriptor and its path.
+
+        Raises FileExistsError where the key is taken, and Clash when its place is, or may be, in the encoded tree.
+        """
+        if os.path.lexists(self._places.encoded.top) and os.path.lexists(self._places.encoded_path(key)):
+            raise Clash
+        try:
+            return self.create(key)
+        except FileNotFoundError:
+            return self.create(key, directories=True)
+
+    def withdraw(self, fd: int, path: bytes) -> None:
+        """Remove a file that `create_shared` made, unless another put of the same key has replaced it meanwhile."""
+        try:
+            with self.locked(exclusive=True):  # nobody renames: the name stays this file's, or another's
+                if os.path.samestat(os.fstat(fd), os.lstat(path)):
+                    self._calls.unlink(path)
+        except OSError:
+            pass  # it stays for the sweep
 
     def publish_shared(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
         """Under the shared lock: move the file to its key and answer where.

@@ -63,6 +63,7 @@ class Spool:
         self._writer = writer
         self._calls = writer.calls
         self._fd = -1
+        self._unsynced = 0
         self._hash = hashlib.md5(usedforsecurity=False)
 
     def start(self) -> None:
@@ -87,7 +88,7 @@ class Spool:
             self._hash.update(chunk)
 
     def copy(self, source: int, start: int, length: int) -> int:
-        """Append a part of an open file, and send it to the disk. How much that was: at least a byte.
+        """Append a part of an open file, and begin to send it to the disk. How much that was: at least a byte.
 
         The kernel copies, or shares the blocks; where it cannot, the bytes are read and written.
         """
@@ -102,7 +103,12 @@ class Spool:
                 done = len(data)
             if not done:
                 raise OSError(errno.EIO, "a part has become shorter")
-            self._calls.fdatasync(self._fd)
+            self._unsynced += done
+            if self._unsynced >= _SYNC_EVERY:
+                self._calls.fdatasync(self._fd)
+                self._unsynced = 0
+            else:
+                self._calls.writeback(self._fd)
         self.size += done
         return done
 

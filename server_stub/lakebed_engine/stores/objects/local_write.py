@@ -4,7 +4,9 @@ Above publishing, below `local.py`. A put waits in a queue; a thread takes what 
 gives them their names under one lock, and syncs each directory once for all of them. A put changes threads once.
 
 A put under a fresh key, which nobody knows before it is answered, is written under its name at once, and its file and
-its directories are synced by one call: no second commit of the file system's journal, and half the system calls.
+its directories are synced by one call: no second commit of the file system's journal, and half the system calls. So is
+one whose key follows from its content, when its name is free: nobody reads that before it is answered either. Where it
+is taken by another put of the same, whole or half, the file gets its name as any other: by a rename, once synced.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from lakebed_engine.stores.objects.base import PutResult
 from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error, write_all
@@ -26,6 +29,9 @@ from lakebed_engine.stores.objects.local_threads import Threads, settled
 from lakebed_engine.vocabulary.errors import BlobExists, StoreError
 
 _BATCH = 16
+_SMALL = 64 << 10
+"""Bytes of an object that are written where the caller stands, where that waits for no disk. As `local_read` reads."""
+
 _WORKERS = 2
 """Batches of one store at a time: while one waits for the disk the other fills. The second begins when it is full: two
 small ones would cost the disk twice what one does.
@@ -34,11 +40,12 @@ small ones would cost the disk twice what one does.
 
 class Put:
     """One put on its way: `data` still to be written, or a `temp` file already on disk; with `fresh`, which stays true
-    where it can be so, `temp` is the file under its own name.
+    where it can be so, `temp` is the file under its own name. `by_content` becomes `fresh` where its name is free.
     """
 
     __slots__ = (
         "after",
+        "by_content",
         "data",
         "done",
         "error",
@@ -64,6 +71,7 @@ class Put:
         temp: bytes = b"",
         hashed: bool = False,
         fresh: bool = False,
+        by_content: bool = False,
     ) -> None:
         self.key = key
         self.raw = raw
@@ -72,6 +80,7 @@ class Put:
         self.temp = temp
         self.hashed = hashed
         self.fresh = fresh
+        self.by_content = by_content
         self.md5 = ""
         self.target = b""
         self.fd = -1
@@ -141,8 +150,15 @@ class Writer:
         with self._lock:
             start = len(self._queue) > self._active * (_BATCH - 1) and self._active < _WORKERS
             self._active += start
-        if start:
+        if start and self._is_soon_done():
+            self._drain()
+        elif start:
             self._threads.write(self._drain)
+
+    def _is_soon_done(self) -> bool:
+        """Whether a thread would take longer to wake up than what waits to be written: nothing is synced, all small."""
+        waiting = tuple(self._queue)
+        return not self.calls.syncs and all(put.fresh and len(put.data) <= _SMALL for put in waiting)
 
     def delete(self, keys: Sequence[tuple[str, bytes]], before: float | None = None) -> list[str]:
         """Remove keys durably; blocks. Answers which. Raises a StoreError at the first that cannot be removed.
@@ -200,6 +216,7 @@ class Writer:
 
     def _work(self, batch: Sequence[Put]) -> None:
         try:
+            self._name_at_once([put for put in batch if put.by_content and put.open])
             self._each(batch, self._write)
             self._sync_files([put for put in batch if put.fd >= 0 and put.open])
             self._publish([put for put in batch if put.open and not put.fresh])
@@ -210,10 +227,27 @@ class Writer:
             raise
         finally:
             for put in batch:
-                if put.fd >= 0:
-                    self.calls.close(put.fd)
-                if put.temp and not put.target:
-                    self.publisher.discard(put.temp)
+                self._clean_up(put)
+
+    def _clean_up(self, put: Put) -> None:
+        """Of a put that failed or was given up: remove what is there of it."""
+        shared = put.by_content and put.fresh
+        if put.fd >= 0:
+            if shared:
+                self.publisher.withdraw(put.fd, put.temp)
+            self.calls.close(put.fd)
+        if put.temp and not put.target and not shared:  # a closed file that another may share is whole, and stays
+            self.publisher.discard(put.temp)
+
+    def _name_at_once(self, puts: Sequence[Put]) -> None:
+        """Make files under their own names. Whatever is in the way of one is told when its temp file meets it."""
+        if not puts:
+            return
+        with suppress(OSError), self.publisher.locked():
+            for put in puts:
+                with suppress(OSError, Clash):
+                    put.fd, put.temp = self.publisher.create_shared(put.raw)
+                    put.fresh = True
 
     def _each(self, puts: Sequence[Put], step: Callable[[Put], None]) -> None:
         for put in puts:
@@ -229,9 +263,10 @@ class Writer:
                 put.error = error
 
     def _write(self, put: Put) -> None:
-        if put.temp:
-            return
-        self._create(put)
+        if put.fd < 0:
+            if put.temp:
+                return
+            self._create(put)
         write_all(self.calls, put.fd, put.data)
         if put.hashed:
             put.md5 = hashlib.md5(put.data, usedforsecurity=False).hexdigest()

@@ -43,7 +43,7 @@ class MemoryObjects:
         """Forget everything."""
         self._blobs, self._version = {}, object()
 
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False) -> None:
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
         """Keep the bytes."""
         self._put(key, bytes(data), if_absent)
 
