@@ -476,8 +476,8 @@ async def _with_broken_markers(
 ) -> Commit:
     kept = store.put  # type: ignore[attr-defined]
 
-    async def put_but_markers(key: str, data: bytes, *, if_absent: bool = False) -> None:
-        await (broken() if key.endswith(".committed") else kept(key, data, if_absent=if_absent))
+    async def put_but_markers(key: str, data: bytes, **how: bool) -> None:
+        await (broken() if key.endswith(".committed") else kept(key, data, **how))
 
     store.put = put_but_markers  # type: ignore[attr-defined]
     return await advance(engine, ws)

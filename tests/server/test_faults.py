@@ -323,27 +323,37 @@ def test_the_directory_of_objects_is_gone(local: Lake) -> None:
         scene.goes_on()
 
 
-def test_a_directory_that_nobody_may_write_to(local: Lake) -> None:
+_TEMP, _COMMITS = ".lakebed-tmp", "_lakebed/commits"
+
+
+@pytest.mark.parametrize(
+    ("directories", "changes"), [([_TEMP], ["large upload"]), ([_TEMP, _COMMITS], ["commit", "merge"])]
+)
+def test_a_directory_that_nobody_may_write_to(local: Lake, directories: list[str], changes: list[str]) -> None:
     """A true permission, where it binds; for root the same refusal comes from a file in the directory's place.
 
-    Small uploads do not come by the directory for temp files; theirs is in tests/conformance/test_fresh.py.
+    Small uploads and the files of commits go by the directory for temp files only where their own name is not to be
+    had; what refuses those of an upload is in tests/conformance/test_fresh.py.
     """
     with local.scene() as scene:
         root = local.server.data_dir / "objects" / scene.namespace.removeprefix("local://")
-        temp = root / ".lakebed-tmp"
-        if os.geteuid() == 0:
-            temp.rename(root / "aside")
-            temp.write_text("in the way")
-        else:
-            temp.chmod(0o500)
-        try:
-            answers = scene.attempt("large upload", "commit", "merge")
-        finally:
+        shut = [root / one for one in directories]
+        for one in shut:
             if os.geteuid() == 0:
-                temp.unlink()
-                (root / "aside").rename(temp)
+                one.rename(one.with_name("aside"))
+                one.write_text("in the way")
             else:
-                temp.chmod(0o700)
+                one.chmod(0o500)
+        try:
+            answers = scene.attempt(*changes)
+        finally:
+            for one in shut:
+                if os.geteuid() == 0:
+                    one.unlink()
+                    one.with_name("aside").rename(one)
+                else:
+                    one.chmod(0o700)
+        assert len(answers) == len(changes)
         for answer in answers.values():
             refused(answer, "store_unavailable", "check the directory's owner, mode and disk", retry=True)
         scene.is_unhurt()
