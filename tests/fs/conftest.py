@@ -8,6 +8,7 @@ from typing import Any
 import fsspec
 import lakebed
 import pytest
+from lakebed._lane import Lane
 from lakebed.fsspec import LakebedFileSystem
 
 from tests.support.server import RunningServer
@@ -42,3 +43,17 @@ def fs() -> Iterator[Any]:
 def top(repo: lakebed.Repository) -> str:
     """The branch as fsspec spells it."""
     return f"{repo.id}/main"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operations that went by the lane."""
+    names: list[str] = []
+    exchange = Lane._exchange
+
+    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
+        names.append(call.operation)
+        return exchange(lane, call, *more)
+
+    monkeypatch.setattr(Lane, "_exchange", exchanged)
+    return names

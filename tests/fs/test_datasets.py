@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed import Repository
 from lakebed._fsspec import datasets
-from lakebed._lane import Lane
 from lakebed.errors import PreconditionFailedError
 
 OLD = pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"]})
@@ -25,20 +24,6 @@ def folder(fs: Any, top: str) -> str:
     for name in ("a", "b"):
         pq.write_table(OLD, f"{top}/t/{name}.parquet", filesystem=fs)
     return f"{top}/t"
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The operations that went by the lane."""
-    names: list[str] = []
-    exchange = Lane._exchange
-
-    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
-        names.append(call.operation)
-        return exchange(lane, call, *more)
-
-    monkeypatch.setattr(Lane, "_exchange", exchanged)
-    return names
 
 
 def replace(repo: Repository, name: str = "t/a.parquet") -> None:

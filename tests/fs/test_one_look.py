@@ -10,21 +10,6 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from lakebed import Repository
-from lakebed._lane import Lane
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The operations that went by the lane."""
-    names: list[str] = []
-    exchange = Lane._exchange
-
-    def exchanged(lane: Lane, call: Any, *more: Any) -> Any:
-        names.append(call.operation)
-        return exchange(lane, call, *more)
-
-    monkeypatch.setattr(Lane, "_exchange", exchanged)
-    return names
 
 
 def test_pyarrow_opens_a_file_with_one_request(way: str, fs: Any, top: str, asked: list[str]) -> None:
