@@ -15,6 +15,7 @@ from lakebed_engine.vocabulary.records import Branch, Workspace
 from tests.simulation import multiparts
 from tests.simulation.actors import PATHS, Actor
 from tests.simulation.audit import tokens_of
+from tests.simulation.contents import Contents
 from tests.simulation.history import Violation, identities
 from tests.simulation.joins import was_moved
 from tests.simulation.multiparts import LIFETIME
@@ -267,6 +268,15 @@ def _no_orphans(world: World) -> None:
     _all_there(world)
 
 
+def _line(contents: Contents, head: str) -> list[str]:
+    """A commit and its first parents, to the first of all."""
+    line, one = [], head
+    while one:
+        line.append(one)
+        one = next(iter(contents.commit(one).parents), "")
+    return line
+
+
 def _all_there(world: World) -> None:
     """Each acknowledged commit is in the history of its branch, along first parents, once; unless that was deleted."""
     contents, history = world.contents, world.history
@@ -279,13 +289,13 @@ def _all_there(world: World) -> None:
         then = next(history.during(op.branch, op.returned, op.returned))
         if then is None or then.record.uid != now.record.uid:
             continue
-        if op.branch not in lines:
-            one, line = now.record.commit_id, []
-            while one:
-                line.append(one)
-                one = next(iter(contents.commit(one).parents), "")
-            lines[op.branch] = line
-        if lines[op.branch].count(op.answer.id) != 1:
+        seen = [state.record for state in history.during(op.branch, op.invoked, op.returned) if state is not None]
+        heads = {now.record.commit_id}
+        if any(record.uid != now.record.uid for record in seen):  # it may have landed on the branch that was deleted
+            heads |= {record.commit_id for record in seen}
+        for head in heads - lines.keys():
+            lines[head] = _line(contents, head)
+        if max(lines[head].count(op.answer.id) for head in heads) != 1:
             raise Violation(f"{op} was acknowledged as {op.answer.id[:8]}, which is not in the history, or twice")
 
 
