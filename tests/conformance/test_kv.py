@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -760,18 +761,21 @@ async def test_losing_the_lock_while_a_failed_group_is_tried_one_by_one_answers_
     monkeypatch.setattr(sqlite_writer.Writer, "_met_another_process", waits.append)
     async with opened(path, "failing-disk") as kv:
         other = apsw.Connection(str(path))
+        one_at_a_time = threading.Lock()
 
         def roll_back_and_lose_the_lock(writer: sqlite_writer.Writer) -> None:
             roll_back(writer)
-            if not other.in_transaction:
-                other.execute("BEGIN IMMEDIATE")
+            with one_at_a_time:
+                if not other.in_transaction:
+                    other.execute("BEGIN IMMEDIATE")
 
         monkeypatch.setattr(sqlite_writer.Writer, "_roll_back", roll_back_and_lose_the_lock)
         disk.full = True
         other.execute("BEGIN IMMEDIATE")  # until all ten are in one group
         tasks = [asyncio.ensure_future(put(kv, b"%d" % number)) for number in range(10)]
         await asyncio.sleep(0)
-        other.execute("ROLLBACK")
+        with one_at_a_time:
+            other.execute("ROLLBACK")
         found = await outcomes(tasks)
         assert {type(outcome) for outcome in found} <= {StoreFullError, StoreUnavailableError}, found
         assert isinstance(found[-1], StoreUnavailableError)
@@ -780,6 +784,20 @@ async def test_losing_the_lock_while_a_failed_group_is_tried_one_by_one_answers_
         other.close()
         assert await keys(kv) == []
         await put(kv, b"k")
+
+
+async def test_nobody_waits_for_ever_when_the_writer_meets_what_it_does_not_know(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(path) as kv:
+        version = await put(kv, b"k")
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite_writer.Writer, "_group", lambda writer, jobs: 1 / 0)
+            found = await outcomes([put(kv, b"k", b"%d" % number) for number in range(5)])
+            assert all(isinstance(outcome, OutcomeUnknownError) for outcome in found), found
+            assert "division by zero" in str(found[0])
+        assert await kv.get("p", b"k") == (b"v", version)
+        await put(kv, b"k", b"2")
 
 
 # ---- SQLite: several processes

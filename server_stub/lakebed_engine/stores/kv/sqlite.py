@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import apsw
 
@@ -100,6 +100,19 @@ class _Reader:
             self._connection.close()
 
 
+class _Last(NamedTuple):
+    """The last read, good for whoever asks for the same row in the same round of the loop, and with no read between.
+
+    Callers who are woken together read the same branch record, one after the other. All that any of them can know came
+    before the round began, and so a read within the round is as new as theirs would be. Two rows are never told from
+    different times in the wrong order: any other read ends it, as a view that is checked at its end needs.
+    """
+
+    loop: asyncio.AbstractEventLoop
+    name: tuple[str, bytes]
+    found: Versioned | None
+
+
 class SqliteKV:
     """A KVStore in a SQLite file, made when it is not there, with its directory.
 
@@ -120,23 +133,38 @@ class SqliteKV:
             connection.close()
             raise
         self._writer = Writer(connection, self._path)
+        self._last: _Last | None = None
         self._scanner: _Reader | None = None
         self._scan_thread = ThreadPoolExecutor(1, thread_name_prefix="lakebed-kv-scan")
 
     async def get(self, partition: str, key: bytes) -> Versioned | None:
         """The value and its version, or None."""
-        return self._reader.get(partition, key)
+        loop = asyncio.get_running_loop()
+        name = partition, key
+        last = self._last
+        if last is None or last.loop is not loop:
+            loop.call_soon(self._forget)  # before the read: what stands before it in the line is older than the read
+        elif last.name == name:
+            return last.found
+        found = self._reader.get(partition, key)
+        self._last = _Last(loop, name, found)
+        return found
+
+    def _forget(self) -> None:
+        self._last = None
 
     async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
         """As `get`, for several keys, from one consistent view, in the order asked for."""
         if len(keys) > _INLINE_ROWS:
             return await self._in_thread(lambda reader: reader.get_many(partition, keys))
+        self._last = None
         return self._reader.get_many(partition, keys)
 
     async def scan(self, partition: str, start: bytes = b"", end: bytes | None = None, limit: int = 1000) -> list[Row]:
         """Rows with start <= key < end in byte order, at most `limit`, from one consistent view."""
         if limit > _INLINE_ROWS:
             return await self._in_thread(lambda reader: reader.scan(partition, start, end, limit))
+        self._last = None
         return self._reader.scan(partition, start, end, limit)
 
     async def apply(self, batch: Batch) -> int:
@@ -161,6 +189,7 @@ class SqliteKV:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
+        self._last = None
         self._scan_thread.shutdown()
         if self._scanner is not None:
             self._scanner.close()

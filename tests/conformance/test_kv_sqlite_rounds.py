@@ -1,0 +1,159 @@
+"""Reads of one row in one round of the loop share a look at the file: as new as ever, never in the wrong order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+from lakebed_engine.stores.kv.base import Batch, Put, Versioned
+from lakebed_engine.stores.kv.sqlite import SqliteKV, _Reader
+from lakebed_engine.vocabulary.errors import StoreUnavailableError
+
+
+class Other:
+    """Another process, as SQLite sees it, that writes at once, in the midst of a round."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection = apsw.Connection(str(path))
+        self.version = 1000
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self.version += 1
+        self.connection.execute("INSERT OR REPLACE INTO kv VALUES ('p', ?, ?, ?)", (key, value, self.version))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kv.sqlite"
+
+
+@pytest.fixture
+def kv(path: Path) -> Iterator[SqliteKV]:
+    store = SqliteKV(path)
+    yield store
+    asyncio.run(store.close())
+
+
+@pytest.fixture
+def other(kv: SqliteKV, path: Path) -> Iterator[Other]:
+    made = Other(path)
+    yield made
+    made.connection.close()
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The keys that were looked up in the file."""
+    seen: list[bytes] = []
+    get = _Reader.get
+
+    def counted(self: _Reader, partition: str, key: bytes) -> Versioned | None:
+        seen.append(key)
+        return get(self, partition, key)
+
+    monkeypatch.setattr(_Reader, "get", counted)
+    return seen
+
+
+async def value(kv: SqliteKV, key: bytes) -> bytes | None:
+    found = await kv.get("p", key)
+    return None if found is None else found.value
+
+
+async def test_callers_woken_together_share_one_look(kv: SqliteKV, looks: list[bytes]) -> None:
+    await kv.apply(Batch(puts=[Put("p", b"a", b"1")]))
+    found = await asyncio.gather(*(value(kv, b"a") for _ in range(64)))
+    assert found == [b"1"] * 64
+    assert looks == [b"a"]
+    absent = await asyncio.gather(*(value(kv, b"none") for _ in range(64)))
+    assert absent == [None] * 64
+    assert looks == [b"a", b"none"]
+
+
+async def test_the_next_round_sees_what_another_process_wrote(kv: SqliteKV, other: Other) -> None:
+    for step in range(20):
+        other.put(b"a", str(step).encode())
+        assert await value(kv, b"a") == str(step).encode()
+        await asyncio.sleep(0)
+
+
+async def test_a_caller_woken_from_outside_sees_what_was_written_before_it_was_woken(
+    kv: SqliteKV, other: Other
+) -> None:
+    """The word that a write has landed cannot come by the loop before the round has ended."""
+    loop = asyncio.get_running_loop()
+    for step in range(200):
+        landed = loop.create_future()
+
+        def write(number: int, told: asyncio.Future[bytes]) -> None:
+            written = str(number).encode()
+            other.put(b"a", written)
+            loop.call_soon_threadsafe(told.set_result, written)
+
+        job = loop.run_in_executor(None, write, step, landed)
+
+        async def look_on(done: asyncio.Future[bytes]) -> None:
+            while not done.done():
+                await value(kv, b"a")
+                await asyncio.sleep(0)
+
+        async def look_after(done: asyncio.Future[bytes]) -> None:
+            written = await done
+            assert await value(kv, b"a") == written
+
+        await asyncio.gather(look_on(landed), look_after(landed), look_on(landed), look_after(landed), job)
+
+
+async def test_two_rows_are_never_told_in_the_wrong_order(kv: SqliteKV, other: Other) -> None:
+    """What reads a record, its rows, and the record again, must see that it was changed in between."""
+    other.put(b"record", b"old")
+    other.put(b"row", b"old")
+    assert await value(kv, b"record") == b"old"
+    other.put(b"record", b"new")
+    other.put(b"row", b"new")
+    assert await value(kv, b"row") == b"new"
+    assert await value(kv, b"record") == b"new"
+
+
+@pytest.mark.parametrize("read", ["scan", "get_many"])
+async def test_any_other_read_ends_it(kv: SqliteKV, other: Other, read: str) -> None:
+    other.put(b"record", b"old")
+    assert await value(kv, b"record") == b"old"
+    other.put(b"record", b"new")
+    if read == "scan":
+        assert [row.value for row in await kv.scan("p")] == [b"new"]
+    else:
+        assert [row and row.value for row in await kv.get_many("p", [b"record"])] == [b"new"]
+    assert await value(kv, b"record") == b"new"
+
+
+async def test_the_writer_reads_what_it_wrote(kv: SqliteKV) -> None:
+    async def caller(number: int) -> None:
+        for step in range(50):
+            await value(kv, b"%d" % number)
+            await kv.apply(Batch(puts=[Put("p", b"%d" % number, b"%d" % step)]))
+            assert await value(kv, b"%d" % number) == b"%d" % step
+
+    await asyncio.gather(*map(caller, [1, 1 + 1, 3]))
+
+
+async def test_another_loop_looks_for_itself(kv: SqliteKV, other: Other) -> None:
+    """A loop in another thread may have heard by its own ways what this one has not."""
+    other.put(b"a", b"old")
+    assert await value(kv, b"a") == b"old"
+    other.put(b"a", b"new")
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, value(kv, b"a")).result() == b"new"
+    assert await value(kv, b"a") == b"new"
+
+
+async def test_a_closed_store_tells_nothing(kv: SqliteKV) -> None:
+    await kv.apply(Batch(puts=[Put("p", b"a", b"1")]))
+    assert await value(kv, b"a") == b"1"
+    kv._close()  # at once: no round of the loop in between
+    with pytest.raises(StoreUnavailableError):
+        await kv.get("p", b"a")
