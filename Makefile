@@ -164,6 +164,7 @@ bench: $(VENV)/.dev $(SPARK)/.ready ## measure; a table for people, JSON in benc
 
 simulate: $(VENV)/.dev ## run SEEDS seeded schedules of the engine's protocol, on all cores, with crashes and lost answers
 	$(BIN)/python -m tests.simulation.run --seeds $(SEEDS)
+	$(BIN)/python -m tests.simulation.apart --seeds $$(( ($(SEEDS) + 9) / 10 ))
 
 correctness: $(VENV)/.dev $(ST)/.ready ## run every proof, at SEEDS, SETS and KILLS, and write docs/correctness.md; a failure fails
 	$(BIN)/python tools/correctness.py --seeds $(SEEDS) --sets $(SETS) --kills $(KILLS) $(if $(ONLY),--only "$(ONLY)")

@@ -1,4 +1,4 @@
-"""The REST contract under load, at one server process: pages, deletions, an import, logs. Prints JSON.
+"""The REST contract under load, at one server process: pages, deletions, an import, an ingest, logs. Prints JSON.
 
 Run by benchmarks/run.py. The history is made by the engine in a process of its own, so that the server which tells it
 has seen none of it: the first answer is measured, with spans as the server's upkeep leaves them.
@@ -115,6 +115,21 @@ def imported(server: servers.Server, uri: str, count: int) -> float:
         took = time.perf_counter() - start
     assert found.get("ingested_objects") == count, found
     return took
+
+
+def ingested(server: servers.Server, uri: str, count: int) -> tuple[float, float]:
+    """Seconds until an ingest by the SDK is committed, and until a second one knows that nothing has changed."""
+    import lakebed
+
+    took: list[float] = []
+    with lakebed.connect(*server.credentials, timeout=120) as lake:
+        main = lake.repository("ingest").create("local://ingest").branch("main")
+        for added in (count, 0):
+            start = time.perf_counter()
+            report = main.ingest(uri)
+            took.append(time.perf_counter() - start)
+            assert (report.added, report.unchanged, report.commit is None) == (added, count - added, not added), report
+    return took[0], took[1]
 
 
 def main() -> None:

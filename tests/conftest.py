@@ -10,6 +10,7 @@ from uuid import uuid4
 import lakebed
 import pytest
 
+from tests.support.seeds import seed_of_the_engine
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
@@ -23,6 +24,12 @@ if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients h
     # an example, or its making, takes as long as a busy machine takes
     settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("unhurried")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What Hypothesis draws is the same until the engine changes; `--hypothesis-seed random` draws anew."""
+    if getattr(config.option, "hypothesis_seed", "none is to be had") is None:
+        config.option.hypothesis_seed = str(seed_of_the_engine())
 
 
 @pytest.fixture(scope="session")

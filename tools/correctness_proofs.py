@@ -106,6 +106,22 @@ PROOFS: Sequence[Job] = (
     ),
     _tests(
         Proof(
+            "apart",
+            "Pauses and sweeps",
+            "Schedules of their own under the same scheduler, for what those above meet too seldom: callers that pause "
+            "past the clean-up's grace beside a cleaner that never rests, and sweeps of orphans beside work. They have "
+            "mutants of their own, in `tests/simulation/mutants_apart`: each is caught, and the same seed passes "
+            "without it.",
+            (
+                "python -m tests.simulation.apart --seeds 10000",
+                "python -m tests.simulation.apart --only pauses --seed N --trace",
+            ),
+        ),
+        "tests/simulation/test_apart.py",
+        "tests/simulation/test_sweeps.py",
+    ),
+    _tests(
+        Proof(
             "kills",
             "Kills under load",
             "A real server under writers and committers gets SIGKILL at random moments, and starts again over the "

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import base64
 import os
-import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from lakebed import _loopback
@@ -32,10 +33,6 @@ _IDLE = 3.0
 _KEPT = 16
 _PLAIN = (400, 401, 403, 404, 409, 410, 416)
 
-
-_OF_OTHERS: list[Lane] = []
-"""Lanes of a parent process: closing them here would disturb it."""
-
 _PLAINLY = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -44,7 +41,10 @@ class LongWay(Exception):
 
 
 class Lane:
-    """Blocking connections to one server, of one process."""
+    """Blocking connections to one server, of one process.
+
+    It has no lock, which somebody could hold when the process forks: a deque takes and gives one at a time.
+    """
 
     def __init__(self, settings: Settings) -> None:
         pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
@@ -59,8 +59,9 @@ class Lane:
         )
         self._timeout = settings.timeout
         self.process = os.getpid()
-        self._lock = threading.Lock()
-        self._idle: list[tuple[float, Connection]] = []
+        self._idle: deque[tuple[float, Connection]] = deque()
+        # not __del__: of garbage in a cycle the sockets may be finalized first, and those complain of being open
+        weakref.finalize(self, _close_all, self._idle)
         self.is_open = not _loopback.takes_proxy(self._url)
         """Whether there is one: it knows no proxies, the transport does."""
 
@@ -86,14 +87,10 @@ class Lane:
 
     def close(self) -> None:
         """Close what is idle."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for _, connection in idle:
-            connection.close()
+        _close_all(self._idle)
 
-    def __del__(self) -> None:
-        if getattr(self, "process", 0) == os.getpid():
-            self.close()
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a lane is of one process and holds a secret: another process makes its own")
 
     def _exchange(
         self, call: Call[T], into: memoryview | None = None, body: Iterable[Block] = (), size: int | None = None
@@ -122,22 +119,18 @@ class Lane:
 
     def _take(self) -> Connection:
         oldest = time.monotonic() - _IDLE
-        while True:
-            with self._lock:
-                if not self._idle:
-                    break
-                since, connection = self._idle.pop()
+        while (kept := _last(self._idle)) is not None:
+            since, connection = kept
             if since >= oldest:
                 return connection
             connection.close()
         return Connection(self._address, self._timeout, _loopback.socket_options(self._url))
 
     def _give_back(self, connection: Connection) -> None:
-        with self._lock:
-            if len(self._idle) < _KEPT:
-                self._idle.append((time.monotonic(), connection))
-                return
-        connection.close()
+        if len(self._idle) < _KEPT:  # threads that look at once may keep one more each: each had it anyway
+            self._idle.append((time.monotonic(), connection))
+        else:
+            connection.close()
 
 
 class Lanes:
@@ -152,8 +145,6 @@ class Lanes:
         """The lane of this process."""
         with self._lock:
             if self._lane is None or self._lane.process != os.getpid():
-                if self._lane is not None:
-                    _OF_OTHERS.append(self._lane)
                 self._lane = Lane(self._settings)
             return self._lane
 
@@ -162,6 +153,19 @@ class Lanes:
         lane = self.get()
         lane.is_open = False
         lane.close()
+
+
+def _last(idle: deque[tuple[float, Connection]]) -> tuple[float, Connection] | None:
+    try:
+        return idle.pop()
+    except IndexError:
+        return None
+
+
+def _close_all(idle: deque[tuple[float, Connection]]) -> None:
+    """In a forked child this closes copies: the parent's connections stay open, and nothing is sent."""
+    while (kept := _last(idle)) is not None:
+        kept[1].close()
 
 
 def _query(params: Mapping[str, Any]) -> str:

@@ -94,7 +94,7 @@ def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
         )
     text = f"the connection to {address} broke during {call.operation} on {call.subject}: {said}"
     if call.repeat == "safe":
-        return Failed(unreachable(call, text), again=True)
+        return Failed(unreachable(call, f"{text}; try again"), again=True)
     return Failed(_unknown(call, text, None), again=False)
 
 

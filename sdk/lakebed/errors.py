@@ -264,6 +264,14 @@ class ServerError(LakebedError):
     default_kind = "internal"
 
 
+class CorruptDataError(ServerError):
+    """A stored file is damaged or missing, and no data is given rather than wrong data. The message names the file:
+    whoever keeps the bucket restores it; `lakebed fsck` says which branches and tags need it.
+    """
+
+    default_kind = "corrupt_data"
+
+
 class StoreFullError(ServerError, OSError):
     """The store has no room for what was to be written, or takes no writes. Nothing is half-written; what was there can
     be read. Make room, then do it again.
@@ -344,6 +352,7 @@ __all__ = [
     "Conflict",
     "ConflictError",
     "Conflicts",
+    "CorruptDataError",
     "CorruptTransferError",
     "DirtyBranchError",
     "InvalidRequestError",

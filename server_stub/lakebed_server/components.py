@@ -187,7 +187,9 @@ def _secret_key(settings: Settings) -> SecretKey:
     try:
         return load_or_make(path)
     except OSError as error:
-        raise StartError(f"cannot read or make {path}: {error.strerror}") from None
+        raise StartError(
+            f"cannot read or make {path}: {error.strerror}; make room, change its permissions, or set auth.secret_key"
+        ) from None
 
 
 def _open_kv(settings: Settings) -> KVStore:

@@ -198,8 +198,16 @@ def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
     if report.ok:
         lines.append("Nothing is missing or corrupt" + ("." if options.data else "; --data looks at the objects too."))
     else:
-        lines.append(f"{_many(report.problem_count, 'problem')}.")
+        lines.append(f"{_many(report.problem_count, 'problem')}; {_mending(report)}.")
     return "\n".join(lines)
+
+
+def _mending(report: FsckReport) -> str:
+    """What to do next, by what is wrong in the first problems that the report keeps."""
+    rows = {"branch record", "workspace record", "tag record", "commit row", "staged rows"}
+    found = {"key-value store" if one.what in rows else "bucket" for one in report.problems}
+    where = " and ".join(f"the {one}" for one in sorted(found))
+    return f"restore what is named from a backup of {where}: docs/operations.md says how, under `After a problem`"
 
 
 def _sweep_body(done: SweepPass) -> dict[str, Any]:
@@ -245,13 +253,32 @@ def _rebuild_text(report: RebuildReport) -> str:
     if report.snapshot:
         moment = datetime.fromtimestamp(report.snapshot_time, UTC)
         lines.append(f"Branches and tags are as of {moment:%Y-%m-%d %H:%M:%S} UTC, the last ref snapshot.")
-    if report.heads:
-        lines.append("No branch, tag or commit leads to these commits; `lakebed branch create --source` makes one:")
-        lines += [f"  {commit_id}" for commit_id in report.heads]
+    lines += _heads_text(report)
     lines.append("Uncommitted changes are gone, and access keys are not in the bucket.")
     if not report.ok:
         lines.append(f"{_many(report.problem_count, 'problem')}.")
     return "\n".join(lines)
+
+
+def _heads_text(report: RebuildReport) -> list[str]:
+    if not report.heads:
+        return []
+    lines = [
+        f"No branch, tag or commit leads to these commits ({report.head_count:,}, newest first); "
+        f"`lakebed branch create {report.repository}/NAME --source COMMIT` makes a branch of one:"
+    ]
+    for one in report.heads:
+        subject = _plain(one.message.partition("\n")[0][:60])
+        lines.append(f"  {one.id}  {_moment(one.creation_date)}  {subject}".rstrip())
+    older = report.head_count - len(report.heads)
+    return [*lines, f"  and {older:,} older ones"] if older else lines
+
+
+def _moment(seconds: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):  # who commits may choose the date
+        return f"at {seconds} s"
 
 
 def _problem_text(problem: Problem) -> str:

@@ -95,7 +95,7 @@ async def _serve(
             "may lose or damage any repository; for data to keep, start it again with LAKEBED_DURABILITY=disk"
         )
     app = application(settings, parts, request_log, s3_port=s3_port(listeners))
-    server = _Server(http_config(app, settings), lambda: on_ready(parts.first_admin))
+    server = Server(http_config(app, settings), lambda: on_ready(parts.first_admin))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -164,7 +164,7 @@ def _sweep_options(settings: Settings) -> SweepOptions | None:
     return SweepOptions(grace=cleanup.grace, age=cleanup.orphan_age, every=cleanup.sweep_interval)
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Says so when it is ready."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
@@ -172,6 +172,7 @@ class _Server(uvicorn.Server):
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's; then `on_ready` is called, if it listens."""
         await super().startup(sockets=sockets)
         if self.started:
             self._on_ready()

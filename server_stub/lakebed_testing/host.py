@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import TypeVar
 
-import uvicorn
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_server import components, serve
 from lakebed_server.app import App
@@ -110,7 +109,7 @@ class Host:
         self._runtime = AsyncioRuntime(self._cpu)
         await self._renew()
         config = serve.http_config(self._answer, self._settings, protocol=FaultyProtocol, lifespan="off")
-        self._server = _Server(config, lambda: self._ready.set_result(None))
+        self._server = serve.Server(config, lambda: self._ready.set_result(None))
         try:
             await self._server.serve(sockets=list(self._listeners))
         finally:
@@ -139,16 +138,3 @@ class Host:
         self.was_used = True
         CONNECTION.set(connection_of(scope, receive))
         await self._app(scope, receive, send)
-
-
-class _Server(uvicorn.Server):
-    """Says so when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self.started:
-            self._on_ready()

@@ -105,7 +105,12 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     assert f"missing object {key}: not in the bucket\n  for example as orders/" in result.text
     assert "  needed by dev, main, v1\n" in result.text
     assert "orphan data/2020010100/nobody: 5 bytes" in result.text
-    assert result.text.endswith("1 orphan of 5 bytes: files that nothing names.\n1 problem.\n")
+    assert (
+        "1 orphan of 5 bytes: files that nothing names.\n1 problem; restore what is named from a backup of the bucket: "
+        in (result.text)
+    )
+    assert result.text.endswith(" says how, under `After a problem`.\n")
+    assert "\n### After a problem\n" in (DOCS / "operations.md").read_text()
     assert result.err == ""
     found = command(*arguments, "--json", code=1).json
     orphan, problem = sorted(found["findings"], key=lambda one: one["finding"])

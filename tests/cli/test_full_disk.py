@@ -6,6 +6,7 @@ the same place (EFBIG for ENOSPC).
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import fsspec
 import lakebed
 import pandas as pd
 import pytest
+from lakebed._full import is_full
 from lakebed.fsspec import LakebedFileSystem
 
 from tests.cli.conftest import Run
@@ -84,6 +86,24 @@ def test_a_download_names_the_file(run: Run, repo: lakebed.Repository, tmp_path:
         assert f"File too large: {target}/y" in run("fs", "download", f"{repo.id}/main/x", f"{target}/y", code=1).err
         assert f"File too large: {target}/x" in run("download", f"{repo.id}/main/x", str(target), code=1).err
     assert list(target.iterdir()) == []
+
+
+def test_a_file_that_is_too_large_leaves_the_others_their_chance(
+    run: Run, repo: lakebed.Repository, tmp_path: Path
+) -> None:
+    """Unlike a disk with no room at all: there the first would be told, and no other would be asked for."""
+    repo.branch("main").put_many({"t/a": LARGE, "t/b": b"small"})
+    with little_room():
+        told = run("fs", "download", "-r", "-j", "1", f"{repo.id}/main/t/", str(tmp_path / "down"), code=1).err
+    assert "File too large" in told
+    assert "1 failed, 1 done" in told
+    assert (tmp_path / "down" / "b").read_bytes() == b"small"
+
+
+@pytest.mark.parametrize(("number", "full"), [("ENOSPC", True), ("EDQUOT", True), ("EROFS", True), ("EACCES", False)])
+def test_what_a_full_disk_says(number: str, full: bool) -> None:
+    assert is_full(OSError(getattr(errno, number), "told by the disk")) is full
+    assert not is_full(lakebed.StoreFullError("told by the server"))
 
 
 def test_an_upload_says_how_to_go_on(run: Run, repo: lakebed.Repository, tmp_path: Path) -> None:

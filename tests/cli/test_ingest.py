@@ -31,7 +31,7 @@ class Feed:
     """A directory that another tool writes to, and a repository that it is ingested into."""
 
     def __init__(self, server: RunningServer, command: Command, lake: lakebed.Lake) -> None:
-        self.name = f"f{uuid4().hex[:8]}"
+        self.name = f"f{uuid4().hex[:16]}"
         self.directory = server.data_dir / "objects" / "feed" / self.name
         self.directory.mkdir(parents=True)
         self.uri = f"local://feed/{self.name}/"
@@ -231,7 +231,7 @@ def test_s3_end_to_end(bucket_server: tuple[RunningServer, S3Server], tmp_path: 
     """SeaweedFS lists in no byte order: `a!` after `a/b`. Multipart objects have an ETag that is no MD5."""
     server, bucket = bucket_server
     command = Command({**server.environment, "HOME": str(tmp_path)})
-    boto, name = bucket.boto(), f"f{uuid4().hex[:8]}"
+    boto, name = bucket.boto(), f"f{uuid4().hex[:16]}"
     top = f"feeds/{name}/"
 
     def keys() -> set[str]:

@@ -83,7 +83,7 @@ def test_signed_transfers(s3_repo: lakefs.Repository) -> None:
 
 
 def test_an_import(s3_repo: lakefs.Repository, bucket: S3Server) -> None:
-    prefix = f"foreign/{uuid4().hex[:8]}/"
+    prefix = f"foreign/{uuid4().hex[:16]}/"
     for n in range(3):
         bucket.boto().put_object(Bucket=bucket.bucket, Key=f"{prefix}{n}.csv", Body=b"x" * n)
     main = s3_repo.branch("main")

@@ -456,7 +456,7 @@ def mortal() -> Iterator[Postgres]:
 
 
 async def test_a_server_that_was_restarted_between_calls_is_not_noticed(mortal: Postgres, schema: str) -> None:
-    async with opened(mortal.dsn, schema) as kv:
+    async with opened(mortal.dsn, schema, patience=PATIENCE) as kv:
         reads: list[Callable[[], Awaitable[object]]] = [
             lambda: kv.get("p", b"k"),
             lambda: kv.get_many("p", [b"k"]),
@@ -494,12 +494,14 @@ async def test_a_server_that_is_gone_is_waited_for_and_then_named(mortal: Postgr
 
 
 async def test_a_server_that_dies_during_calls(mortal: Postgres, schema: str) -> None:
-    async with opened(mortal.dsn, schema) as kv, other(mortal, schema) as elsewhere:
+    async with opened(mortal.dsn, schema, patience=PATIENCE) as kv, other(mortal, schema) as elsewhere:
         version = await put(kv, b"k")
         await elsewhere.execute("BEGIN; LOCK TABLE kv IN ACCESS EXCLUSIVE MODE")
         write = asyncio.ensure_future(put(kv, b"k", b"2"))
         reads = [asyncio.ensure_future(call) for call in (kv.scan("p"), kv.get("p", b"k"), kv.get_many("p", [b"k"]))]
-        await asyncio.sleep(0.2)
+        waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'kv'::regclass AND NOT granted"
+        while await elsewhere.fetchval(waiting) < 1 + len(reads):  # all four have arrived, however busy the machine is
+            await asyncio.sleep(0.005)
         mortal.kill()
         mortal.start()
         assert isinstance((await outcomes([write]))[0], OutcomeUnknownError)
@@ -508,7 +510,7 @@ async def test_a_server_that_dies_during_calls(mortal: Postgres, schema: str) ->
 
 
 async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mortal: Postgres, schema: str) -> None:
-    async with opened(mortal.dsn, schema) as kv:
+    async with opened(mortal.dsn, schema, patience=PATIENCE) as kv:
         acknowledged: set[bytes] = set()
         asked: set[bytes] = set()
         going = True

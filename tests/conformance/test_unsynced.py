@@ -96,25 +96,32 @@ class CountingThreads(Threads):
 
 
 @pytest.mark.parametrize(
-    ("calls", "size", "fresh", "woken"),
+    ("calls", "size", "key", "woken"),
     [
-        (UnsyncedCalls, 1000, True, False),
-        (UnsyncedCalls, 64 << 10, True, False),
-        (UnsyncedCalls, (64 << 10) + 1, True, True),  # it would hold the event loop up
-        (UnsyncedCalls, 1000, False, True),  # its name may have to be waited for
-        (SystemCalls, 1000, True, True),
+        (UnsyncedCalls, 1000, "fresh", False),
+        (UnsyncedCalls, 64 << 10, "fresh", False),
+        (UnsyncedCalls, (64 << 10) + 1, "fresh", True),  # it would hold the event loop up
+        (UnsyncedCalls, 1000, "any", True),  # the lock for its name may have to be waited for
+        (UnsyncedCalls, 1000, "by content", True),  # and for this one as well
+        (SystemCalls, 1000, "fresh", True),
     ],
 )
 def test_what_waits_for_nothing_wakes_no_thread(
-    tmp_path: Path, calls: type[SystemCalls], size: int, fresh: bool, woken: bool
+    tmp_path: Path, calls: type[SystemCalls], size: int, key: str, woken: bool
 ) -> None:
     threads = CountingThreads()
     store = LocalObjects(tmp_path, "local://t", calls=calls(), threads=threads)
     data = bytes(size)
 
+    async def put(name: str) -> None:
+        if key == "by content":
+            await store.put(name, data, by_content=True)
+        else:
+            await store.put_stream(name, cut(data, size), fresh=key == "fresh")
+
     async def main() -> None:
-        await asyncio.gather(*(store.put_stream(f"data/{n}", cut(data, size), fresh=fresh) for n in range(8)))
-        assert [len(await store.get(key)) for key in await keys(store)] == [size] * 8
+        await asyncio.gather(*(put(f"data/{n}") for n in range(8)))
+        assert [len(await store.get(name)) for name in await keys(store)] == [size] * 8
 
     asyncio.run(main())
     threads.close()

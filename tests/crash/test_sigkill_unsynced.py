@@ -1,6 +1,6 @@
 """SIGKILL of a server that waits for no disk (`durability: process`): all that it acknowledged is there.
 
-The load and the check are those of `test_sigkill.py`; here a few kills, and a look at every object by fsck. That it
+The load and the check are those of `load.py`; here a few kills, and a look at every object by fsck. That it
 really syncs nothing is seen on a disk where every sync fails.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import lakebed
 import pytest
 
-from tests.crash.test_sigkill import Load, check, kill_under_load
+from tests.crash.load import killed_and_checked
 from tests.support import faulty_disk
 from tests.support.faulty_disk import FaultyDisk
 from tests.support.server import clean_environment, running_server
@@ -36,26 +35,15 @@ def fsck(data: Path) -> tuple[int, dict[str, object]]:
 
 
 def test_killed_under_load(tmp_path: Path) -> None:
-    seed = random.randrange(1 << 32)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
-    load = Load()
     data = tmp_path / "data"
-    for round_number in range(KILLS):
-        with running_server(data, environment=UNSYNCED) as server:
-            if round_number == 0:
-                lake = lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key)
-                lake.repository("lake").create("local://lake")
-            else:
-                check(server, load)
-            kill_under_load(server, load, round_number, chance.uniform(0, 0.3))
+
+    def all_is_whole() -> None:
         code, report = fsck(data)
         assert code == 0, report
-    with running_server(data, environment=UNSYNCED) as server:
-        check(server, load)
-    assert load.operations >= 50 * KILLS
+
+    load = killed_and_checked(data, KILLS, UNSYNCED, all_is_whole)
+    load.assert_met(KILLS)
     assert load.commits
-    assert min(load.cut_off) >= 1, f"a kill met an idle server: {load.cut_off}"
 
 
 def test_a_server_whose_disk_cannot_sync_works(tmp_path: Path) -> None:

@@ -301,7 +301,7 @@ class Questions(Base):
             assert list(report.problems) == []
             told = report.repository, report.commits, report.branches, report.tags
             assert told == (repo.name, len(repo.commits), len(repo.branches), len(repo.tags))
-            assert set(report.heads) == repo.heads()
+            assert {one.id for one in report.heads} == repo.heads()
             repo.forget_staged()
         self.loose_layers = True
         self.everything()

@@ -146,7 +146,7 @@ def test_dump_and_restore(repo: lakebed.Repository, lake: lakebed.Lake) -> None:
     with pytest.raises(InvalidRequestError, match="has branches"):
         repo.restore_refs(dump)
     with pytest.raises(AlreadyExistsError):
-        lake.repository(f"r-{uuid4().hex[:8]}").create(repo.info().storage_namespace)
+        lake.repository(f"r-{uuid4().hex[:16]}").create(repo.info().storage_namespace)
 
 
 def test_symlinks(repo: lakebed.Repository) -> None:

@@ -55,7 +55,7 @@ def parts_are_copied(api: Api, server: RunningServer, namespace: Callable[[], st
 
 def _another(server: RunningServer, namespace: str) -> str:
     """The name of a repository with one object."""
-    with Api(server, f"r-{uuid4().hex[:8]}") as other:
+    with Api(server, f"r-{uuid4().hex[:16]}") as other:
         name = other.repo.rpartition("/")[2]
         other.http.post("/repositories", json={"name": name, "storage_namespace": namespace}).raise_for_status()
         other.put("main", "far.bin", b"far")

@@ -51,7 +51,7 @@ def test_parts_that_are_copied(lake: Lake) -> None:
     def namespace() -> str:
         return f"az://{CONTAINER}/p-{uuid4().hex[:12]}"
 
-    with Api(lake.server, f"r-{uuid4().hex[:8]}") as api:
+    with Api(lake.server, f"r-{uuid4().hex[:16]}") as api:
         body = {"name": api.repo.rpartition("/")[2], "storage_namespace": namespace()}
         api.http.post("/repositories", json=body).raise_for_status()
         parts_are_copied(api, lake.server, namespace)

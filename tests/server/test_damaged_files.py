@@ -153,9 +153,12 @@ def test_damage_is_told_and_nothing_wrong_is(history: History, how: str) -> None
 
 
 def told(history: History, answer: httpx.Response, key: str) -> None:
-    """A typed error for the client, and the file's name beside the request's id in the log."""
+    """A typed error that names the file and what to do, and the same beside the request's id in the log."""
     assert (answer.status_code, answer.json()["kind"]) == (500, "corrupt_data"), answer.text
-    assert "the server's log names it" in answer.json()["message"]
+    message = answer.json()["message"]
+    assert f"stored data is damaged: local://damaged/{key}: " in message
+    assert "restore that file from a backup" in message
+    assert "/tmp" not in message
     request = answer.headers["x-request-id"]
     lines = [line for line in history.server.log.splitlines() if request in line]
     assert any(key in line for line in lines), f"{key} is not in {lines}"

@@ -36,7 +36,7 @@ def feeding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]
 
 @pytest.fixture
 def api(feeding: RunningServer) -> Iterator[Api]:
-    name = f"r{uuid4().hex[:8]}"
+    name = f"r{uuid4().hex[:16]}"
     with lakebed.connect(feeding.endpoint, feeding.access_key_id, feeding.secret_access_key) as lake:
         lake.repository(name).create(f"local://{name}")
     with Api(feeding, name) as api:

@@ -26,7 +26,7 @@ def largest_file(server: RunningServer, size: int) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_no_room_for_a_layer_file_is_507(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with running_server(tmp_path_factory) as server, Api(server, f"r-{uuid4().hex[:8]}") as api:
+    with running_server(tmp_path_factory) as server, Api(server, f"r-{uuid4().hex[:16]}") as api:
         name = api.repo.rpartition("/")[2]
         api.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
         made = api.workspace()

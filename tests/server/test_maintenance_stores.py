@@ -89,7 +89,7 @@ def test_a_lost_database_is_rebuilt_from_the_bucket(
     postgres: Postgres, environment: dict[str, str], tmp_path: Path
 ) -> None:
     namespace = shared("seaweedfs").namespace()
-    name = f"rebuilt-{uuid4().hex[:8]}"
+    name = f"rebuilt-{uuid4().hex[:16]}"
     data_dir = tmp_path / "data"
     with running_server(data_dir, environment=environment) as server, client_of(server) as lake:
         fill(lake.repository(name).create(namespace))
@@ -130,7 +130,7 @@ def test_a_lost_database_is_rebuilt_from_the_bucket(
 def test_a_deleted_file_is_found(environment: dict[str, str], tmp_path: Path, folder: str) -> None:
     bucket = shared("seaweedfs")
     namespace = bucket.namespace()
-    name = f"deleted-{uuid4().hex[:8]}"
+    name = f"deleted-{uuid4().hex[:16]}"
     data_dir = tmp_path / "data"
     with running_server(data_dir, environment=environment) as server, client_of(server) as lake:
         fill(lake.repository(name).create(namespace))

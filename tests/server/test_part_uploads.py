@@ -179,7 +179,7 @@ def test_a_store_that_takes_no_tags_gets_none(api: Api, proxy: FaultyS3) -> None
 
 
 def test_blocks_on_azure(tmp_path_factory: pytest.TempPathFactory) -> None:
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     with running_server(tmp_path_factory, environment=shared_azurite().variables) as server, Api(server, name) as api:
         body = {"name": name, "storage_namespace": f"az://{CONTAINER}/{name}"}
         api.http.post("/repositories", json=body).raise_for_status()
@@ -213,7 +213,7 @@ def fresh(upload: Json) -> str:
 
 
 def test_stores_without_parts_say_so(server: RunningServer) -> None:
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     with Api(server, name) as api:
         body = {"name": name, "storage_namespace": f"local://{name}"}
         api.http.post("/repositories", json=body).raise_for_status()

@@ -33,7 +33,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory, bucket: S3Server) -> Ite
 
 @pytest.fixture
 def api(s3_server: RunningServer, bucket: S3Server) -> Iterator[Api]:
-    with Api(s3_server, f"r-{uuid4().hex[:8]}") as api:
+    with Api(s3_server, f"r-{uuid4().hex[:16]}") as api:
         body = {"name": api.repo.rpartition("/")[2], "storage_namespace": bucket.namespace()}
         api.http.post("/repositories", json=body).raise_for_status()
         yield api

@@ -36,7 +36,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory, bucket: S3Server) -> Ite
 
 def open_s3(server: RunningServer, bucket: S3Server) -> Api:
     """A new repository in the bucket."""
-    api = Api(server, f"r-{uuid4().hex[:8]}")
+    api = Api(server, f"r-{uuid4().hex[:16]}")
     body = {"name": api.repo.rpartition("/")[2], "storage_namespace": bucket.namespace()}
     api.http.post("/repositories", json=body).raise_for_status()
     return api
@@ -198,7 +198,7 @@ def test_what_cannot_be_signed(api: Api, s3_server: RunningServer) -> None:
     long = api("POST", target, {"paths": ["x" * 1000, "d/" * 400 + "\u00fc.csv"]})["results"]  # shorter in the key
     assert long[1]["physical_address"].endswith("/d/d/\u00fc.csv")
     api.fails("POST", target, {"paths": ["a"] * 1001}, 400, "invalid_request")
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     with Api(s3_server, name) as local:
         local.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
         on_disk = local.workspace()
@@ -207,7 +207,7 @@ def test_what_cannot_be_signed(api: Api, s3_server: RunningServer) -> None:
 
 def test_azure_signs_as_well(tmp_path_factory: pytest.TempPathFactory) -> None:
     with running_server(tmp_path_factory, environment=shared_azurite().variables) as server:
-        name = f"r-{uuid4().hex[:8]}"
+        name = f"r-{uuid4().hex[:16]}"
         with Api(server, name) as api:
             body = {"name": name, "storage_namespace": f"az://{CONTAINER}/{name}"}
             api.http.post("/repositories", json=body).raise_for_status()
@@ -239,7 +239,7 @@ def test_an_operator_can_withhold_signed_addresses_and_directories(
 
 
 def test_a_client_behind_a_proxy_is_told_no_directory(s3_server: RunningServer) -> None:
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     with Api(s3_server, name) as api:
         api.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
         made = api.workspace()

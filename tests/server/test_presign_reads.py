@@ -121,7 +121,7 @@ def test_what_lies_elsewhere_is_looked_at_first(api: Api, bucket: S3Server) -> N
 
 
 def test_stores_that_sign_nothing(server: RunningServer) -> None:
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     with Api(server, name) as api:
         api.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
         api.put("main", "a", b"1")
@@ -136,7 +136,7 @@ def test_azure_signs_what_a_url_spells_as_it_stands(tmp_path_factory: pytest.Tem
     """obstore signs the name as the URL spells it, which Azure refuses: such objects come through the server."""
     azure = shared_azurite()
     with running_server(tmp_path_factory, environment=azure.variables) as server:
-        name = f"r-{uuid4().hex[:8]}"
+        name = f"r-{uuid4().hex[:16]}"
         with Api(server, name) as api:
             body = {"name": name, "storage_namespace": f"az://{CONTAINER}/{name}"}
             api.http.post("/repositories", json=body).raise_for_status()

@@ -16,7 +16,7 @@ import lakebed
 import psutil
 import pytest
 
-from tests.support.s3 import _free_ports
+from tests.support.ports import reserved_ports
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import PATIENCE, wait_until
 
@@ -73,9 +73,14 @@ def test_a_dead_worker_is_replaced(tmp_path: Path) -> None:
 
 def test_the_port_of_the_gateway_is_every_workers(tmp_path: Path) -> None:
     """Both processes answer on it, all that comes there is S3, and a process that died is replaced there, too."""
-    (port,) = _free_ports(1)
-    listen = {"LAKEBED_GATEWAY_S3_LISTEN": f"127.0.0.1:{port}"}
-    with running_server(tmp_path / "data", flags=["--workers", "2"], environment=listen) as server:
+    with (
+        reserved_ports(1) as (port,),
+        running_server(
+            tmp_path / "data",
+            flags=["--workers", "2"],
+            environment={"LAKEBED_GATEWAY_S3_LISTEN": f"127.0.0.1:{port}"},
+        ) as server,
+    ):
         connect(server).repository.create("local://lake")
         before = workers_of(server)
         answered: set[int] = set()

@@ -32,7 +32,7 @@ def module_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningS
 
 def open_api(server: RunningServer) -> Api:
     """A new repository with objects `a` and `z`, committed."""
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     api = Api(server, name)
     api.http.post("/repositories", json={"name": name, "storage_namespace": f"local://{name}"}).raise_for_status()
     for path in ("a", "z"):
@@ -525,7 +525,7 @@ def test_an_idempotency_key_commits_once(api: Api) -> None:
 
 
 def test_a_read_only_repository_is_forced_or_left_alone(module_server: RunningServer) -> None:
-    name = f"r-{uuid4().hex[:8]}"
+    name = f"r-{uuid4().hex[:16]}"
     with Api(module_server, name) as api:
         body = {"name": name, "storage_namespace": f"local://{name}", "read_only": True}
         api.http.post("/repositories", json=body).raise_for_status()

@@ -1,7 +1,8 @@
 """Each mutant of the protocol (PROTOCOL.md 6) is caught; the same seeds pass without it.
 
 Here by two seeds that caught it before, which `python -m tests.simulation.run --remember` writes down, or, where those
-do not, from two fresh starting seeds. `python -m tests.simulation.run --mutants --sets 20` takes twenty fresh ones.
+do not, from two starting seeds that are others after each change of the engine. Twenty fresh ones:
+`python -m tests.simulation.run --mutants --sets 20`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from tests.simulation.mutants import (
     Hunt,
     Mutant,
     Report,
-    fresh_starts,
     hunt_with_hints,
     mutated,
     patches,
 )
 from tests.simulation.pool import part
+from tests.support.seeds import seed_of_the_engine
 
-STARTS = fresh_starts(hints.EACH)
+STARTS = [seed_of_the_engine() + number * BOUND for number in range(1, 1 + hints.EACH)]
 
 
 def name(patch: Path) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from lakebed_spark._java import use_java
 from pyspark.sql import SparkSession
 
 from tests.spark import jars
+from tests.support.ports import reserved_ports
 from tests.support.server import RunningServer, clean_environment
 
 KEY = "nightly"
@@ -71,26 +71,25 @@ def _die(spark: SparkSession, when: str, target: str) -> None:
 @contextmanager
 def _cluster(folder: str) -> Iterator[str]:
     """A cluster of two workers on hosts of two names: Spark begins a task a second time on another host only."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     use_java()
-    address = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    commands = [[f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]
-    for host in ("127.0.0.1", "127.0.0.2"):
-        size = ["-c", "1", "-m", "700M", "-d", f"{folder}/work-{host}", "--webui-port", "0"]
-        commands.append([f"{deploy}.worker.Worker", "--host", host, *size, address])
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_HOME": str(program.parent.parent)}
-    with ExitStack() as stack:
-        for command in commands:
+    with reserved_ports(1) as (port,), ExitStack() as stack:
+        for command in _daemons(folder, port):
             process = subprocess.Popen(
                 [str(program), *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
             stack.callback(process.wait)
             stack.callback(process.kill)
-        yield address
+        yield f"spark://127.0.0.1:{port}"
+
+
+def _daemons(folder: str, port: int) -> Iterator[list[str]]:
+    deploy = "org.apache.spark.deploy"
+    yield [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    for host in ("127.0.0.1", "127.0.0.2"):
+        size = ["-c", "1", "-m", "700M", "-d", f"{folder}/work-{host}", "--webui-port", "0"]
+        yield [f"{deploy}.worker.Worker", "--host", host, *size, f"spark://127.0.0.1:{port}"]
 
 
 def _speculate(repository: str, marks: str) -> None:

@@ -49,7 +49,7 @@ def feeds(server: RunningServer) -> Iterator[Feed]:
 
 def fed(server: RunningServer, lake: lakebed.Lake) -> Feed:
     """One of them."""
-    name = f"f{uuid4().hex[:8]}"
+    name = f"f{uuid4().hex[:16]}"
     directory = server.data_dir / "objects" / "feed" / name
     directory.mkdir(parents=True)
     repo = lake.repository(name).create(f"local://{name}")

@@ -47,7 +47,7 @@ def repo(bucket: S3Server, server: RunningServer) -> Iterator[lakebed.Repository
 
 @pytest.fixture
 def main(repo: lakebed.Repository) -> lakebed.Branch:
-    return repo.branch(f"b{uuid4().hex[:8]}").create("main")
+    return repo.branch(f"b{uuid4().hex[:16]}").create("main")
 
 
 def settings_of(bucket: S3Server, prefix: str) -> dict[str, str]:
@@ -175,7 +175,7 @@ def test_over_connect_a_bucket_is_refused_before_anything_is_written(bucket: S3S
 def test_settings_as_options_of_one_write(
     s3a: SparkSession, bucket: S3Server, repo: lakebed.Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    name = f"other-{uuid4().hex[:8]}"
+    name = f"other-{uuid4().hex[:16]}"
     bucket.make_bucket(name)
     main = repo._lake.repository(name).create(f"s3://{name}/lake").branch("main")
     options: dict[str, Any] = settings_of(bucket, "fs.s3a")

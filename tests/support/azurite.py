@@ -32,6 +32,7 @@ import httpx
 import pytest
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 
+from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
 VERSION = "3.35.0"
@@ -97,11 +98,11 @@ def shared_azurite() -> Azurite:
 @contextmanager
 def running_azurite() -> Iterator[Azurite]:
     """Over memory, on a free port, without telemetry."""
-    from tests.support.s3 import _free_ports
-
     program = _installed()
-    port = _free_ports(1)[0]
-    with tempfile.TemporaryDirectory(prefix="azurite-", ignore_cleanup_errors=True) as directory:
+    with (
+        tempfile.TemporaryDirectory(prefix="azurite-", ignore_cleanup_errors=True) as directory,
+        reserved_ports(1) as (port,),
+    ):
         log = Path(directory) / "log"
         flags = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
         # by itself it hangs up after five seconds: just when a client that stood still for so long goes on

@@ -12,13 +12,12 @@ import atexit
 import functools
 import json
 import logging
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from botocore.client import Config  # type: ignore[import-untyped]
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 
+from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE
 
 ACCESS_KEY_ID = "LBS3TESTKEY"
@@ -108,14 +108,17 @@ def running_seaweedfs(*, synced: bool = False) -> Iterator[S3Server]:
 
     `synced`: what is written into a volume is on disk before it is answered; by itself SeaweedFS syncs nothing.
     """
-    with tempfile.TemporaryDirectory(prefix="seaweedfs-", ignore_cleanup_errors=True) as directory:
+    with (
+        tempfile.TemporaryDirectory(prefix="seaweedfs-", ignore_cleanup_errors=True) as directory,
+        reserved_ports(8) as ports,
+    ):
         config = Path(directory) / "s3.json"
         keys = [{"accessKey": ACCESS_KEY_ID, "secretKey": SECRET_ACCESS_KEY}]
         rights = ["Admin", "Read", "Write", "List", "Tagging"]
         config.write_text(json.dumps({"identities": [{"name": "t", "credentials": keys, "actions": rights}]}))
         data = Path(directory) / "data"
         data.mkdir()
-        flags = _flags(Path(directory), config, data)
+        flags = _flags(Path(directory), config, data, ports)
         weed = Path(sys.executable).parent / "weed"
         command = [str(weed), "-logtostderr=true", "server", *(f"-{key}={value}" for key, value in flags.items())]
         log = Path(directory) / "log"
@@ -171,9 +174,8 @@ def _running(moto: Any) -> Iterator[S3Server]:
         moto.stop()
 
 
-def _flags(directory: Path, config: Path, data: Path) -> dict[str, object]:
+def _flags(directory: Path, config: Path, data: Path, ports: Sequence[int]) -> dict[str, object]:
     """Everything on ports of its own, nothing outside the directory, no telemetry."""
-    ports = _free_ports(8)
     names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc"]
     names += ["filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"]
     return {
@@ -235,14 +237,3 @@ def _write_once(client: Any, bucket: str) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()

@@ -5,7 +5,6 @@ Under `table_writing`. Nothing here writes.
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +17,10 @@ from lakebed._async.nearby import nearby
 from lakebed._async.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._compat.aio import blocking, gather, run_in_thread
 from lakebed._files import RangeRaw
+from lakebed._full import is_full
 from lakebed._tables.places import Place
 from lakebed.errors import (
     InvalidRequestError,
-    LakebedError,
     NotFoundError,
     ObjectExistsError,
     ReadOnlyRefError,
@@ -200,7 +199,7 @@ def located(where: Place, operation: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not isinstance(error, LakebedError):
+        if is_full(error):
             error.add_note(
                 f"{operation} {where}: files are made in {gettempdir()} before they travel, and there is no room: let "
                 "TMPDIR name another place. Nothing was written."

@@ -20,6 +20,7 @@ from lakebed._async.download import Download
 from lakebed._async.transport import Transport
 from lakebed._batch import MAX_PARTS, Batch, Part
 from lakebed._compat.aio import run_in_thread
+from lakebed._full import is_full
 from lakebed._gateway import objects
 from lakebed._retry import about
 from lakebed._source import CHUNK, Meter, source_of
@@ -27,13 +28,11 @@ from lakebed._wire import Call
 from lakebed.errors import (
     CorruptTransferError,
     InvalidRequestError,
-    LakebedError,
     ObjectExistsError,
     PreconditionFailedError,
 )
 from lakebed.model import ObjectInfo
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OCTETS = "application/octet-stream"
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
@@ -57,7 +56,7 @@ async def download(source: Download, target: str | os.PathLike[str] | IO[bytes],
     except BaseException as error:
         with suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError) and error.errno in _FULL and not isinstance(error, LakebedError):
+        if is_full(error):
             raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
         raise
     return info

@@ -8,7 +8,6 @@ name what lies there. Blocks; runs in threads. Knows the layout of a namespace i
 from __future__ import annotations
 
 import ctypes
-import errno
 import hashlib
 import os
 import re
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from lakebed._full import is_full
 from lakebed.errors import CorruptTransferError, StoreFullError
 
 FEW = 4
@@ -38,9 +38,6 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 900
 
 _ASIDE = "~"
 """The folder below a prefix for objects whose path cannot be a file's there, or is taken."""
-
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 
 
 @dataclass(slots=True)
@@ -219,7 +216,7 @@ class Directory:
 
 def check_room(error: OSError, folder: str, path: str | None = None) -> None:
     """Raises StoreFullError for a disk that says it is full, with the place and the object, which it leaves out."""
-    if error.errno in _FULL and not isinstance(error, StoreFullError):
+    if is_full(error):
         what = "objects" if path is None else repr(path)
         raise StoreFullError(
             f"cannot write {what} into {folder}, which is shared with the server: {error.strerror}; nothing was "

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 """Objects of one call that are worked on at the same time."""
 
-_OF_OTHERS: list[object] = []
+_OF_OTHERS: list[Lake] = []
 """Connections of a parent process: closing them here would disturb it."""
 
 if hasattr(os, "register_at_fork"):
@@ -118,7 +118,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         process = os.getpid()
         if self._pid == process:
             return
-        _OF_OTHERS.extend((self._lake, self._lane))
+        _OF_OTHERS.append(self._lake)
         self._pid = process
         if not self.asynchronous:
             self._loop = get_loop()

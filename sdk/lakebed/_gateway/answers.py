@@ -72,7 +72,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "too_many_attempts": errors.ThrottledError,
     "throttled": errors.ThrottledError,
     "internal": errors.ServerError,
-    "corrupt_data": errors.ServerError,
+    "corrupt_data": errors.CorruptDataError,
     "outcome_unknown": errors.OutcomeUnknownError,
     "not_implemented": errors.UnsupportedOperationError,
     "store_unavailable": errors.ServerUnavailableError,

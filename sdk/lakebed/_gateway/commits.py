@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from lakebed._gateway import answers, convert
+from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway._build import call, clean, reads, reads_page
 from lakebed._wire import Call, Subject
 from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page
@@ -27,15 +28,8 @@ def commit(
     """Commit. Never repeated after a lost answer: the task with the same key goes on, see `settle`."""
     from lakebed_api.api.commits import commit
     from lakebed_api.models import Commit as WireCommit
-    from lakebed_api.models import CommitCreation, CommitCreationMetadata
-    from lakebed_api.types import UNSET
 
-    body = CommitCreation(
-        message=message,
-        metadata=CommitCreationMetadata.from_dict(metadata),
-        date=UNSET if date is None else date,
-        allow_empty=allow_empty,
-    )
+    body = commit_body(message, metadata, date, allow_empty=allow_empty)
     return call(
         "commit",
         commit._get_kwargs(repository, branch, body=body, idempotency_key=key),
@@ -157,18 +151,9 @@ def merge(
 ) -> Call[MergeResult]:
     """Merge. Never repeated after a lost answer: the task with the same key goes on, see `settle`."""
     from lakebed_api.api.merges import merge_into_branch
-    from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
     from lakebed_api.models import MergeResult as WireResult
-    from lakebed_api.types import UNSET
 
-    body = Merge(
-        message=message or UNSET,
-        metadata=MergeMetadata.from_dict(metadata),
-        strategy=strategy or UNSET,
-        allow_empty=allow_empty,
-        squash_merge=squash,
-        resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
-    )
+    body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty)
     return call(
         "mergeIntoBranch",
         merge_into_branch._get_kwargs(

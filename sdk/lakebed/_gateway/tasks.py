@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lakebed._gateway import answers, convert
+from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway._build import call, reads
 from lakebed._wire import Call, Subject
 from lakebed.errors import ConflictError, LakebedError, ServerError
@@ -32,15 +33,8 @@ def commit(
 ) -> Call[TaskStatus]:
     """Begin a commit, or find the one that was begun with this key."""
     from lakebed_api.api.commits import commit_async
-    from lakebed_api.models import CommitCreation, CommitCreationMetadata
-    from lakebed_api.types import UNSET
 
-    body = CommitCreation(
-        message=message,
-        metadata=CommitCreationMetadata.from_dict(metadata),
-        date=UNSET if date is None else date,
-        allow_empty=allow_empty,
-    )
+    body = commit_body(message, metadata, date, allow_empty=allow_empty)
     kwargs = commit_async._get_kwargs(repository, branch, body=body, wait=wait, idempotency_key=key)
     return _call("commitAsync", kwargs, Subject(repository, branch), 202)
 
@@ -61,17 +55,8 @@ def merge(
 ) -> Call[TaskStatus]:
     """Begin a merge, or find the one that was begun with this key."""
     from lakebed_api.api.merges import merge_into_branch_async
-    from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
-    from lakebed_api.types import UNSET
 
-    body = Merge(
-        message=message or UNSET,
-        metadata=MergeMetadata.from_dict(metadata),
-        strategy=strategy or UNSET,
-        allow_empty=allow_empty,
-        squash_merge=squash,
-        resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
-    )
+    body = merge_body(message, metadata, strategy, resolve, squash=squash, allow_empty=allow_empty)
     kwargs = merge_into_branch_async._get_kwargs(
         repository, source, destination, body=body, wait=wait, idempotency_key=key
     )

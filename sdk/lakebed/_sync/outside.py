@@ -133,7 +133,8 @@ class Outside:
         try:
             if response.status_code in _BUSY:
                 error = ServerUnavailableError(
-                    f"the object store at {_host(url)} did not give {subject.subject} (HTTP {response.status_code})",
+                    f"the object store at {_host(url)} did not give {subject.subject} (HTTP {response.status_code}): "
+                    "it is busy, or fails for now; try again later",
                     status=response.status_code,
                     **_retry.about(subject),
                 )

@@ -19,6 +19,7 @@ from uuid import uuid4
 from lakebed import _checks
 from lakebed._batch import MAX_PARTS, Batch, Part
 from lakebed._compat.sync import run_in_thread
+from lakebed._full import is_full
 from lakebed._gateway import objects
 from lakebed._retry import about
 from lakebed._source import CHUNK, Meter, source_of
@@ -29,13 +30,11 @@ from lakebed._wire import Call
 from lakebed.errors import (
     CorruptTransferError,
     InvalidRequestError,
-    LakebedError,
     ObjectExistsError,
     PreconditionFailedError,
 )
 from lakebed.model import ObjectInfo
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OCTETS = "application/octet-stream"
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
@@ -59,7 +58,7 @@ def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progr
     except BaseException as error:
         with suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError) and error.errno in _FULL and not isinstance(error, LakebedError):
+        if is_full(error):
             raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
         raise
     return info

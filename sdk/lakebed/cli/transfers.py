@@ -21,6 +21,7 @@ from lakebed import (
     ObjectInfo,
     ObjectNotFoundError,
 )
+from lakebed._full import is_full
 from lakebed.cli import localfiles, output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.exits import explain
@@ -31,8 +32,6 @@ from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER
 
 if TYPE_CHECKING:
     from lakebed import Ref
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.EROFS)
 
 _jobs = click.option(
     "-j", "--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="Transfers at a time (with -r)."
@@ -194,4 +193,6 @@ def _announced(items: Iterable[Item], meter: Meter) -> Iterator[Item]:
 def _is_of_one_file(error: Exception) -> bool:
     if isinstance(error, LakebedError):
         return isinstance(error, ObjectExistsError | CorruptTransferError | FileNotFoundError | ValueError)
-    return isinstance(error, OSError) and error.errno not in _FULL
+    if not isinstance(error, OSError) or error.errno == errno.EMFILE:
+        return False
+    return error.errno == errno.EFBIG or not is_full(error)  # EFBIG: smaller ones may pass

@@ -9,7 +9,7 @@ nothing is lost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import attrs
@@ -93,10 +93,7 @@ def compact(
     Raises ConcurrentCommitError when one of the files was changed meanwhile, DirtyBranchError, ReadOnlyRefError,
     TableFormatError for a damaged file, InvalidRequestError for sizes that cannot be: then nothing was committed.
     """
-    target_bytes = TARGET if target_bytes is None else target_bytes
-    small = target_bytes // 2 if small_bytes is None else small_bytes
-    if target_bytes < 1 or not 0 < small <= target_bytes:
-        raise InvalidRequestError("target_bytes must be at least 1, and small_bytes between 1 and target_bytes")
+    sizes = _sizes(TARGET if target_bytes is None else target_bytes, small_bytes)
     memory_bytes = MEMORY if memory_bytes is None else memory_bytes
     if memory_bytes < 1:
         raise InvalidRequestError(f"memory_bytes must be at least 1, not {memory_bytes}")
@@ -106,15 +103,30 @@ def compact(
     snapshot = Snapshot.of(access, place.repository, place.ref)
     run, meter = runner(spark), Meter(f"compact {place}")
     rounds = _rounds(_pieces(snapshot, place.folder), memory_bytes // _FILE_BYTES)
-    found = (_groups(run, snapshot, place.folder, pieces, (target_bytes, small)) for pieces in rounds)
+    found = (_groups(run, snapshot, place.folder, pieces, sizes) for pieces in rounds)
     sums = _Sums()
-    if dry_run:
-        for groups in found:
-            sums.add(_planned(group) for group in groups)
-        meter.close()
-        return sums.report(place)
-    options = WorkspaceOptions(message or f"Compact {place}", "rebase", _LIFETIME, base=snapshot.commit_id)
-    joining = Joining(access, place, new_id(), options, snapshot.commit_id)
+    with closing(meter):
+        if dry_run:
+            for groups in found:
+                sums.add(_planned(group) for group in groups)
+            return sums.report(place)
+        options = WorkspaceOptions(message or f"Compact {place}", "rebase", _LIFETIME, base=snapshot.commit_id)
+        joining = Joining(access, place, new_id(), options, snapshot.commit_id)
+        return sums.report(place, _joined(run, joining, found, sums, progress or meter))
+
+
+def _sizes(target: int, small: int | None) -> tuple[int, int]:
+    """Bytes that a file should have, and below which it is small."""
+    small = target // 2 if small is None else small
+    if target < 1 or not 0 < small <= target:
+        raise InvalidRequestError("target_bytes must be at least 1, and small_bytes between 1 and target_bytes")
+    return target, small
+
+
+def _joined(
+    run: Runner, joining: Joining, found: Iterable[list[tuple[File, ...]]], sums: _Sums, seen: Seen
+) -> lakebed.Commit | None:
+    """Join the groups, round by round, and commit that; None when there was nothing to join."""
     workspace = _open(joining)
     tasks = 0
     try:
@@ -122,18 +134,16 @@ def compact(
             tasks += len(groups)
             for part in run.run(join_group, [attrs.evolve(joining, files=group) for group in groups]):
                 sums.add(part)
-            (progress or meter)(tasks, tasks)
+            seen(tasks, tasks)
         commit = workspace.commit(metadata={REWRITE_KEY: "compact"}) if sums.files else None
         if tasks and commit is None:
             _drop(workspace)
-        return sums.report(place, commit)
+        return commit
     except CommitStateUnknownError:
         raise  # it may be committed yet
     except BaseException:
         _drop(workspace)
         raise
-    finally:
-        meter.close()
 
 
 def _pieces(snapshot: Snapshot, folder: str) -> list[Piece]:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from lakebed_engine.operations.context import (
-    REPOSITORIES,
     Context,
     Repo,
+    active_records,
     decode_branch,
-    decode_repository,
     decode_workspace,
+    opened,
     staging,
 )
 from lakebed_engine.operations.swap import DROPS, OPERATIONS, Note, everything_of
@@ -44,13 +44,10 @@ class Cleaner:
     async def run(self) -> int:
         """One pass. How many notes it settled."""
         settled = await self._drops()
-        rows = await self._ctx.kv.scan(REPOSITORIES, b"", None, 100_000)
-        for row in rows:
-            record = decode_repository(row.value)
-            if record.state == "active":
-                repo = Repo(record, self._ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
-                await self._operations(repo)
-                await self._partials(repo)
+        async for record in active_records(self._ctx):
+            repo = opened(self._ctx, record)
+            await self._operations(repo)
+            await self._partials(repo)
         return settled
 
     async def _drops(self) -> int:

@@ -6,7 +6,7 @@ Above `tree` and `stores`; every other module of `operations` imports it, it imp
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -187,13 +187,29 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
         record = _repository.decode(found.value)
         if record.state != "active":
             raise _no_repository(name)
-        repo = Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+        repo = opened(ctx, record)
         ctx.repos.put(found.version, repo, 1)
     if write and repo.record.read_only and not force:
         raise ReadOnlyRepositoryError(f"repository {name!r} is read-only: nothing was changed; force=true overrides it")
     if branch and repo.record.protection:
         refuse_protected(repo, branch)
     return repo
+
+
+def opened(ctx: Context, record: Repository) -> Repo:
+    """A repository of which the record is known. Raises InvalidNamespaceError."""
+    return Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+
+
+async def active_records(ctx: Context) -> AsyncIterator[Repository]:
+    """The record of every repository that is neither half made nor half deleted, in order of name, page by page."""
+    start = b""
+    while rows := await ctx.kv.scan(REPOSITORIES, start, None, 1000):
+        for row in rows:
+            record = _repository.decode(row.value)
+            if record.state == "active":
+                yield record
+        start = rows[-1].key + b"\0"
 
 
 def refuse_protected(repo: Repo, branch: str) -> None:

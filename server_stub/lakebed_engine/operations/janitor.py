@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from lakebed_engine.operations.advancing import MARKERS, write_marker
 from lakebed_engine.operations.context import (
-    REPOSITORIES,
     Context,
     Repo,
     Seen,
-    decode_repository,
+    active_records,
     find_workspace,
+    opened,
     workspace_key,
 )
 from lakebed_engine.operations.idempotency import KEYS
@@ -26,15 +26,10 @@ from lakebed_engine.vocabulary.records import Workspace
 async def tidy(ctx: Context) -> int:
     """One pass over all repositories. How many workspaces it closed or forgot."""
     done = 0
-    start = b""
-    while rows := await ctx.kv.scan(REPOSITORIES, start, None, 1000):
-        for row in rows:
-            record = decode_repository(row.value)
-            if record.state == "active":
-                repo = Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
-                await _markers(ctx, repo)
-                done += await _workspaces(ctx, repo)
-        start = rows[-1].key + b"\0"
+    async for record in active_records(ctx):
+        repo = opened(ctx, record)
+        await _markers(ctx, repo)
+        done += await _workspaces(ctx, repo)
     return done
 
 

@@ -150,9 +150,7 @@ class Placing:
         try:
             return (await _parts(repo).sign(key, upload.upload, [number], seconds))[0].url
         except BlobNotFound:
-            raise InvalidAddressError(
-                f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
-            ) from None
+            raise _no_upload(upload) from None
 
     async def copy_part(
         self, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, source: PartSource
@@ -177,9 +175,7 @@ class Placing:
             async with open_entry(self._ctx, source.repo, source.entry, source.start, source.length) as chunks:
                 return await assembler.put_numbered(key, upload.upload, number, source.length, chunks)
         except BlobNotFound:
-            raise InvalidAddressError(
-                f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
-            ) from None
+            raise _no_upload(upload) from None
 
     async def _copied(
         self, assembler: Assembler, repo: Repo, key: str, upload: str, number: int, source: PartSource
@@ -319,6 +315,12 @@ def _check_metadata(metadata: Mapping[str, str]) -> None:
     for key, value in metadata.items():
         names.check_text("metadata key", key)
         names.check_text(f"metadata {key!r}", value)
+
+
+def _no_upload(upload: PartUpload) -> InvalidAddressError:
+    return InvalidAddressError(
+        f"there is no upload {upload.upload[:100]!r} to {upload.physical_address[:200]}: begin another one"
+    )
 
 
 def _parts(repo: Repo) -> PartUploads:

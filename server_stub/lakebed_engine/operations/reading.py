@@ -33,10 +33,11 @@ class Found(NamedTuple):
             raise _gone(self.repo, self.entry) from None
         if len(data) < length:
             where = physical_uri(self.repo, self.entry)
-            raise CorruptDataError(
+            why = (
                 f"the data of this object ends {length - len(data)} bytes early: {where} is not of the size that was "
                 "written; restore it from a backup"
             )
+            raise CorruptDataError(why, told=f"stored data is damaged: {why}")
         return data
 
 

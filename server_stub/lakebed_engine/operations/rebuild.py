@@ -49,7 +49,7 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
-from lakebed_engine.vocabulary.reports import FsckOptions, Progress, RebuildReport, Sink
+from lakebed_engine.vocabulary.reports import FsckOptions, LooseCommit, Progress, RebuildReport, Sink
 
 _PAGE = 256
 _SHOWN_HEADS = 100
@@ -88,26 +88,31 @@ async def rebuild(
         await _refuse_existing(ctx, record)
         await _commits(job, snapshot, dry_run)
         branches, tags = _refs(job, snapshot)
+        heads, head_count = await _heads(job)
         if not dry_run:
             await _write_marker(job, marker)
             await _activate(job, branches, tags, dict(snapshot.record.metadata) if snapshot else {})
-        return _report(job, snapshot, dry_run=dry_run, branches=len(branches), tags=len(tags))
+        return RebuildReport(
+            repository=record.name,
+            namespace=store.uri,
+            dry_run=dry_run,
+            commits=job.counts["commits"],
+            branches=len(branches),
+            tags=len(tags),
+            snapshot=snapshot.key if snapshot else "",
+            snapshot_time=snapshot.time if snapshot else 0.0,
+            problems=job.problems,
+            problem_count=job.problem_count,
+            heads=heads,
+            head_count=head_count,
+        )
 
 
-def _report(job: Job, snapshot: _Snapshot | None, *, dry_run: bool, branches: int, tags: int) -> RebuildReport:
-    return RebuildReport(
-        repository=job.repo.name,
-        namespace=job.repo.store.uri,
-        dry_run=dry_run,
-        commits=job.counts["commits"],
-        branches=branches,
-        tags=tags,
-        snapshot=snapshot.key if snapshot else "",
-        snapshot_time=snapshot.time if snapshot else 0.0,
-        problems=job.problems,
-        problem_count=job.problem_count,
-        heads=job.ledger.heads(_SHOWN_HEADS),
-    )
+async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
+    """What nothing leads to, with the words by which its author knows it: without a snapshot, that is all there is."""
+    ids, count = job.ledger.heads(_SHOWN_HEADS)
+    found = await job.each(ids, lambda commit_id: read_commit(job, commit_id))
+    return [LooseCommit(one.id, one.creation_date, one.message) for one in found if one is not None], count
 
 
 async def _marker(job: Job) -> dict[str, str]:
@@ -224,7 +229,7 @@ async def _write_rows(job: Job, page: Sequence[str], dry_run: bool) -> None:
         if commit is None:
             job.ledger.add_lost_commit(commit_id)
         else:
-            job.ledger.add_commit(commit_id, commit.metarange_id, commit.generation, commit.parents)
+            job.ledger.add_commit(commit)
             commits.append(commit)
     if commits and not dry_run:
         rows = [Put(job.repo.partition, commit_key(commit.id), encode(commit)) for commit in commits]

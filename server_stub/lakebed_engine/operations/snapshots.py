@@ -13,12 +13,12 @@ import msgspec
 from lakebed_format.refs import FOLDER, BranchRef, RefsRecord, TagRef, encode_refs, parse_key, refs_id
 
 from lakebed_engine.operations.context import (
-    REPOSITORIES,
     Context,
     Repo,
+    active_records,
     decode_branch,
-    decode_repository,
     open_repo,
+    opened,
 )
 from lakebed_engine.operations.refs import decode_tag
 from lakebed_engine.operations.repositories import METADATA
@@ -43,18 +43,11 @@ class Snapshots:
     async def run(self) -> SnapshotPass:
         """One pass over all repositories: one that fails does not stop the others."""
         written, failures = 0, []
-        start = b""
-        while rows := await self._ctx.kv.scan(REPOSITORIES, start, None, 1000):
-            for row in rows:
-                record = decode_repository(row.value)
-                if record.state != "active":
-                    continue
-                try:
-                    repo = Repo(record, self._ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
-                    written += await self.take(repo)
-                except EngineError as error:
-                    failures.append((record.name, error.message))
-            start = rows[-1].key + b"\0"
+        async for record in active_records(self._ctx):
+            try:
+                written += await self.take(opened(self._ctx, record))
+            except EngineError as error:
+                failures.append((record.name, error.message))
         return SnapshotPass(written, failures)
 
     async def changed(self, repo_name: str) -> None:

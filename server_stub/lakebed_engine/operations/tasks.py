@@ -21,13 +21,13 @@ import msgspec
 
 from lakebed_engine.operations.context import (
     ATTEMPTS,
-    REPOSITORIES,
     Context,
     Repo,
     absent,
-    decode_repository,
+    active_records,
     encode,
     open_repo,
+    opened,
 )
 from lakebed_engine.operations.names import check_text
 from lakebed_engine.operations.stamps import Stamp
@@ -239,18 +239,12 @@ class Tasks:
     async def resume(self) -> int:
         """Take over what nobody is at, in all repositories. How many."""
         taken = 0
-        start = b""
-        while rows := await self._ctx.kv.scan(REPOSITORIES, start, None, 1000):
-            for row in rows:
-                record = decode_repository(row.value)
-                if record.state != "active":
-                    continue
-                repo = Repo(record, self._ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
-                for beat in await self._ctx.kv.scan(repo.partition, RUNNING, RUNNING[:-1] + b"0", 1000):
-                    taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
-                while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
-                    pass  # keyed commits leave as many as there were commits
-            start = rows[-1].key + b"\0"
+        async for record in active_records(self._ctx):
+            repo = opened(self._ctx, record)
+            for beat in await self._ctx.kv.scan(repo.partition, RUNNING, RUNNING[:-1] + b"0", 1000):
+                taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
+            while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
+                pass  # keyed commits leave as many as there were commits
         return taken
 
     async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:

@@ -37,6 +37,7 @@ from lakebed_format.schemas import compact
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.damage import damaged_file, missing_file
 from lakebed_engine.tree.outline import (
     EMPTY_TREE,
     LAYERS,
@@ -53,7 +54,7 @@ from lakebed_engine.tree.outline import (
     tree_from,
 )
 from lakebed_engine.tree.patches import NO_PATCH, stacked
-from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, EngineError, MissingFileError
+from lakebed_engine.vocabulary.errors import BlobNotFound, EngineError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Entry
 
@@ -309,7 +310,7 @@ class Trees:
             decode = _DECODERS[info.kind]
             block = Block(await self._decode(store, info.file, decode, info.id))
             if block.count != info.rows:
-                raise CorruptDataError(f"{store.uri}/{info.file}: corrupt: {block.count} rows where {info.rows} belong")
+                raise damaged_file(f"{store.uri}/{info.file}", f"{block.count} rows where {info.rows} belong")
             self._cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         return block
@@ -334,9 +335,7 @@ class Trees:
                     return await coming
             return await store.get(name)
         except BlobNotFound:
-            raise MissingFileError(
-                f"{store.uri}/{name}: missing, though a commit or a branch needs it: run `lakebed fsck`"
-            ) from None
+            raise missing_file(f"{store.uri}/{name}") from None
 
     async def _decode(self, store: ObjectStore, name: str, decode: Any, file_id: str, *options: object) -> pa.Table:
         data = await self._fetch(store, name)
@@ -347,7 +346,7 @@ def _guarded(name: str, job: Any, *args: Any) -> Any:
     try:
         return job(*args)
     except FormatError as error:
-        raise CorruptDataError(f"{name}: corrupt: {error}") from error
+        raise damaged_file(name, error) from error
 
 
 def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:

@@ -90,10 +90,21 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
         return self.problem_count == 0
 
 
+class LooseCommit(msgspec.Struct, frozen=True):
+    """A commit that no branch, tag or commit leads to: made after the snapshot, or in a lost race.
+
+    `creation_date` in Unix seconds.
+    """
+
+    id: str
+    creation_date: int
+    message: str
+
+
 class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a rebuild did, or would do in a dry run. `snapshot` is the key it took refs from, empty for none.
 
-    `heads` are the first commits that no branch, tag or commit leads to: made after the snapshot, or in a lost race.
+    `heads` are the newest of `head_count` commits that nothing leads to, newest first.
     """
 
     repository: str
@@ -106,7 +117,8 @@ class RebuildReport(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_time: float
     problems: Sequence[Problem]
     problem_count: int
-    heads: Sequence[str] = ()
+    heads: Sequence[LooseCommit] = ()
+    head_count: int = 0
 
     @property
     def ok(self) -> bool:

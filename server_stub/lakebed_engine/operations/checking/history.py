@@ -180,7 +180,7 @@ def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
         job.ledger.add_lost_commit(commit_id)
         job.trees_known = job.rows_known = False
     else:
-        job.ledger.add_commit(commit_id, commit.metarange_id, commit.generation, commit.parents)
+        job.ledger.add_commit(commit)
 
 
 async def check_snapshots(job: Job) -> None:

@@ -6,14 +6,17 @@ The bottom of `checking`. SQLite's own temporary file: it is private, has no nam
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
+
+from lakebed_engine.vocabulary.records import Commit
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
 CREATE TABLE refs (name TEXT, commit_id TEXT);
 CREATE INDEX refs_by_commit ON refs (commit_id);
-CREATE TABLE commits (id TEXT PRIMARY KEY, metarange TEXT, generation INTEGER, known INTEGER) WITHOUT ROWID;
+CREATE TABLE commits (id TEXT PRIMARY KEY, metarange TEXT, generation INTEGER, known INTEGER, created INTEGER)
+  WITHOUT ROWID;
 CREATE INDEX commits_by_metarange ON commits (metarange);
 CREATE TABLE edges (parent TEXT, child TEXT, PRIMARY KEY (parent, child)) WITHOUT ROWID;
 CREATE INDEX edges_by_child ON edges (child);
@@ -92,14 +95,18 @@ class Ledger:
         """A branch or tag and its commit."""
         self._db.execute("INSERT INTO refs VALUES (?, ?)", (name, commit_id))
 
-    def add_commit(self, commit_id: str, metarange: str, generation: int, parents: Sequence[str]) -> None:
+    def add_commit(self, commit: Commit) -> None:
         """A commit of which a row or a file says this."""
-        self._db.execute("INSERT OR REPLACE INTO commits VALUES (?, ?, ?, 1)", (commit_id, metarange, generation))
-        self._db.executemany("INSERT OR IGNORE INTO edges VALUES (?, ?)", [(parent, commit_id) for parent in parents])
+        self._db.execute(
+            "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, 1, ?)",
+            (commit.id, commit.metarange_id, commit.generation, commit.creation_date),
+        )
+        edges = [(parent, commit.id) for parent in commit.parents]
+        self._db.executemany("INSERT OR IGNORE INTO edges VALUES (?, ?)", edges)
 
     def add_lost_commit(self, commit_id: str) -> None:
         """A commit of which nothing is there."""
-        self._db.execute("INSERT OR IGNORE INTO commits VALUES (?, '', 0, 0)", (commit_id,))
+        self._db.execute("INSERT OR IGNORE INTO commits VALUES (?, '', 0, 0, 0)", (commit_id,))
 
     def unknown_commits(self) -> list[str]:
         """Some commits that a ref or a commit names, of which nothing was said yet."""
@@ -122,12 +129,13 @@ class Ledger:
                WHERE c.known GROUP BY c.id HAVING c.generation != right_one AND coalesce(min(p.known), 1)"""
         )
 
-    def heads(self, limit: int) -> list[str]:
-        """Commits that no ref and no commit leads to."""
-        query = """SELECT id FROM commits WHERE known AND id NOT IN (SELECT parent FROM edges)
-                   AND id NOT IN (SELECT commit_id FROM refs) ORDER BY id LIMIT ?"""
-        rows = self._db.execute(query, (limit,))
-        return [commit_id for (commit_id,) in rows]
+    def heads(self, limit: int) -> tuple[list[str], int]:
+        """The newest commits that no ref and no commit leads to, newest first; and how many there are in all."""
+        which = """FROM commits WHERE known AND id NOT IN (SELECT parent FROM edges)
+                   AND id NOT IN (SELECT commit_id FROM refs)"""
+        rows = self._db.execute(f"SELECT id {which} ORDER BY created DESC, generation DESC, id LIMIT ?", (limit,))
+        (count,) = self._db.execute(f"SELECT count(*) {which}").fetchone()
+        return [commit_id for (commit_id,) in rows], count
 
     # trees
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from lakebed_engine.operations.context import REPOSITORIES, Context, Repo, decode_repository, open_repo
+from lakebed_engine.operations.context import Context, Repo, active_records, open_repo, opened
 from lakebed_engine.operations.multiparts.records import (
     DUE,
     PARTS,
@@ -74,14 +74,8 @@ async def tidy(ctx: Context) -> int:
     """
     done = 0
     errors: list[EngineError] = []
-    start = b""
-    while rows := await ctx.kv.scan(REPOSITORIES, start, None, _PAGE):
-        for row in rows:
-            record = decode_repository(row.value)
-            if record.state == "active":
-                repo = Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
-                done += await _tidy(ctx, repo, errors)
-        start = rows[-1].key + b"\0"
+    async for record in active_records(ctx):
+        done += await _tidy(ctx, opened(ctx, record), errors)
     if errors:
         raise errors[0]
     return done

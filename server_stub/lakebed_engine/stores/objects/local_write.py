@@ -156,7 +156,11 @@ class Writer:
             self._threads.write(self._drain)
 
     def _is_soon_done(self) -> bool:
-        """Whether a thread would take longer to wake up than what waits to be written: nothing is synced, all small."""
+        """Whether a thread would take longer to wake up than what waits to be written: nothing is synced, all small.
+
+        Only of fresh keys: any other, by content too, gets its name under the store's lock, which a collection of
+        garbage in another process may hold for long.
+        """
         waiting = tuple(self._queue)
         return not self.calls.syncs and all(put.fresh and len(put.data) <= _SMALL for put in waiting)
 

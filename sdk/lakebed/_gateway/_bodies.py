@@ -1,0 +1,45 @@
+"""Bodies that two calls send: the one that waits for its end, and the one that begins a task. Under both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lakebed_api.models import CommitCreation, Merge
+
+
+def commit_body(message: str, metadata: Mapping[str, str], date: int | None, *, allow_empty: bool) -> CommitCreation:
+    """What is said of a commit. Without a `date` it is the server's."""
+    from lakebed_api.models import CommitCreation, CommitCreationMetadata
+    from lakebed_api.types import UNSET
+
+    return CommitCreation(
+        message=message,
+        metadata=CommitCreationMetadata.from_dict(metadata),
+        date=UNSET if date is None else date,
+        allow_empty=allow_empty,
+    )
+
+
+def merge_body(
+    message: str,
+    metadata: Mapping[str, str],
+    strategy: str,
+    resolve: Sequence[tuple[str, str]],
+    *,
+    squash: bool,
+    allow_empty: bool,
+) -> Merge:
+    """What is said of a merge. What is empty is left to the server."""
+    from lakebed_api.models import Merge, MergeMetadata, MergeRule, MergeSide
+    from lakebed_api.types import UNSET
+
+    return Merge(
+        message=message or UNSET,
+        metadata=MergeMetadata.from_dict(metadata),
+        strategy=strategy or UNSET,
+        allow_empty=allow_empty,
+        squash_merge=squash,
+        resolve=[MergeRule(pattern=glob, side=MergeSide(side)) for glob, side in resolve] or UNSET,
+    )
