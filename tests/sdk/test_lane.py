@@ -21,6 +21,7 @@ from lakebed._lane import _KEPT, Lane, Lanes
 
 from tests.sdk.test_processes import in_a_fork
 from tests.support.server import clean_environment
+from tests.support.steady import steady
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -82,6 +83,7 @@ def test_no_socket_is_left_to_python(server: lakebed_testing.LakebedServer, end:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@steady()  # the lane keeps what is idle for 3 s
 def test_a_child_has_its_own_and_the_parents_goes_on(settings: _config.Settings) -> None:
     lanes = Lanes(settings)
     question = objects.stat("repo", "main", "here.txt")

@@ -24,6 +24,7 @@ from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door
 from tests.sdk.test_processes import in_a_fork
+from tests.support.steady import steady
 
 SMALL, MIDDLE, LARGE = 1_000, 30_000, 200_000
 """Rows of 16 bytes that do not compress: 16 KiB, half a MiB, 3 MiB."""
@@ -200,6 +201,7 @@ def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@steady()  # the lane keeps what is idle for 3 s
 def test_a_forked_child_has_a_lane_of_its_own(repo: lakebed.Repository, seen: Seen) -> None:
     put_table(repo, LARGE, 1)
     main = repo.branch("main")
