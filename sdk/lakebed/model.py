@@ -275,7 +275,8 @@ class RangeInfo:
 
     `count` is in rows; `size` in raw bytes of the rows, not of the file. Of `level` 0 are ranges, which share no path;
     a patch has a level from 1 on: its rows, deletions among them, replace those of lower levels. `local_path` is set
-    for who is on the machine that has the file.
+    for who is on the machine that has the file. The newest patch, while it is small, stands in the metarange's file:
+    its address is that file's, and its `carrier` the metarange's id. All others have none.
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -287,6 +288,7 @@ class RangeInfo:
         ("level", "int64"),
         ("physical_address", "string"),
         ("local_path", "string"),
+        ("carrier", "string"),
     )
 
     id: str
@@ -297,6 +299,7 @@ class RangeInfo:
     level: int
     physical_address: str
     local_path: str = ""
+    carrier: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,14 @@ def patch_id(rows: pa.Table) -> str:
     return _table_id(b"lakebed/patch/1", rows, _PATCH)
 
 
-def metarange_id(rows: pa.Table) -> str:
-    """The id of a metarange: 64 hex characters. As range ids stand in it, it hashes the whole tree."""
+def metarange_id(rows: pa.Table, *, carries: bool = False) -> str:
+    """The id of a metarange: 64 hex characters. As range ids stand in it, it hashes the whole tree.
+
+    One that `carries` its newest patch has another id than one of the same rows that does not: so two servers that make
+    the same tree in two ways never write over each other's file.
+    """
+    if carries:
+        return _table_id(b"lakebed/metarange/3", rows, _LEVELED)
     if "level" in rows.column_names:
         return _table_id(b"lakebed/metarange/2", rows, _LEVELED)
     return _table_id(b"lakebed/metarange/1", rows, _METARANGE)

@@ -1,4 +1,4 @@
-"""Ranges, metaranges and layers as Parquet bytes: pandas, DuckDB, Polars and Spark read a lake's history directly.
+"""Ranges, patches and layers as Parquet bytes: pandas, DuckDB, Polars and Spark read a lake's history directly.
 
 Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
 
@@ -23,8 +23,6 @@ from lakebed_format.schemas import (
     DELTA_SCHEMA,
     FORMAT_VERSIONS,
     ID_KEY,
-    LEVELED_SCHEMA,
-    METARANGE_SCHEMA,
     PATCH_SCHEMA,
     RANGE_SCHEMA,
     VERSION_KEY,
@@ -38,6 +36,9 @@ BLOOM_FROM: Final = 1000
 
 BLOOM_KEY: Final = b"lakebed.bloom"
 """Key of the Parquet file metadata that holds it, in base64."""
+
+DICTIONARIES: Final = ("content_type", "metadata.key_value.key")
+"""The columns of entries whose values repeat."""
 
 _SMALL: Final = 512
 """Rows up to which a file is not worth zstd: setting it up for each column takes more time than all the rest."""
@@ -54,18 +55,12 @@ class FormatError(ValueError):
 
 def encode_range(rows: pa.Table, file_id: str) -> bytes:
     """A range file from rows of RANGE_SCHEMA, sorted by path. `file_id` is their `range_id`."""
-    return _encode(rows, RANGE_SCHEMA, "range", file_id, dictionaries=["content_type", "metadata.key_value.key"])
-
-
-def encode_metarange(rows: pa.Table, file_id: str) -> bytes:
-    """A metarange file from rows of METARANGE_SCHEMA or LEVELED_SCHEMA. `file_id` is their `metarange_id`."""
-    schema = LEVELED_SCHEMA if "level" in rows.column_names else METARANGE_SCHEMA
-    return _encode(rows, schema, "metarange", file_id, dictionaries=[])
+    return encode_file(rows, RANGE_SCHEMA, "range", file_id, DICTIONARIES)
 
 
 def encode_patch(rows: pa.Table, file_id: str) -> bytes:
     """A patch file from rows of PATCH_SCHEMA, sorted by path. `file_id` is their `patch_id`."""
-    return _encode(rows, PATCH_SCHEMA, "patch", file_id, dictionaries=["content_type", "metadata.key_value.key"])
+    return encode_file(rows, PATCH_SCHEMA, "patch", file_id, DICTIONARIES)
 
 
 def encode_layer(rows: pa.Table, file_id: str) -> bytes:
@@ -73,7 +68,7 @@ def encode_layer(rows: pa.Table, file_id: str) -> bytes:
     extra = {}
     if rows.num_rows >= BLOOM_FROM:
         extra[BLOOM_KEY.decode()] = b64encode(make_bloom(rows.column("path").to_pylist())).decode()
-    return _encode(rows, DELTA_SCHEMA, "layer", file_id, ["content_type", "metadata.key_value.key"], extra)
+    return encode_file(rows, DELTA_SCHEMA, "layer", file_id, DICTIONARIES, extra)
 
 
 def bloom_of(file: pq.ParquetFile) -> bytes | None:
@@ -82,28 +77,28 @@ def bloom_of(file: pq.ParquetFile) -> bytes | None:
     return None if stored is None else b64decode(stored)
 
 
-def _encode(
+def encode_file(
     rows: pa.Table,
     schema: pa.Schema,
     kind: str,
     file_id: str,
-    dictionaries: list[str],
+    dictionaries: Sequence[str],
     extra: Mapping[str, str] | None = None,
+    version: int = 0,
 ) -> bytes:
+    """A sealed file of a kind; of its newest version unless another is named."""
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(
         sink,
         schema,
         compression="lz4" if rows.num_rows <= _SMALL else {name: _codec(name) for name in _leaves(schema)},
-        use_dictionary=dictionaries or False,
+        use_dictionary=list(dictionaries) or False,
         write_statistics=["path"],  # nothing reads the others
         store_schema=False,
         write_page_checksum=True,
     ) as writer:
         writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
-        # a metarange without patches is of version 1: readers that know no patches can use it
-        version = 1 if schema is METARANGE_SCHEMA else FORMAT_VERSIONS[kind]
-        tags = {VERSION_KEY.decode(): f"{kind}/{version}", ID_KEY.decode(): file_id}
+        tags = {VERSION_KEY.decode(): f"{kind}/{version or FORMAT_VERSIONS[kind]}", ID_KEY.decode(): file_id}
         writer.add_key_value_metadata({**tags, **(extra or {})})
     return _sealed(sink.getvalue())
 
@@ -171,18 +166,12 @@ def reopen(data: bytes, metadata: pq.FileMetaData) -> pq.ParquetFile:
 def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None) -> pa.Table:
     """All rows of a range file, with RANGE_SCHEMA or some columns of it. Raises FormatError."""
     schema = RANGE_SCHEMA if columns is None else pa.schema([RANGE_SCHEMA.field(name) for name in columns])
-    return _read(open_file(data, "range", file_id), schema)
-
-
-def decode_metarange(data: bytes, file_id: str) -> pa.Table:
-    """All rows of a metarange file; one with patches has LEVELED_SCHEMA, else METARANGE_SCHEMA. Raises FormatError."""
-    file = open_file(data, "metarange", file_id)
-    return _read(file, LEVELED_SCHEMA if "level" in file.schema_arrow.names else METARANGE_SCHEMA)
+    return read_file(open_file(data, "range", file_id), schema)
 
 
 def decode_patch(data: bytes, file_id: str) -> pa.Table:
     """All rows of a patch file, with PATCH_SCHEMA. Raises FormatError."""
-    return _read(open_file(data, "patch", file_id), PATCH_SCHEMA)
+    return read_file(open_file(data, "patch", file_id), PATCH_SCHEMA)
 
 
 def decode_rows(data: bytes, file_id: str) -> pa.Table:
@@ -205,7 +194,7 @@ def _kind(data: bytes) -> str:
 
 def decode_layer(data: bytes, file_id: str) -> pa.Table:
     """All rows of a layer file, with DELTA_SCHEMA. Raises FormatError."""
-    return _read(open_file(data, "layer", file_id), DELTA_SCHEMA)
+    return read_file(open_file(data, "layer", file_id), DELTA_SCHEMA)
 
 
 def read_row_group(file: pq.ParquetFile, index: int, schema: pa.Schema = RANGE_SCHEMA) -> pa.Table:
@@ -226,7 +215,8 @@ def row_group_bounds(file: pq.ParquetFile) -> list[tuple[str, int]]:
     return bounds
 
 
-def _read(file: pq.ParquetFile, schema: pa.Schema) -> pa.Table:
+def read_file(file: pq.ParquetFile, schema: pa.Schema) -> pa.Table:
+    """All rows of an open file. Raises FormatError."""
     try:
         return compact(file.read(columns=schema.names, use_threads=False).cast(schema))
     except (pa.ArrowException, OSError) as error:

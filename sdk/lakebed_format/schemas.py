@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-FORMAT_VERSIONS: Final = {"range": 1, "metarange": 2, "layer": 1, "patch": 1}
+FORMAT_VERSIONS: Final = {"range": 1, "metarange": 3, "layer": 1, "patch": 1}
 """The newest version of each kind of file, not of the package. A reader refuses a greater one."""
 
 VERSION_KEY: Final = b"lakebed.format"

@@ -13,6 +13,7 @@ from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, CommitRecord
 from lakebed_format.bloom import BITS_A_PATH, PROBES
 from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS
+from lakebed_format.metaranges import TREE_KEY
 from lakebed_format.schemas import FORMAT_VERSIONS, ID_KEY, LEVELED_SCHEMA, VERSION_KEY
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
 
@@ -77,10 +78,9 @@ def test_a_commit_has_these_keys() -> None:
 
 
 def test_the_numbers() -> None:
-    assert FORMAT_VERSIONS == {"range": 1, "patch": 1, "layer": 1, "metarange": 2}
-    assert (
-        "A metarange is of version 1, or of\nversion 2 when it names patches; everything else is of version 1." in PAGE
-    )
+    assert FORMAT_VERSIONS == {"range": 1, "patch": 1, "layer": 1, "metarange": 3}
+    assert "A metarange is of version 1, of\nversion 2 when it names patches, or of version 3 when it has" in PAGE
+    assert rows_of(PAGE.split("### A metarange that carries", 1)[1])[0][0] == TREE_KEY.decode()
     assert f"at most {ROW_GROUP_ROWS:,} rows" in PAGE
     assert f"({MAX_BYTES:,})" in PAGE
     assert f"({MIN_BYTES:,})" in PAGE

@@ -558,9 +558,9 @@ def test_a_metarange_whose_rows_are_wrong_though_its_checksum_fits() -> None:
     found = metarange_id(right)
     assert look_at_metarange(encode_metarange(right, found), found)[0] == []
     overlap = made(("1" * 64, "a", "d", 3, 9), ("2" * 64, "d", "e", 2, 9))
-    complaints, infos, readable = look_at_metarange(encode_metarange(overlap, found), found)
+    complaints, infos, _, readable = look_at_metarange(encode_metarange(overlap, found), found)
     assert ["hash" in complaints[0], "overlap" in complaints[1]] == [True, True]
     assert (len(infos), readable) == (2, True)
     empty = made(("1" * 64, "a", "c", 0, 0))
     assert "empty" in look_at_metarange(encode_metarange(empty, found), found)[0][1]
-    assert look_at_metarange(b"rubbish", found)[1:] == ([], False)
+    assert look_at_metarange(b"rubbish", found)[1:] == ([], None, False)

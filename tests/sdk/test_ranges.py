@@ -43,6 +43,10 @@ def test_patches_stand_behind_the_ranges_with_their_level(repo: lakebed.Reposito
     assert [one.level for one in ranges] == [0] * (len(ranges) - 1) + [1]
     patch = pq.read_table(ranges[-1].local_path, columns=["path", "deleted"]).to_pylist()
     assert patch == [{"path": "t/0000", "deleted": False}, {"path": "t/1999", "deleted": True}]
+    # so small a patch stands in the metarange's own file
+    assert [one.carrier for one in ranges] == [""] * (len(ranges) - 1) + [repo.commit("main").metarange_id]
+    assert repo.metadata_file("meta_range", ranges[-1].carrier) == Path(ranges[-1].local_path).read_bytes()
+    assert ranges[-1].physical_address.endswith(f"/_lakebed/metaranges/{ranges[-1].carrier}.parquet")
 
 
 def test_what_is_not_there(repo: lakebed.Repository) -> None:

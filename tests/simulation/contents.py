@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
+import pyarrow as pa
 from lakebed_engine.operations.context import decode_record, decode_workspace, record_key
 from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import decode_row
-from lakebed_engine.tree.outline import RangeInfo, infos_of
+from lakebed_engine.tree.outline import RangeInfo, Tree, tree_from
 from lakebed_engine.vocabulary.records import Branch, Commit, Workspace
-from lakebed_format import decode_metarange, decode_patch, decode_range
+from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.files import decode_layer
 
 from tests.simulation.history import State, Value, View, Violation
@@ -81,7 +82,8 @@ class Contents:
         self.need(f"_lakebed/commits/{commit_id}.json")
         metarange = self.need(f"_lakebed/metaranges/{tree_id}.parquet")
         if tree_id not in _trees:
-            infos = self._infos(metarange, tree_id)
+            tree = self._outline(metarange, tree_id)
+            infos = [*tree.ranges, *reversed(tree.patches)]
             view: dict[str, Value] = {}
             for info in infos:  # patches come last, a newer one behind an older one
                 _over(view, self._range(info))
@@ -91,17 +93,18 @@ class Contents:
             self.need(name)
         return found
 
-    def _infos(self, metarange: bytes, tree_id: str) -> list[RangeInfo]:
+    def _outline(self, metarange: bytes, tree_id: str) -> Tree:
         known = coded((self.blobs.uri, "tree", tree_id))
         if known is not None:
-            return [*known.ranges, *reversed(known.patches)]
-        return infos_of(decode_metarange(metarange, tree_id))
+            assert isinstance(known, Tree)
+            return known
+        rows, carried = decode_tree(metarange, tree_id)
+        return tree_from(tree_id, rows, carries=carried is not None)
 
     def _range(self, info: RangeInfo) -> Mapping[str, Value | None]:
         if info.file not in _ranges:
             known = coded((self.blobs.uri, "whole", info.id))
-            decode = decode_range if info.kind == "range" else decode_patch
-            rows = decode(self.need(info.file), info.id) if known is None else known.rows
+            rows = _decoded(info, self.need(info.file)) if known is None else known.rows
             columns = [rows.column(one).to_pylist() for one in ("path", "identity", "physical_address")]
             gone = rows.column("deleted").to_pylist() if info.kind == "patch" else [False] * rows.num_rows
             _ranges[info.file] = {
@@ -170,6 +173,12 @@ def _over(view: dict[str, Value], rows: Mapping[str, Value | None]) -> None:
             view.pop(path, None)
         else:
             view[path] = value
+
+
+def _decoded(info: RangeInfo, data: bytes) -> pa.Table:
+    if info.carrier:
+        return decode_tree(data, info.carrier).carried
+    return decode_range(data, info.id) if info.kind == "range" else decode_patch(data, info.id)
 
 
 def _decoded_layer(data: bytes, part_id: str) -> Mapping[str, Value | None]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
-from lakebed_format import decode_metarange, decode_patch, decode_range
+from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.files import decode_layer
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ _TABLE_JOBS = {
 }  # fmt: skip
 _ROW_JOBS = {"delta_table", "_table"}
 _ROW_DECODERS = {decode_range, decode_patch, decode_layer}
-_DECODERS = {decode_metarange, *_ROW_DECODERS}
+_DECODERS = {decode_tree, *_ROW_DECODERS}
 
 _results: dict[Hashable, Any] = {}
 _tables: dict[int, tuple[pa.Table, bytes]] = {}
@@ -122,11 +122,13 @@ def _key(arg: Any) -> Hashable:
 class SharedTrees(Trees):
     """Trees that make the rows of each metarange once per process; it is still stored every time."""
 
-    def outlined(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, pa.Table]:
-        key = (*ranges, *patches)
+    def outlined(
+        self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo], *, carries: bool = False
+    ) -> tuple[Tree, pa.Table]:
+        key = (carries, *ranges, *patches)
         found = _saved.get(key)
         if found is None:
-            found = _saved[key] = super().outlined(ranges, patches)
+            found = _saved[key] = super().outlined(ranges, patches, carries=carries)
         return found
 
 

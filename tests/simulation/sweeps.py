@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lakebed_engine.vocabulary.reports import SweepOptions
-from lakebed_format import decode_metarange
+from lakebed_format import decode_tree
 
 from tests.simulation.actors import PATHS, Actor
 from tests.simulation.contents import Contents
@@ -116,7 +116,8 @@ def _named(contents: Contents) -> Iterator[str]:
         key = f"_lakebed/metaranges/{tree}.parquet"
         yield key
         if tree not in _trees:
-            _trees[tree] = decode_metarange(contents.need(key), tree).column("range_id").to_pylist()
+            rows, carried = decode_tree(contents.need(key), tree)
+            _trees[tree] = rows.column("range_id").to_pylist()[: rows.num_rows - (carried is not None)]
         for one in _trees[tree]:
             yield f"_lakebed/ranges/{one}.parquet"
 

@@ -40,13 +40,17 @@ def ranges_of(repository: Repository, expression: str) -> list[RangeInfo]:
 
 
 def _decoded(content: bytes, metarange_id: str, namespace: str, directory: str) -> list[RangeInfo]:
-    from lakebed_format import decode_metarange  # brings pyarrow along, which only some users need
+    from lakebed_format import decode_tree  # brings pyarrow along, which only some users need
 
-    return [_shown(row, namespace, directory) for row in decode_metarange(content, metarange_id).to_pylist()]
+    rows, carried = decode_tree(content, metarange_id)
+    carriers = [""] * rows.num_rows
+    if carried is not None:
+        carriers[-1] = metarange_id
+    return [_shown(row, one, namespace, directory) for row, one in zip(rows.to_pylist(), carriers, strict=True)]
 
 
-def _shown(row: Mapping[str, Any], namespace: str, directory: str) -> RangeInfo:
-    key = f"_lakebed/ranges/{row['range_id']}.parquet"
+def _shown(row: Mapping[str, Any], carrier: str, namespace: str, directory: str) -> RangeInfo:
+    key = f"_lakebed/metaranges/{carrier}.parquet" if carrier else f"_lakebed/ranges/{row['range_id']}.parquet"
     return RangeInfo(
         id=row["range_id"],
         min_path=row["min_path"],
@@ -56,4 +60,5 @@ def _shown(row: Mapping[str, Any], namespace: str, directory: str) -> RangeInfo:
         level=row.get("level", 0),
         physical_address=f"{namespace}/{key}",
         local_path=f"{directory}/{key}" if directory else "",
+        carrier=carrier,
     )

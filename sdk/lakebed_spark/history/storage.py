@@ -13,9 +13,10 @@ from typing import Final, Literal
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from lakebed._signed import DIRECT, wanted_path
 from lakebed.errors import TableFormatError
-from lakebed_format import decode_metarange
+from lakebed_format import decode_tree
 from lakebed_format.files import FormatError, open_file
 
 from lakebed_spark._access import Access
@@ -49,16 +50,17 @@ class Store:
         if not metarange_id:
             return Tree()
         try:
-            return Tree.of(decode_metarange(self._bytes("meta_range", metarange_id), metarange_id))
+            rows, carried = decode_tree(self._bytes("meta_range", metarange_id), metarange_id)
         except FormatError as error:
             raise self._damaged(metarange_id, error) from error
+        return Tree.of(rows, "" if carried is None else metarange_id)
 
     def rows(self, part: Part, columns: Sequence[str], span: Span) -> pa.Table:
         """Rows of a file that lie in a span, with these columns. Raises TableFormatError for a damaged file."""
         inside = span.holds(part.first, part.last)
         wanted = list(columns) if inside or "path" in columns else ["path", *columns]
         try:
-            file = open_file(self._bytes("range", part.id), "patch" if part.level else "range", part.id)
+            file = self._open(part)
             groups = range(file.num_row_groups)
             if not inside:
                 bounds = [file.metadata.row_group(index).column(0).statistics for index in groups]
@@ -66,7 +68,12 @@ class Store:
                 return _in_span(file.read_row_groups(meeting, columns=wanted, use_threads=False), span)
             return file.read_row_groups(list(groups), columns=wanted, use_threads=False)
         except (FormatError, pa.ArrowException) as error:
-            raise self._damaged(part.id, error) from error
+            raise self._damaged(part.carrier or part.id, error) from error
+
+    def _open(self, part: Part) -> pq.ParquetFile:
+        if part.carrier:  # its rows are the patch
+            return open_file(self._bytes("meta_range", part.carrier), "metarange", part.carrier)
+        return open_file(self._bytes("range", part.id), "patch" if part.level else "range", part.id)
 
     def over(self, piece: Piece, columns: Sequence[str]) -> pa.Table | None:
         """What patches say in the span of a piece: the highest row of each path, tombstones too (`deleted`)."""

@@ -17,13 +17,16 @@ from lakebed_spark.history.spans import Span
 
 @attrs.frozen
 class Part:
-    """One file of a tree: a range (level 0), or a patch over all files of lower levels."""
+    """One file of a tree: a range (level 0), or a patch over all files of lower levels. `carrier` is the metarange that
+    has the newest patch in its own file, if it has.
+    """
 
     id: str
     first: str
     last: str
     rows: int
     level: int = 0
+    carrier: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen
@@ -34,12 +37,14 @@ class Tree:
     patches: tuple[Part, ...] = ()
 
     @classmethod
-    def of(cls, metarange: pa.Table) -> Tree:
-        """As a metarange lists them."""
+    def of(cls, metarange: pa.Table, carrier: str = "") -> Tree:
+        """As a metarange lists them; `carrier` is its id when it has the last of them in its own file."""
         parts = [
             Part(row["range_id"], row["min_path"], row["max_path"], row["count"], row.get("level", 0))
             for row in metarange.to_pylist()
         ]
+        if carrier:
+            parts[-1] = attrs.evolve(parts[-1], carrier=carrier)
         return cls(
             tuple(part for part in parts if part.level == 0),
             tuple(sorted((part for part in parts if part.level), key=lambda part: part.level)),

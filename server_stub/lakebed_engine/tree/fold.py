@@ -15,7 +15,7 @@ from lakebed_format.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.lookup import changes_of
-from lakebed_engine.tree.outline import Limits, Tree
+from lakebed_engine.tree.outline import CARRIERS, Limits, RangeInfo, Tree
 from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much
 from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
 from lakebed_engine.tree.rows import path_at
@@ -192,14 +192,38 @@ async def _patch(
     taken = [await trees.rows(store, info) for info in base.patches[:count]]
     kept = base.patches[count:]
     rows = stacked([changes, *taken], whole=not kept)
-    info = None
-    writes: list[Write] = []
-    if rows.num_rows:
-        info, put = await trees.encode(store, rows, _size(rows, every[: count + 1]))
+    kept, writes = await _own_files(trees, store, kept)
+    count = len(writes) + bool(rows.num_rows)
+    if not rows.num_rows:
+        tree, save = trees.named(store, base.ranges, kept)
+    elif rows.num_rows <= limits.small and len(base.files) < CARRIERS:
+        size = _size(rows, every[: len(taken) + 1])
+        tree, save = await trees.carrying(store, base.ranges, kept, rows, size)
+    else:
+        info, put = await trees.encode(store, rows, _size(rows, every[: len(taken) + 1]))
         writes.append(put)
-    tree, save = trees.named(store, base.ranges, kept if info is None else (info, *kept))
+        tree, save = trees.named(store, base.ranges, (info, *kept))
     await written(runtime, [save, *writes], later)
-    return Folded(tree, changes.num_rows, len(writes))
+    return Folded(tree, changes.num_rows, count)
+
+
+async def _own_files(
+    trees: Trees, store: ObjectStore, patches: Sequence[RangeInfo]
+) -> tuple[tuple[RangeInfo, ...], list[Write]]:
+    """Patches that a new tree keeps under its own: one that the old tree's metarange carries gets a file.
+
+    It is small, and small ones are taken in, so this is only met where another server has other limits.
+    """
+    kept: list[RangeInfo] = []
+    writes: list[Write] = []
+    for info in patches:
+        if not info.carrier:
+            kept.append(info)
+            continue
+        own, put = await trees.encode(store, await trees.rows(store, info), info.size_bytes)
+        kept.append(own)
+        writes.append(put)
+    return tuple(kept), writes
 
 
 def _size(rows: pa.Table, parts: Sequence[tuple[int, int]]) -> int:

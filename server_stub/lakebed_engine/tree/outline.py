@@ -35,7 +35,7 @@ class Limits:
     min_bytes: int = MIN_BYTES
     max_bytes: int = MAX_BYTES
     patch_rows: int = 32_768
-    small: int = 256
+    small: int = 64
     patches: int = 6
     share: int = 8
     portion: int = 16
@@ -47,6 +47,9 @@ LIMITS = Limits()
 SMALL = 512
 """Rows up to which work on a table is done at once, not handed to another thread."""
 
+CARRIERS = 128
+"""Files of a tree up to which its metarange carries a small patch: it lists them as JSON, which takes more room."""
+
 
 class RangeInfo(NamedTuple):
     """One row of a metarange, or one part of a layer: how many `rows`, and their raw bytes."""
@@ -57,10 +60,14 @@ class RangeInfo(NamedTuple):
     rows: int
     size_bytes: int
     kind: Kind = "range"
+    carrier: str = ""
+    """Of a patch that the metarange of a tree carries in its own file: the id of that tree."""
 
     @property
     def file(self) -> str:
         """Its key in the object store."""
+        if self.carrier:
+            return metarange_file(self.carrier)
         return f"{LAYERS if self.kind == 'layer' else RANGES}{self.id}.parquet"
 
 
@@ -89,6 +96,11 @@ class Tree:
 EMPTY_TREE = Tree("", (), [])
 
 
+def metarange_file(tree_id: str) -> str:
+    """The key of a tree's metarange in the object store."""
+    return f"{METARANGES}{tree_id}.parquet"
+
+
 def single(info: RangeInfo) -> Tree:
     """One file as something to read."""
     return Tree(f"{info.kind}/{info.id}", (info,), [info.max_path])
@@ -112,9 +124,11 @@ def _table(rows: Sequence[tuple[object, ...]], row: pa.StructType) -> pa.Table:
     return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(rows, row))])
 
 
-def tree_from(tree_id: str, rows: pa.Table) -> Tree:
-    """The tree of a metarange's rows."""
+def tree_from(tree_id: str, rows: pa.Table, *, carries: bool = False) -> Tree:
+    """The tree of a metarange's rows, whose file carries the newest patch or does not."""
     infos = infos_of(rows)
+    if carries:
+        infos[-1] = infos[-1]._replace(carrier=tree_id)
     ranges = tuple(info for info in infos if info.kind == "range")
     patches = tuple(info for info in reversed(infos) if info.kind == "patch")
     return Tree(tree_id, ranges, [info.max_path for info in ranges], patches)

@@ -13,14 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from lakebed_format import (
-    decode_metarange,
-    decode_patch,
-    decode_range,
-    encode_metarange,
-    encode_patch,
-    encode_range,
-)
+from lakebed_format import decode_patch, decode_range, decode_tree, encode_metarange, encode_patch, encode_range
 from lakebed_format.bloom import may_hold
 from lakebed_format.digest import metarange_id, patch_id, range_id
 from lakebed_format.files import (
@@ -50,6 +43,7 @@ from lakebed_engine.tree.outline import (
     Limits,
     RangeInfo,
     Tree,
+    metarange_file,
     metarange_rows,
     tree_from,
 )
@@ -148,9 +142,11 @@ class Trees:
         key = (store.uri, "tree", tree_id)
         tree = self._cache.get(key)
         if tree is None:
-            rows = await self._decode(store, f"{METARANGES}{tree_id}.parquet", decode_metarange, tree_id)
-            tree = tree_from(tree_id, rows)
+            found = await self._decode(store, metarange_file(tree_id), decode_tree, tree_id)
+            tree = tree_from(tree_id, found.rows, carries=found.carried is not None)
             self._cache.put(key, tree, 400 * len(tree.files) + 200)
+            if found.carried is not None:
+                self._keep(store, tree.patches[0].id, Block(found.carried))
         assert isinstance(tree, Tree)
         return tree
 
@@ -170,15 +166,39 @@ class Trees:
 
         async def put() -> None:
             data = await self._runtime.cpu(encode_metarange, rows, tree.id, small=rows.num_rows <= SMALL)
-            await store.put(f"{METARANGES}{tree.id}.parquet", data, by_content=True)
+            await store.put(metarange_file(tree.id), data, by_content=True)
             self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
 
         return tree, Write(put)
 
-    def outlined(self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo]) -> tuple[Tree, pa.Table]:
-        """The tree of these ranges and patches, and its metarange's rows."""
+    async def carrying(
+        self, store: ObjectStore, ranges: Sequence[RangeInfo], older: Sequence[RangeInfo], rows: pa.Table, size: int
+    ) -> tuple[Tree, Write]:
+        """The tree of these ranges and patches with one more, small, of these rows and raw bytes, over all of them; and
+        what writes its metarange, which carries them. They can be read here already, as with `encode`.
+        """
+        found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=True)
+        newest = RangeInfo(found_id, first, last, rows.num_rows, size, "patch")
+        tree, outline = self.outlined(ranges, (newest, *older), carries=True)
+        key = (store.uri, found_id)
+        block = self._unwritten[key] = Block(rows)
+
+        async def put() -> None:
+            data = await self._runtime.cpu(encode_metarange, outline, tree.id, rows, small=True)
+            await store.put(metarange_file(tree.id), data, by_content=True)
+            self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
+            self._keep(store, found_id, block)
+
+        return tree, Write(put, lambda: self._unwritten.pop(key, None))
+
+    def outlined(
+        self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo], *, carries: bool = False
+    ) -> tuple[Tree, pa.Table]:
+        """The tree of these ranges and patches, and its metarange's rows; `carries`: it has the newest in its file."""
         rows = metarange_rows(tuple(ranges), tuple(patches))
-        tree_id = metarange_id(rows)
+        tree_id = metarange_id(rows, carries=carries)
+        if carries:
+            patches = (patches[0]._replace(carrier=tree_id), *patches[1:])
         return Tree(tree_id, tuple(ranges), [info.max_path for info in ranges], tuple(patches)), rows
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
@@ -236,10 +256,13 @@ class Trees:
             job = encode_patch if kind == "patch" else encode_range
             data = await self._runtime.cpu(job, rows, found_id, small=small)
             await store.put(info.file, data, by_content=True)
-            if block.nbytes * 8 < self._cache.limit:
-                self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
+            self._keep(store, found_id, block)
 
         return info, Write(put, lambda: self._unwritten.pop(key, None))
+
+    def _keep(self, store: ObjectStore, found_id: str, block: Block) -> None:
+        if block.nbytes * 8 < self._cache.limit:
+            self._cache.put((store.uri, "whole", found_id), block, block.nbytes)
 
     def _held(self, store: ObjectStore, found_id: str) -> Block | None:
         """All rows of a file, if they are in memory."""
@@ -278,6 +301,8 @@ class Trees:
         `path` must not be greater than the range's greatest. None: the piece is the range's last.
         """
         whole = self._held(store, info.id)
+        if whole is None and info.carrier:
+            whole = await self._whole(store, info)
         if whole is not None:
             return whole, None
         file = await self._file(store, info)
@@ -307,8 +332,8 @@ class Trees:
         key = (store.uri, "whole", info.id)
         block = self._held(store, info.id)
         if block is None:
-            decode = _DECODERS[info.kind]
-            block = Block(await self._decode(store, info.file, decode, info.id))
+            job, name = (_carried, info.carrier) if info.carrier else (_DECODERS[info.kind], info.id)
+            block = Block(await self._decode(store, info.file, job, name))
             if block.count != info.rows:
                 raise damaged_file(f"{store.uri}/{info.file}", f"{block.count} rows where {info.rows} belong")
             self._cache.put(key, block, block.nbytes)
@@ -347,6 +372,13 @@ def _guarded(name: str, job: Any, *args: Any) -> Any:
         return job(*args)
     except FormatError as error:
         raise damaged_file(name, error) from error
+
+
+def _carried(data: bytes, tree_id: str) -> pa.Table:
+    rows = decode_tree(data, tree_id).carried
+    if rows is None:
+        raise FormatError("it carries no patch")
+    return rows
 
 
 def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:

@@ -62,7 +62,19 @@ def patch() -> None:
     print(found, tree)
 
 
+def carrier() -> None:
+    """Write metarange-3.parquet: the same patch, carried."""
+    rows = patch_table(layer_sample(20))
+    one = {"range_id": "0" * 64, "min_path": "a", "max_path": "z", "count": 9, "size_bytes": 900, "level": 0}
+    two = {"range_id": patch_id(rows), "min_path": "a", "max_path": "z", "count": 20, "size_bytes": 2000, "level": 1}
+    meta = pa.Table.from_pylist([one, two], schema=LEVELED_SCHEMA)
+    tree = metarange_id(meta, carries=True)
+    (HERE / "metarange-3.parquet").write_bytes(encode_metarange(meta, tree, rows))
+    print(tree)
+
+
 if __name__ == "__main__":
     main()
     layer()
     patch()
+    carrier()

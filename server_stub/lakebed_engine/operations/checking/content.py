@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from lakebed_format import decode_metarange, identity, metarange_id, patch_id, range_id, row_sizes
+from lakebed_format import decode_tree, identity, metarange_id, patch_id, range_id, row_sizes
 from lakebed_format.files import FormatError, decode_layer, decode_rows
 
 from lakebed_engine.operations.checking.ledger import ObjectRow
@@ -30,15 +30,30 @@ class Looked(NamedTuple):
     readable: bool = True
 
 
-def look_at_metarange(data: bytes, found_id: str) -> tuple[list[str], list[Info], bool]:
-    """Complaints about a metarange file, its rows, and whether it could be read."""
+class LookedTree(NamedTuple):
+    """What was found in a metarange file: its rows, and the patch that it carries, if it does: its last row's."""
+
+    complaints: list[str]
+    infos: list[Info]
+    carried: Looked | None = None
+    readable: bool = True
+
+    @property
+    def files(self) -> list[Info]:
+        """The rows that name files of their own."""
+        return self.infos if self.carried is None else self.infos[:-1]
+
+
+def look_at_metarange(data: bytes, found_id: str, objects: bool = False) -> LookedTree:
+    """Complaints about a metarange file and its rows; with `objects`, what entries of a patch in it name."""
     try:
-        rows = decode_metarange(data, found_id)
+        rows, carried = decode_tree(data, found_id)
     except FormatError as error:
-        return [str(error)], [], False
+        return LookedTree([str(error)], [], readable=False)
     found = infos_of(rows)
     infos: list[Info] = [info[:5] for info in found]
-    complaints = [] if metarange_id(rows) == found_id else ["its rows do not hash to its id"]
+    right = metarange_id(rows, carries=carried is not None)
+    complaints = [] if right == found_id else ["its rows do not hash to its id"]
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else []
     if levels != [0] * levels.count(0) + list(range(1, len(levels) - levels.count(0) + 1)):
         complaints.append("its patches are not numbered in order behind its ranges")
@@ -49,7 +64,11 @@ def look_at_metarange(data: bytes, found_id: str) -> tuple[list[str], list[Info]
     complaints += [
         f"says of range {one[0][:12]} that it is empty or ends before it begins" for one in infos if _odd(one)
     ]
-    return complaints, infos, True
+    if carried is None:
+        return LookedTree(complaints, infos)
+    looked = _look(carried, infos[-1][0], [infos[-1][1:]], objects)
+    complaints += [f"the patch in it: {one}" for one in looked.complaints]
+    return LookedTree(complaints, infos, looked)
 
 
 def _odd(info: Info) -> bool:
@@ -62,6 +81,10 @@ def look_at_range(data: bytes, found_id: str, said: Sequence[Said], objects: boo
         rows = decode_rows(data, found_id)
     except FormatError as error:
         return Looked([str(error)], readable=False)
+    return _look(rows, found_id, said, objects)
+
+
+def _look(rows: pa.Table, found_id: str, said: Sequence[Said], objects: bool) -> Looked:
     patch = "deleted" in rows.column_names
     complaints = [] if (patch_id if patch else range_id)(rows) == found_id else ["its rows do not hash to its id"]
     complaints += _complaints(rows, said, "the metarange")
@@ -119,7 +142,21 @@ def objects_of(rows: pa.Table) -> list[ObjectRow]:
 def named_in(data: bytes, found_id: str, addresses: set[str]) -> list[str]:
     """Those of some addresses that a range or patch file names; none when it cannot be read."""
     try:
-        rows = decode_rows(data, found_id)
+        return _named(decode_rows(data, found_id), addresses)
     except FormatError:
         return []
+
+
+def named_in_tree(data: bytes, found_id: str, addresses: set[str]) -> tuple[str, list[str]]:
+    """Those of some addresses that the patch in a metarange file names, and the patch; none when there is none."""
+    try:
+        rows, carried = decode_tree(data, found_id)
+    except FormatError:
+        return "", []
+    if carried is None:
+        return "", []
+    return str(rows.column("range_id")[-1].as_py()), _named(carried, addresses)
+
+
+def _named(rows: pa.Table, addresses: set[str]) -> list[str]:
     return [address for address in rows.column("physical_address").to_pylist() if address in addresses]

@@ -10,11 +10,11 @@ import hashlib
 from collections.abc import Iterator
 from itertools import groupby
 
-from lakebed_engine.operations.checking.content import named_in
+from lakebed_engine.operations.checking.content import named_in, named_in_tree
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad, ObjectRow
 from lakebed_engine.operations.checking.trees import find_uses
-from lakebed_engine.tree.trees import RANGES
+from lakebed_engine.tree.outline import RANGES, metarange_file
 from lakebed_engine.vocabulary.errors import BlobNotFound
 
 _MD5 = 32
@@ -92,7 +92,7 @@ async def _read(job: Job, rows: list[ObjectRow]) -> None:
 
 
 async def _find_uses(job: Job, addresses: set[str]) -> None:
-    """Which ranges name some objects: read again, since most checks never need to know."""
+    """Which ranges and patches name some objects: read again, since most checks never need to know."""
 
     async def look(range_id: str) -> None:
         data = await job.read(f"{RANGES}{range_id}.parquet")
@@ -100,6 +100,14 @@ async def _find_uses(job: Job, addresses: set[str]) -> None:
             found = await job.ctx.runtime.cpu(named_in, data, range_id, addresses)
             job.ledger.add_object_uses(found, range_id)
 
+    async def look_in_tree(tree_id: str) -> None:
+        data = await job.read(metarange_file(tree_id))
+        if data is not None:
+            patch, found = await job.ctx.runtime.cpu(named_in_tree, data, tree_id, addresses)
+            job.ledger.add_object_uses(found, patch)
+
     for page in job.ledger.ranges():
         await job.each(page, look)
+    for page in job.ledger.metaranges():
+        await job.each(page, look_in_tree)
     await find_uses(job, job.ledger.ranges_of_objects())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
-from lakebed_engine.tree.trees import METARANGES, RANGES
+from lakebed_engine.tree.outline import RANGES, metarange_file
 
 
 async def check_metaranges(job: Job) -> None:
-    """Every metarange that a commit names; its ranges go into the ledger."""
+    """Every metarange that a commit names, with the patch that it may carry; its ranges go into the ledger."""
     for page in job.ledger.metaranges():
         await job.each(page, lambda one: _check_metarange(job, one))
         job.count("metaranges", len(page))
@@ -17,17 +17,20 @@ async def check_metaranges(job: Job) -> None:
 
 
 async def _check_metarange(job: Job, found_id: str) -> None:
-    name = f"{METARANGES}{found_id}.parquet"
+    name = metarange_file(found_id)
     data = await job.read(name)
     if data is None:
         job.bad(Bad("missing", "metarange", name, "not in the bucket", id=found_id))
         job.trees_known = job.rows_known = False
         return
-    complaints, infos, readable = await job.ctx.runtime.cpu(look_at_metarange, data, found_id)
-    job.ledger.add_ranges(infos)
-    if complaints:
-        job.bad(Bad("corrupt", "metarange", name, "; ".join(complaints), id=found_id))
-    if not readable:
+    looked = await job.ctx.runtime.cpu(look_at_metarange, data, found_id, job.options.data)
+    job.ledger.add_ranges(looked.files)
+    if looked.carried is not None:
+        job.count("rows", looked.carried.rows)
+        job.ledger.add_objects(looked.carried.objects)
+    if looked.complaints:
+        job.bad(Bad("corrupt", "metarange", name, "; ".join(looked.complaints), id=found_id))
+    if not looked.readable:
         job.trees_known = job.rows_known = False
 
 
@@ -62,10 +65,10 @@ async def find_uses(job: Job, ranges: set[str]) -> None:
     """Which metaranges name some ranges: read again, since most checks never need to know."""
 
     async def look(metarange: str) -> None:
-        data = await job.read(f"{METARANGES}{metarange}.parquet")
+        data = await job.read(metarange_file(metarange))
         if data is not None:
-            _, infos, _ = await job.ctx.runtime.cpu(look_at_metarange, data, metarange)
-            job.ledger.add_range_uses([info[0] for info in infos if info[0] in ranges], metarange)
+            looked = await job.ctx.runtime.cpu(look_at_metarange, data, metarange)
+            job.ledger.add_range_uses([info[0] for info in looked.infos if info[0] in ranges], metarange)
 
     for page in job.ledger.metaranges():
         await job.each(page, look)

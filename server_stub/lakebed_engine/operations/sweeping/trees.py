@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from lakebed_format import decode_metarange, decode_range
+from lakebed_format import decode_range, decode_tree
 from lakebed_format.files import FormatError, decode_patch
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.sweeping.ledger import Ledger
 from lakebed_engine.operations.sweeping.roots import name_objects, refuse
-from lakebed_engine.tree.trees import METARANGES, RANGES
+from lakebed_engine.tree.outline import RANGES, metarange_file
 from lakebed_engine.vocabulary.errors import BlobNotFound
 
 Keep = Callable[[], Awaitable[None]]
@@ -33,16 +33,20 @@ async def read_trees(ctx: Context, repo: Repo, ledger: Ledger, keep: Keep, *, da
 
 
 async def _read_metarange(ctx: Context, repo: Repo, ledger: Ledger, tree_id: str, data: bool) -> None:
-    key = f"{METARANGES}{tree_id}.parquet"
+    key = metarange_file(tree_id)
     try:
-        rows = await ctx.runtime.cpu(decode_metarange, await repo.store.get(key), tree_id)
+        rows, carried = await ctx.runtime.cpu(decode_tree, await repo.store.get(key), tree_id)
     except (BlobNotFound, FormatError) as error:
         raise refuse(repo, f"{key} cannot be read ({error})") from None
     ids = rows.column("range_id").to_pylist()
+    levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
+    if carried is not None:  # the last one is in this file
+        ids.pop()
+        if data:
+            name_objects(repo, ledger, carried.column("physical_address").to_pylist())
     ledger.name(f"{RANGES}{one}.parquet" for one in ids)  # of ranges, and of patches, which lie in the same folder
     if data:
-        levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
-        for one, level in zip(ids, levels, strict=True):
+        for one, level in zip(ids, levels, strict=False):
             ledger.to_read([one], "range", level)
 
 
