@@ -97,7 +97,10 @@ def _nested(begin: str, values: Sequence[str], end: str) -> str:
 
 def decode_commit(data: bytes) -> tuple[str, CommitRecord]:
     """The id and the record. Raises ValueError when the content does not hash to the id that it states."""
-    body = json.loads(data)
+    try:
+        body = json.loads(data)
+    except ValueError as error:
+        raise ValueError(f"not a whole commit file: its {len(data):,} bytes are no JSON ({error})") from error
     if not isinstance(body, dict) or body.get("format") != "commit/1":
         raise ValueError("not a commit file of version 1")
     try:

@@ -19,7 +19,7 @@ from lakebed_engine.operations.multiparts.door import LIFETIME, Multiparts
 from lakebed_engine.operations.placing import Placing
 from lakebed_engine.operations.rebuild import rebuild
 from lakebed_engine.operations.sweeping.sweeper import sweep
-from lakebed_engine.operations.tasks import Tasks
+from lakebed_engine.operations.tasks import Tasks, Worker
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.foreign import Foreign
@@ -45,11 +45,11 @@ from lakebed_engine.vocabulary.reports import (
 )
 
 _WORK = {
-    importing.IMPORT: importing.work,
-    long_work.COMMIT: long_work.commit,
-    long_work.MERGE: long_work.merge,
-    dumping.DUMP: dumping.dump_work,
-    dumping.RESTORE: dumping.restore_work,
+    importing.IMPORT: Worker(importing.work, importing.tidy),
+    long_work.COMMIT: Worker(long_work.commit),
+    long_work.MERGE: Worker(long_work.merge),
+    dumping.DUMP: Worker(dumping.dump_work),
+    dumping.RESTORE: Worker(dumping.restore_work),
 }
 """What a task of each kind does."""
 

@@ -474,6 +474,17 @@ def test_stash_and_pop() -> None:
     run(job())
 
 
+def test_a_full_workspace_is_called_one() -> None:
+    async def job() -> None:
+        engine, ws = await base()
+        for number in range(32):
+            await engine.push(REPO, ws.name, [(f"gone{number}", None)])
+        full = await fails(engine.push(REPO, ws.name, [("gone", None)]), errors.BackpressureError)
+        assert str(full).startswith(f"workspace {ws.name!r} of ")
+
+    run(job())
+
+
 def test_pop_onto_another_branch_and_a_full_one() -> None:
     async def job() -> None:
         engine, ws = await base()
@@ -481,7 +492,8 @@ def test_pop_onto_another_branch_and_a_full_one() -> None:
         await put(engine, "b", "2", ws.name)
         for number in range(32):
             await engine.push(REPO, "dev", [(f"gone{number}", None)])
-        await fails(engine.pop(REPO, ws.uid, branch="dev"), errors.BackpressureError)
+        full = await fails(engine.pop(REPO, ws.uid, branch="dev"), errors.BackpressureError)
+        assert str(full).startswith("branch 'dev' of ")
         assert (await now(engine, ws)).state == "open"
         await engine.compact(REPO, "dev")
         await engine.pop(REPO, ws.uid, branch="dev")

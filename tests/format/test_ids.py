@@ -171,6 +171,12 @@ def test_bad_commit_files_are_value_errors(data: bytes) -> None:
         decode_commit(data)
 
 
+def test_a_cut_commit_file_says_so() -> None:
+    data = encode_commit(CommitRecord(("p" * 64,), "ann", "hello", 5, "t" * 64, {"k": "v"}))
+    with pytest.raises(ValueError, match=rf"not a whole commit file: its {len(data) - 3} bytes are no JSON"):
+        decode_commit(data[:-3])
+
+
 def test_a_changed_commit_file_is_refused() -> None:
     record = CommitRecord(("p" * 64,), "ann", "hello", 5, "t" * 64, {"k": "v"})
     data = encode_commit(record)

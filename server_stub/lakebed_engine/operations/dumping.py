@@ -3,7 +3,7 @@
 Above `commits` and `tasks`. A dump is three files of JSON lines, `_lakebed/dumps/<id>.jsonl`, each named by the SHA-256
 of what it says. Restored are they into a repository without branches, over a copy of the bucket (`_lakebed/` and
 `data/`): entries name their data relative to the namespace. The rows of commits go in first and may be put again; the
-branches and tags are one batch.
+branches and tags are one batch, with the end of the task where it is one.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ async def dump_work(task: Work) -> Mapping[str, str]:
 
 
 async def restore_work(task: Work) -> Mapping[str, str]:
-    """Do a restore. Begun again after a break, it finds the branches that it has made, and is refused."""
-    await _restore(task.ctx, task.repo, task.task.request)
+    """Do a restore. Its branches and the end of the task are one batch: begun again after a break, it finds none."""
+    await _restore(task.ctx, task.repo, task.task.request, task)
     return {}
 
 
@@ -141,7 +141,7 @@ async def _check(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
             ) from None
 
 
-async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
+async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Work | None = None) -> None:
     batch: list[Commit] = []
     async for line in _lines(repo, parts["commits"]):
         batch.append(_decoded(line, Commit))
@@ -169,7 +169,11 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
     operation = OPERATIONS + ctx.ids.new().encode()
     checks = [absent(put.partition, put.key) for put in puts]
     puts.append(Put(repo.partition, operation, str(ctx.now()).encode()))
+    if task is not None:
+        checks.insert(0, task.still_running())
+        puts.append(task.done({}))
     if not await apply(ctx, repo, Batch(checks=checks, puts=puts), operation):
+        # perhaps by this very task, on another server: then it is over, and nobody hears of this
         raise InvalidRequestError(f"repository {repo.name!r} got branches or tags meanwhile: nothing was restored")
 
 

@@ -2,7 +2,8 @@
 
 Above `ingesting`, `advancing` and `tasks`. An import is an ingest into a workspace of its own, and the commit of that.
 The id of the workspace is the task's, and each page finds what an earlier attempt did: it can be broken off anywhere,
-and another server goes on. The commit carries the end of the task: one that was cancelled makes none.
+and another server goes on. The commit carries the end of the task: one that was cancelled makes none. The workspace of
+an import that made none is dropped when the task is over.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 
 from lakebed_engine.operations import names
 from lakebed_engine.operations.advancing import advance
-from lakebed_engine.operations.context import Context, find_workspace, load_commit, open_repo, read_branch
+from lakebed_engine.operations.context import Context, Repo, find_workspace, load_commit, open_repo, read_branch
 from lakebed_engine.operations.ingesting import CONTENT_TYPE, ingest_page, refuse_namespaces
 from lakebed_engine.operations.scanning import register
 from lakebed_engine.operations.staging import MAX_BATCH, Row, new_entry
@@ -25,11 +26,11 @@ from lakebed_engine.operations.workspaces import create, drop
 from lakebed_engine.stores.objects.foreign import version_of
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,
-    EngineError,
     InvalidRequestError,
     NoChangesError,
+    NotFoundError,
     ObjectNotFoundError,
-    OutcomeUnknownError,
+    WorkspaceClosedError,
 )
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, IngestRequest, WorkspaceRequest
 
@@ -109,17 +110,6 @@ class Importing:
 
 async def work(task: Work) -> Mapping[str, str]:
     """Do an import. Raises what its status then tells."""
-    try:
-        return await _work(task)
-    except OutcomeUnknownError:
-        raise  # the commit may have landed
-    except EngineError:
-        with suppress(EngineError):  # else it expires by itself
-            await drop(task.ctx, task.repo.name, task.task.id, True)
-        raise
-
-
-async def _work(task: Work) -> Mapping[str, str]:
     ctx, repo = task.ctx, task.repo.name
     request = msgspec.convert(task.task.request, ImportRequest)
     found = await find_workspace(ctx, task.repo, task.task.id)
@@ -138,10 +128,15 @@ async def _work(task: Work) -> Mapping[str, str]:
     try:
         new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, stamp=task.stamp())
     except NoChangesError:  # all of it was there before
-        await drop(ctx, repo, task.task.id, request.force)
         head = (await read_branch(ctx, task.repo, task.task.target)).record.commit_id
         return {"commit": head}
     return {"commit": new.id}
+
+
+async def tidy(ctx: Context, repo: Repo, task: Task) -> None:
+    """Drop the workspace of an import that is over, unless its commit closed it, or it never had one."""
+    with suppress(WorkspaceClosedError, NotFoundError):
+        await drop(ctx, repo.name, task.id, True)
 
 
 async def _fill(task: Work, request: ImportRequest) -> None:

@@ -12,7 +12,17 @@ import msgspec
 import pyarrow as pa
 
 from lakebed_engine.operations import names
-from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_record, staging
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    MARKER,
+    Context,
+    Repo,
+    Seen,
+    open_repo,
+    read_record,
+    staging,
+    workspace_id,
+)
 from lakebed_engine.operations.swap import COMPACT_FROM, after_reset, nothing_staged, seal, swap
 from lakebed_engine.operations.views import View, layers_delta, source_of, stands, tree_of
 from lakebed_engine.stores.kv.base import Check, Put
@@ -55,8 +65,9 @@ async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Ta
 def refuse_full(repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
     """Raises BackpressureError when a branch with these layers has no room for another."""
     if len(layers) >= CAP:
+        what = "branch" if workspace_id(branch) is None else "workspace"
         raise BackpressureError(
-            f"branch {branch!r} of {repo.name!r} has {len(layers)} layers, at most {CAP}: nothing was "
+            f"{what} {branch!r} of {repo.name!r} has {len(layers)} layers, at most {CAP}: nothing was "
             "changed; try again when they are compacted, or commit"
         )
 

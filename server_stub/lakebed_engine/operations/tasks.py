@@ -4,17 +4,21 @@ Above `swap` and `task_rows`; knows nothing of what a task does. A task is one K
 
 - `task/<id>`: what is asked for, its state, and in the end its result or its error;
 - `running/<id>`: while it runs, who is at it and when he last said so. Whoever sees one that has been silent for long
-  takes it over, so a task survives the server that began it;
+  takes it over, so a task survives the server that began it. The row goes when the task is over and nothing is left of
+  its work: if its server dies between the two, who takes it over tidies up;
 - `task-key/<digest>`: an idempotency key. Submitting twice with one key gives the first task.
 
 Two servers may be at one task, when the first was only slow. So what a task does must be safe to repeat, up to the step
-that must happen once: that one carries a `Stamp`, and lands together with the end of the task or not at all.
+that must happen once: that one carries a `Stamp`, and lands together with the end of the task or not at all. And what
+it leaves behind is removed when its end is written, never before: who takes it over would fail for want of it, and tell
+that as the reason.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -91,12 +95,19 @@ class Work:
 
     def stamp(self) -> Stamp:
         """What makes a commit the end of this task: both land, or neither."""
-        check = Check(self.repo.partition, task_name(self.task.id), self._version)
 
         def ended(new: Commit) -> list[Put]:
-            return [task_row(self.repo, self._ended("done", {"commit": new.id}))]
+            return [self.done({"commit": new.id})]
 
-        return Stamp(check, ended, self.check)
+        return Stamp(self.still_running(), ended, self.check)
+
+    def still_running(self) -> Check:
+        """What holds until the task ends: for a batch that ends it."""
+        return Check(self.repo.partition, task_name(self.task.id), self._version)
+
+    def done(self, result: Mapping[str, str]) -> Put:
+        """Its row when it has come to `result`: for a batch that also has the check `still_running`."""
+        return task_row(self.repo, self._ended("done", result))
 
     def _ended(self, state: State, result: Mapping[str, str], **why: Any) -> Task:
         return msgspec.structs.replace(
@@ -112,21 +123,27 @@ class Work:
 
     async def end(self, state: State, result: Mapping[str, str], **why: Any) -> None:
         """Write how it ended, unless it has ended otherwise meanwhile. `why` are further fields of the task."""
-        key = task_name(self.task.id)
         operation = OPERATIONS + self.ctx.ids.new().encode()
         batch = Batch(
-            checks=[Check(self.repo.partition, key, self._version)],
+            checks=[self.still_running()],
             puts=[
-                Put(self.repo.partition, key, encode(self._ended(state, result, **why))),
+                task_row(self.repo, self._ended(state, result, **why)),
                 Put(self.repo.partition, operation, str(self.ctx.now()).encode()),
             ],
-            deletes=[Delete(self.repo.partition, beat_name(self.task.id))],
         )
         await apply(self.ctx, self.repo, batch, operation)
 
 
-Worker = Callable[[Work], Awaitable[Mapping[str, str]]]
-"""Does a task; gives its result. What it raises is the task's error."""
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a task of one kind does.
+
+    `do` gives its result; what it raises is the task's error. `tidy` removes what a task that is over has left behind,
+    however it ended: several may do so, at once or one after the other.
+    """
+
+    do: Callable[[Work], Awaitable[Mapping[str, str]]]
+    tidy: Callable[[Context, Repo, Task], Awaitable[None]] | None = None
 
 
 class Tasks:
@@ -265,7 +282,10 @@ class Tasks:
         if self._ctx.now() - decode_beat(found.value).at < SILENCE:
             return False
         row = await self._ctx.kv.get(repo.partition, task_name(task_id))
-        if row is None or decode_task(row.value).state != "running":  # ended together with a commit
+        task = None if row is None else decode_task(row.value)
+        if task is None or task.state != "running":  # its worker was cut off behind the end
+            if task is not None:
+                await self._tidy(repo, task)
             await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, key)]))
             return False
         checks = [Check(repo.partition, key, found.version)]
@@ -291,15 +311,16 @@ class Tasks:
         self._ctx.runtime.begin(lambda: self._beats(work))
         try:
             await self._do(work)
+            await self._tidy(repo, work.task)
         finally:
             work.over = True
             del self._mine[task_id]
-        # not when it was broken off: another server then takes it over
+        # not when it was broken off: another server then takes it over, or tidies up
         await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, beat_name(task_id))]))
 
     async def _do(self, work: Work) -> None:
         try:
-            result = await self._workers[work.task.what](work)
+            result = await self._workers[work.task.what].do(work)
         except TaskEndedError:
             return
         except EngineError as error:
@@ -311,6 +332,12 @@ class Tasks:
         else:
             await work.end("done", result)
             await self._ended(work.repo.name)
+
+    async def _tidy(self, repo: Repo, task: Task) -> None:
+        """Remove what the work of a task that is over has left behind."""
+        worker = self._workers.get(task.what)
+        if worker is not None and worker.tidy is not None:
+            await worker.tidy(self._ctx, repo, task)
 
     async def _beats(self, work: Work) -> None:
         """Signs of life, as long as it is at work."""
