@@ -9,11 +9,12 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
 
-from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore
+from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.tree.cache import ByteCache
@@ -116,7 +117,7 @@ def branch_key(name: str) -> bytes:
 
 def workspace_id(name: str) -> str | None:
     """The id in the name of a workspace, `<branch>+<id>`; None when it is no such name."""
-    found = _WORKSPACE.fullmatch(name)
+    found = _WORKSPACE.fullmatch(name) if "+" in name else None
     return None if found is None else found[2]
 
 
@@ -233,6 +234,11 @@ async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
     found = await ctx.kv.get(repo.partition, branch_key(name))
     if found is None:
         raise BranchNotFoundError(f"branch {name!r} not found in repository {repo.name!r}")
+    return _seen(found)
+
+
+@lru_cache(16)  # callers who are woken together read one row: it is decoded once
+def _seen(found: Versioned) -> Seen:
     return Seen(_branch.decode(found.value), found.version)
 
 

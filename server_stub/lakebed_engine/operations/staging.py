@@ -118,11 +118,13 @@ async def put_rows(
     """One batch: rows of the record's token as they are stored, and `further` changes. Raises PredicateFailed."""
     token = seen.record.staging_token
     partition = staging(token)
-    puts = [*further, *(Put(partition, key, value) for key, value in rows)]
-    if ctx.marked.get(token) is None:
+    puts = [*further, *[Put(partition, key, value) for key, value in rows]]
+    marked = ctx.marked.get(token)
+    if marked is None:
         puts.append(Put(partition, MARKER, b""))
-    await ctx.kv.apply(Batch(checks=[seen.check(repo), *checks], puts=puts, deletes=deletes))
-    ctx.marked.put(token, True, 1)
+    await ctx.kv.apply(Batch([seen.check(repo), *checks], puts, deletes))
+    if marked is None:
+        ctx.marked.put(token, True, 1)
 
 
 async def stage_if(

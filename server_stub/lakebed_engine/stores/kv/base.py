@@ -9,7 +9,6 @@ Keys and values are bytes. A partition is a namespace for keys; keys are ordered
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 ABSENT: Final = 0
@@ -54,8 +53,7 @@ class Delete(NamedTuple):
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """All or nothing: every check holds and every change is made, or nothing is.
 
     Checks see the state before the batch. Then deletes are made, then puts in their order: a key that is in both
@@ -65,7 +63,7 @@ class Batch:
 
     checks: Sequence[Check] = ()
     puts: Sequence[Put] = ()
-    deletes: Sequence[Delete] = field(default=())
+    deletes: Sequence[Delete] = ()
 
 
 class KVStore(Protocol):

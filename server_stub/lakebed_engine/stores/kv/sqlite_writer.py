@@ -3,6 +3,7 @@
 Below `sqlite.py`, above `sqlite_file.py`. An fsync costs about as much as a hundred small batches, so everything that
 arrives while one transaction commits shares the next. A batch in a group is still all-or-nothing on its own checks:
 they are read before its first change is made, so one that fails leaves nothing to undo and its neighbours unharmed.
+No other process writes meanwhile, so checks of one row share a look until a neighbour changes that row.
 No answer leaves before COMMIT has returned.
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -48,14 +49,15 @@ class DropStep:
     partition: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Job:
+class _Job(NamedTuple):
     work: Batch | DropStep
     future: asyncio.Future[int]
-    loop: asyncio.AbstractEventLoop
 
 
 _Answers = list[int | Exception]
+
+_Versions = dict[tuple[str, bytes], int]
+"""What checks found in this transaction and nothing has changed since: most callers of a group check one record."""
 
 
 class Writer:
@@ -81,13 +83,12 @@ class Writer:
 
         Raises StoreUnavailableError after `close`.
         """
-        loop = asyncio.get_running_loop()
-        job = _Job(work, loop.create_future(), loop)
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         with self._gate:
             if self._closed:
                 raise StoreUnavailableError(f"the KV store is closed; open a new one: {self._path}")
-            self._queue.put(job)
-        return job.future
+            self._queue.put(_Job(work, future))
+        return future
 
     def close(self) -> None:
         """Finish what was accepted, close the connection and wait for the thread. Blocks; may be called twice."""
@@ -185,16 +186,19 @@ class Writer:
         version = self._execute(_TAKE_VERSIONS, (wanted,)).get - wanted if wanted else ABSENT
         answers: _Answers = []
         changed = False
+        looked_up: _Versions = {}
         for job in jobs:
             work = job.work
             if isinstance(work, DropStep):
+                looked_up.clear()
                 answers.append(self._drop(work.partition))
                 changed = True
                 continue
-            if (broken := self._broken_check(work)) is not None:
+            if (broken := self._broken_check(work, looked_up)) is not None:
                 answers.append(broken)
                 continue
             if work.deletes:
+                looked_up.clear()
                 self._executemany(_DELETE, work.deletes)
                 changed = True
             if not work.puts:
@@ -203,13 +207,18 @@ class Writer:
             version += 1
             for partition, key, value in work.puts:
                 self._execute(_PUT, (partition, key, value, version))
+                looked_up.pop((partition, key), None)
             answers.append(version)
             changed = True
         return answers, changed
 
-    def _broken_check(self, batch: Batch) -> PredicateFailed | None:
+    def _broken_check(self, batch: Batch, looked_up: _Versions) -> PredicateFailed | None:
         for partition, key, expected in batch.checks:
-            if (self._execute(_VERSION_OF, (partition, key)).get or ABSENT) != expected:
+            version = looked_up.get((partition, key))
+            if version is None:
+                version = self._execute(_VERSION_OF, (partition, key)).get or ABSENT
+                looked_up[partition, key] = version
+            if version != expected:
                 return PredicateFailed(f"a row is not at the expected version any more: {key!r} in {partition!r}")
         return None
 
@@ -271,19 +280,17 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
 
 def _deliver(jobs: Sequence[_Job], answers: _Answers) -> None:
     """Wake the waiters of a group: one call into each event loop, not one for each waiter."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[int], int | Exception]]] = {}
-    for job, answer in zip(jobs, answers, strict=True):
-        by_loop.setdefault(job.loop, []).append((job.future, answer))
-    for loop, settled in by_loop.items():
+    settled = [(job.future, answer) for job, answer in zip(jobs, answers, strict=True)]
+    for loop in {future.get_loop() for future, _ in settled}:
         try:
-            loop.call_soon_threadsafe(_settle, settled)
+            loop.call_soon_threadsafe(_settle, loop, settled)
         except RuntimeError:
             pass  # the loop is closed, and so nobody waits
 
 
-def _settle(settled: Sequence[tuple[asyncio.Future[int], int | Exception]]) -> None:
+def _settle(loop: asyncio.AbstractEventLoop, settled: Sequence[tuple[asyncio.Future[int], int | Exception]]) -> None:
     for future, answer in settled:
-        if future.done():  # cancelled: nobody waits
+        if future.get_loop() is not loop or future.done():  # another's, or cancelled: nobody waits
             continue
         if isinstance(answer, Exception):
             future.set_exception(answer)

@@ -1,0 +1,158 @@
+"""Batches of one SQLite transaction share the looks of their checks, and are still all-or-nothing on their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
+from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite_writer import _VERSION_OF, _settle
+from lakebed_engine.vocabulary.errors import PredicateFailed
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kv.sqlite"
+
+
+@pytest.fixture
+def kv(path: Path) -> Iterator[SqliteKV]:
+    store = SqliteKV(path)
+    yield store
+    asyncio.run(store.close())
+
+
+@pytest.fixture
+def looks(kv: SqliteKV, monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
+    """How often the version of each key was looked up by the writer."""
+    seen: Counter[bytes] = Counter()
+    execute = kv._writer._execute
+
+    def counted(statement: str, bindings: tuple[Any, ...] = ()) -> Any:
+        if statement == _VERSION_OF:
+            seen[bindings[1]] += 1
+        return execute(statement, bindings)
+
+    monkeypatch.setattr(kv._writer, "_execute", counted)
+    return seen
+
+
+@asynccontextmanager
+async def one_group(path: Path) -> AsyncIterator[None]:
+    """What is begun in here is one transaction: another process holds the file meanwhile."""
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        await asyncio.sleep(0)  # every task that was made has queued its batch
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+
+
+async def together(path: Path, calls: Sequence[Awaitable[Any]]) -> list[Any]:
+    async with one_group(path):
+        tasks = [asyncio.ensure_future(call) for call in calls]
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def guarded(version: int, key: bytes) -> Batch:
+    return Batch([Check("p", b"record", version)], [Put("q", key, b"")])
+
+
+async def test_callers_that_check_one_record_share_a_look(kv: SqliteKV, path: Path, looks: Counter[bytes]) -> None:
+    version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
+    for _ in range(2):
+        found = await together(path, [kv.apply(guarded(version, b"%d" % number)) for number in range(64)])
+        assert [type(one) for one in found] == [int] * 64
+    assert looks == {b"record": 2}, "once in each transaction: another process may have written in between"
+
+
+async def test_a_shared_look_fails_only_who_expected_another_version(kv: SqliteKV, path: Path) -> None:
+    version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
+    calls = [kv.apply(guarded(version + number % 2, b"%d" % number)) for number in range(10)]
+    found = await together(path, calls)
+    assert [type(one) for one in found] == [int, PredicateFailed] * 5
+    assert [row.key for row in await kv.scan("q")] == [b"%d" % number for number in range(0, 10, 2)]
+
+
+@pytest.mark.parametrize("change", ["put", "delete", "drop"])
+async def test_a_look_ends_with_a_neighbours_change(kv: SqliteKV, path: Path, change: str) -> None:
+    version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
+
+    async def middle() -> None:
+        match change:
+            case "put":
+                await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
+            case "delete":
+                await kv.apply(Batch(deletes=[Delete("p", b"record")]))
+            case _:
+                await kv.drop_partition("p")
+
+    before, _, after, absent = await together(
+        path,
+        [
+            kv.apply(guarded(version, b"before")),
+            middle(),
+            kv.apply(guarded(version, b"after")),
+            kv.apply(guarded(ABSENT, b"absent")),
+        ],
+    )
+    assert isinstance(before, int)
+    assert isinstance(after, PredicateFailed)
+    assert isinstance(absent, PredicateFailed if change == "put" else int)
+    assert [row.key for row in await kv.scan("q")] == ([b"before"] if change == "put" else [b"absent", b"before"])
+
+
+async def test_a_key_that_a_neighbour_made_is_there(kv: SqliteKV, path: Path) -> None:
+    """Absent is remembered as well, and forgotten by a put."""
+    make = Batch([Check("p", b"record", ABSENT)], [Put("p", b"record", b"")])
+    found = await together(path, [kv.apply(make) for _ in range(5)])
+    assert [type(one) for one in found] == [int] + [PredicateFailed] * 4
+
+
+async def test_the_next_transaction_sees_what_another_process_wrote(kv: SqliteKV, path: Path) -> None:
+    version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
+    assert await kv.apply(guarded(version, b"before"))
+    other = apsw.Connection(str(path))
+    other.execute("UPDATE kv SET version = version + 1000 WHERE key = ?", (b"record",))
+    other.close()
+    with pytest.raises(PredicateFailed):
+        await kv.apply(guarded(version, b"after"))
+
+
+async def test_a_group_of_several_loops_is_answered_in_each(kv: SqliteKV, path: Path) -> None:
+    async def elsewhere(names: Sequence[bytes]) -> list[int]:
+        return await asyncio.gather(*(kv.apply(Batch(puts=[Put("p", name, b"")])) for name in names))
+
+    queued = kv._writer._queue.qsize
+    with ThreadPoolExecutor(2) as threads:
+        async with one_group(path):
+            loop = asyncio.get_running_loop()
+            jobs = [
+                loop.run_in_executor(threads, asyncio.run, elsewhere([b"%d%d" % (number, step) for step in range(9)]))
+                for number in range(2)
+            ]
+            while queued() < 17:  # the writer holds the first of 18 already
+                await asyncio.sleep(0)
+        told = [version for versions in await asyncio.gather(*jobs) for version in versions]
+    assert [row.version for row in await kv.scan("p")] == told
+
+
+async def test_a_future_is_settled_by_its_own_loop_alone() -> None:
+    """It is not thread-safe."""
+    mine = asyncio.get_running_loop().create_future()
+    other = asyncio.new_event_loop()
+    foreign: asyncio.Future[int] = other.create_future()
+    other.close()
+    _settle(mine.get_loop(), [(foreign, 1), (mine, 2)])
+    assert mine.result() == 2
+    assert not foreign.done()
