@@ -10,6 +10,7 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.errors import StoreUnavailableError
 from lakebed_server.app import create_app
 
 from tests.server.support import Answer, ask, services
@@ -142,6 +143,26 @@ def test_objects(lake: Lake) -> None:
     assert [(row["status_code"], row["path"]) for row in failed] == [(400, "")]
     assert [r["path"] for r in lake("GET", REPO + "/refs/main/objects/ls")["results"]] == ["a/2.csv", "b.csv"]
     assert lake("GET", REPO + "/refs/main/objects/stat?path=" + "x" * 1025, expect=400)["kind"] == "invalid_path"
+
+
+@pytest.mark.parametrize("fails", ["addresses", "place_of"])
+def test_what_is_refused_has_not_landed(lake: Lake, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+    """All that an answer needs is looked up before anything changes: "nothing was changed" is true then."""
+    lake.put("a", b"one")
+
+    async def gone(*_: object) -> None:
+        raise StoreUnavailableError("the KV store does not answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lake.engine, fails, gone)
+        if fails == "addresses":
+            assert lake("POST", MAIN + "/objects?path=b", b"two", 503)["kind"] == "store_unavailable"
+            lake("POST", MAIN + "/objects/copy?dest_path=c", {"src_path": "a"}, 503)
+        else:
+            lake("POST", REPO + "/workspaces", {"branch": "main"}, 503)
+            lake("POST", MAIN + "/stash", {}, 503)
+    assert [row["path"] for row in lake("GET", REPO + "/refs/main/objects/ls")["results"]] == ["a"]
+    assert lake("GET", REPO + "/workspaces")["results"] == []
 
 
 def test_conditional_writes(lake: Lake) -> None:

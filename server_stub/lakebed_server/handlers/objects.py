@@ -66,8 +66,8 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
 async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
+    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
     entry = await call.engine.upload(p.repository, p.branch, request, chunks)
-    address = await call.engine.addresses(p.repository)
     return json(201, views.object_stats(p.path, entry, address(entry)))
 
 
@@ -118,8 +118,8 @@ async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCo
     """copyObject."""
     if body.shallow:
         raise not_implemented("a shallow copy is not possible; leave shallow out to copy the content")
+    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
     entry = await call.engine.copy_object(
         p.repository, p.branch, p.dest_path, body.src_ref or p.branch, body.src_path, force=bool(body.force)
     )
-    address = await call.engine.addresses(p.repository)
     return json(201, views.object_stats(p.dest_path, entry, address(entry)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from lakebed_engine.vocabulary.records import AdvanceRequest, Workspace, WorkspaceRequest
 from lakebed_wire import models
@@ -28,8 +29,8 @@ async def list_workspaces(call: Call, p: ops.ListWorkspacesParams) -> Reply:
         state=views.text(p.state) or "open",
     )
     pagination = views.pagination(page, lambda item: item.uid)
-    results = await _shown(call, p.repository, page.items)
-    return json(200, models.WorkspaceList(pagination=pagination, results=results))
+    show = await _shown(call, p.repository)
+    return json(200, models.WorkspaceList(pagination=pagination, results=list(map(show, page.items))))
 
 
 async def create_workspace(call: Call, p: ops.CreateWorkspaceParams, body: models.WorkspaceCreation) -> Reply:
@@ -48,12 +49,12 @@ async def create_workspace(call: Call, p: ops.CreateWorkspaceParams, body: model
         id=views.text(body.id),
         force=bool(body.force),
     )
-    return await _one(call, p.repository, await call.engine.create_workspace(p.repository, request), 201)
+    return await _one(call, p.repository, lambda: call.engine.create_workspace(p.repository, request), 201)
 
 
 async def get_workspace(call: Call, p: ops.GetWorkspaceParams) -> Reply:
     """getWorkspace."""
-    return await _one(call, p.repository, await call.engine.get_workspace(p.repository, p.workspace))
+    return await _one(call, p.repository, lambda: call.engine.get_workspace(p.repository, p.workspace))
 
 
 async def drop_workspace(call: Call, p: ops.DropWorkspaceParams) -> Reply:
@@ -64,7 +65,8 @@ async def drop_workspace(call: Call, p: ops.DropWorkspaceParams) -> Reply:
 
 async def renew_workspace(call: Call, p: ops.RenewWorkspaceParams, body: models.WorkspaceRenewal) -> Reply:
     """renewWorkspace."""
-    return await _one(call, p.repository, await call.engine.renew_workspace(p.repository, p.workspace, body.expires_in))
+    renew = partial(call.engine.renew_workspace, p.repository, p.workspace, body.expires_in)
+    return await _one(call, p.repository, renew)
 
 
 async def register_objects(call: Call, p: ops.RegisterObjectsParams, body: models.ObjectRegistration) -> Reply:
@@ -151,7 +153,7 @@ async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashC
         lifetime=_lifetime(body.expires_in),
         force=bool(body.force),
     )
-    return await _one(call, p.repository, await call.engine.stash(p.repository, p.branch, request), 201)
+    return await _one(call, p.repository, lambda: call.engine.stash(p.repository, p.branch, request), 201)
 
 
 def refuse_unsigned(call: Call) -> None:
@@ -164,11 +166,12 @@ def _lifetime(sent: int | UnsetType) -> int:
     return WEEK if sent is UNSET else sent
 
 
-async def _one(call: Call, repository: str, record: Workspace, status: int = 200) -> Reply:
-    return json(status, (await _shown(call, repository, [record]))[0])
+async def _one(call: Call, repository: str, make: Callable[[], Awaitable[Workspace]], status: int = 200) -> Reply:
+    show = await _shown(call, repository)  # before anything changes: it may fail
+    return json(status, show(await make()))
 
 
-async def _shown(call: Call, repository: str, found: Sequence[Workspace]) -> list[models.Workspace]:
+async def _shown(call: Call, repository: str) -> Callable[[Workspace], models.Workspace]:
+    """What shows workspaces of a repository to this client."""
     place, installation = await call.engine.place_of(repository), call.services.installation
-    shared = call.shares_directories
-    return [views.workspace(one, place, presign=installation.presign, shared=shared) for one in found]
+    return partial(views.workspace, place=place, presign=installation.presign, shared=call.shares_directories)
