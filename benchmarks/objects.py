@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from lakebed._leaving import awaited_of_obstore
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.cloud import CloudObjects
 from lakebed_engine.stores.objects.local import LocalObjects
@@ -96,6 +97,7 @@ def main() -> None:
     parser.add_argument("--mib", type=int, default=256)
     parser.add_argument("--puts", type=int, default=6400)
     options = parser.parse_args()
+    awaited_of_obstore()
     if options.memory:
         asyncio.run(run(MemoryObjects("mem://bench"), options.mib, options.puts))
         return

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import lakebed
 import pytest
+from lakebed._leaving import awaited_of_obstore
 
 from tests.support.seeds import seed_of_the_engine
 from tests.support.server import RunningServer, running_server
@@ -17,6 +18,8 @@ from tests.support.waiting import PATIENCE
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background by a shell, as some CI does: the commands that tests start would ignore Ctrl-C as well
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+awaited_of_obstore()  # many tests use cloud stores in this process, which shall end with its own exit code
 
 if find_spec("hypothesis"):  # the environments of Spark and of the S3 clients have none
     from hypothesis import HealthCheck, settings

@@ -1,9 +1,12 @@
-"""A process that ends while Arrow's threads still hold Python objects waits a moment for them.
+"""A process that ends while threads of C++ and Rust still hold Python objects waits a moment for them.
 
 Arrow lets go of a Python file in whichever of its threads comes last, and that may be after the result of a reading
 was handed out. When Python is gone by then, the thread is ended within a C++ destructor, and that aborts the process:
 "terminate called without an active exception", exit code -6, after all work was done. Any Python file system under
-pyarrow has that; a busy machine has it in one of a hundred short scripts.
+pyarrow has that; a busy machine has it in one of a hundred short scripts. obstore's threads do the same without a word,
+in one of five short scripts that await it. From 3.14 on Python lets such threads hang instead.
+
+The command `lakebed` needs none of this: it leaves without taking Python down (`cli.main`).
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ _TASKS = Path("/proc/self/task")
 _held: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """Files that nothing but Arrow holds, by identity: fsspec's are equal when they show the same object."""
 
-_read = threading.Event()
-"""Whether Arrow has read anything of ours, by a file of Arrow's or of someone else's."""
+_seen = threading.Event()
+"""Whether such threads have had anything of ours, as Arrow by a file of its own or of someone else's."""
 
 
 def held_by_arrow(file: Any) -> None:
@@ -39,7 +42,12 @@ def held_by_arrow(file: Any) -> None:
 
 def read_by_arrow() -> None:
     """Remember that Arrow's threads have had a file, whoever else holds it."""
-    _read.set()
+    _seen.set()
+
+
+def awaited_of_obstore() -> None:
+    """Remember that obstore's threads may answer an event loop of this process."""
+    _seen.set()
 
 
 def opened_by_arrow() -> bool:
@@ -59,7 +67,7 @@ def _wait() -> None:
     until = time.monotonic() + PATIENCE
     while len(_held) and time.monotonic() < until:
         time.sleep(_LOOK)
-    quiet = 0 if _read.is_set() else 2
+    quiet = 0 if _seen.is_set() else 2
     while quiet < 2 and time.monotonic() < until:
         time.sleep(_LOOK)  # lets them have the interpreter, which is what they wait for
         quiet = 0 if _others_run() else quiet + 1

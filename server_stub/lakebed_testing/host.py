@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import TypeVar
 
+from lakebed._leaving import awaited_of_obstore
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_server import components, serve
 from lakebed_server.app import App
@@ -59,6 +60,8 @@ class Host:
 
     def start(self) -> None:
         """Come up. Raises StartError."""
+        if self._settings.objects.cloud:
+            awaited_of_obstore()
         self._listeners = serve.listen_all(self._settings)
         self._cpu = ThreadPoolExecutor(_CPU_THREADS, thread_name_prefix="lakebed-testing-cpu")
         self._thread.start()

@@ -1,6 +1,6 @@
-"""A process that ends while a thread of Arrow holds a file of ours: it ends well.
+"""A process that ends while a thread of Arrow or obstore holds an object of ours: it ends well.
 
-Without the waiting of `_leaving.py` each of these scripts is aborted.
+Without the waiting of `_leaving.py`, or the leaving of `cli/main.py`, each of these scripts is aborted.
 """
 
 from __future__ import annotations
@@ -62,3 +62,62 @@ def test_a_process_that_ends_waits_for_arrows_threads(how: str, known: str) -> N
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "1000 rows, let go"
+
+
+_AWAITS = """
+import asyncio, os, threading, time
+import obstore
+from obstore.store import MemoryStore
+
+class Loop(asyncio.SelectorEventLoop):
+    def call_soon_threadsafe(self, *args, **options):
+        handle = super().call_soon_threadsafe(*args, **options)
+        if threading.current_thread() is not threading.main_thread():
+            until = time.monotonic() + 0.3
+            while time.monotonic() < until:
+                pass
+            os.write(1, b"let go")
+        return handle
+
+async def put():
+    await obstore.put_async(MemoryStore(), "a", b"x")
+
+def job():
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(put())
+"""
+
+
+def test_a_process_with_a_server_in_it_waits_for_obstores_threads() -> None:
+    script = f"""{_AWAITS}
+import lakebed_testing
+with lakebed_testing.server({{"objects.cloud": True}}):
+    job()
+print("after ", end="", flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "after let go"
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_the_command_leaves_at_once_whatever_such_threads_do(code: int) -> None:
+    script = f"""{_AWAITS}
+import atexit
+from concurrent.futures import ThreadPoolExecutor
+from lakebed.cli import main
+pool = ThreadPoolExecutor()
+
+def run(arguments):
+    atexit.register(print, "and what was to be done at the end")
+    pool.submit(time.sleep, 0.1).add_done_callback(lambda _: print("what is under way,"))
+    job()
+    print("told,")
+    return {code}
+
+main.run = run
+main.main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.splitlines() == ["told,", "what is under way,", "and what was to be done at the end"]

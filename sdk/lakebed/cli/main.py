@@ -5,11 +5,13 @@ The top of the SDK. Light on purpose: `lakebed --help` imports click and these m
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
 import traceback
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -96,10 +98,25 @@ def root() -> None:
 def main() -> NoReturn:
     """Run the command line of this process, and end the process."""
     warnings.formatwarning = lambda message, *_: f"lakebed: {message}\n"  # for people, who know no lines of code
-    code = run(sys.argv[1:])
-    if threading.active_count() > 1 and code == 130:
-        os._exit(code)  # a worker hangs in the network: a second Ctrl-C should not be needed
-    sys.exit(code)
+    codes: list[int] = []
+    atexit.register(_leave, codes)  # registered first it is called last, when everything else has come to its end
+    codes.append(run(sys.argv[1:]))
+    if threading.active_count() > 1 and codes == [130]:
+        os._exit(130)  # a worker hangs in the network: a second Ctrl-C should not be needed
+    sys.exit(codes[0])
+
+
+def _leave(codes: list[int]) -> None:
+    """End the process without taking Python down around threads of C++ and Rust.
+
+    One that wants the interpreter just then (Arrow's to let go of bytes, obstore's to see its answer off) would be
+    ended inside a destructor, and would abort the process: exit code -6, after all work was done.
+    """
+    if codes:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # its reader is gone; whether all was written, `run` has looked
+                stream.flush()
+        os._exit(codes[0])
 
 
 def run(arguments: list[str]) -> int:
