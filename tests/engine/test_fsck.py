@@ -15,7 +15,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.checking import history
 from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
 from lakebed_engine.operations.context import branch_key, commit_key, load_commit, open_repo, staging, tag_key
-from lakebed_engine.operations.repositories import COMMITS, MARKER
+from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS, MARKER
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
@@ -380,18 +380,20 @@ def test_orphans_and_what_is_too_young_to_be_one() -> None:
         strange = sorted([
             f"{COMMITS}{'0' * 64}.json", f"{RANGES}{'1' * 64}.parquet", f"{METARANGES}{'2' * 64}.parquet",
             f"{LAYERS}x-00000.parquet", f"{FOLDER}notes.txt", "_lakebed/other", "data/2026010100/none",
+            f"{DRAFTS}0", f"{DUMPS}notes.txt",
         ])  # fmt: skip
         for key in strange:
             await lake.store.put(key, b"12345")
         await lake.store.put("workspaces/of-others", b"not ours to judge")
+        await lake.engine.dumping.dump(REPO)
         report = await lake.check()
         assert report.ok
         assert [orphan.key for orphan in report.orphans] == strange
-        assert (report.orphan_count, report.orphan_bytes) == (7, 35)
+        assert (report.orphan_count, report.orphan_bytes) == (9, 45)
         assert 0 <= report.orphans[0].age < 60
         young = await lake.check(FsckOptions(data=True))
         assert young.orphan_count == 0
-        assert young.recent_count >= 7
+        assert young.recent_count >= 9
 
     run(job())
 

@@ -16,7 +16,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.cleaning import PARTIAL_AGE
 from lakebed_engine.operations.context import open_repo, read_branch, workspace_key
 from lakebed_engine.operations.layers import put_on_top
-from lakebed_engine.operations.repositories import COMMITS, MARKER
+from lakebed_engine.operations.repositories import COMMITS, DUMPS, MARKER
 from lakebed_engine.operations.sweeping.lease import LeaseRow
 from lakebed_engine.operations.sweeping.roots import LEASE
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
@@ -191,7 +191,21 @@ async def lost_patch(lake: Lake) -> None:
     await lake.store.put(f"{RANGES}{'0' * 64}.parquet", b"z")
 
 
-WAYS = [lost_commit, lost_push, lost_upload, lost_patch]
+async def lost_dump(lake: Lake) -> None:
+    """A dump that was cut off: the draft of its first part. One that is whole stays, and is no orphan."""
+    whole = await lake.engine.dumping.dump(REPO)
+
+    async def die(source: str, target: str) -> None:
+        raise errors.StoreUnavailableError("down")
+
+    lake.store.copy = die  # type: ignore[method-assign]
+    await fails(lake.engine.dumping.dump(REPO), errors.StoreUnavailableError)
+    del lake.store.copy
+    left = {blob.key async for blob in lake.store.list(DUMPS)}
+    assert len(left - {f"{DUMPS}{one}.jsonl" for one in whole.values()}) == 1
+
+
+WAYS = [lost_commit, lost_push, lost_upload, lost_patch, lost_dump]
 
 
 @pytest.mark.parametrize("leave", WAYS)
@@ -257,7 +271,7 @@ def test_without_data_objects_stay() -> None:
         told: list[Orphan] = []
         found = await lake.engine.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
         kinds = {one.key.rpartition("/")[0] + "/" for one in told}
-        assert kinds == set(FOLDERS)
+        assert kinds == {*FOLDERS, DUMPS}
         assert found.deleted == len(told)
         assert all(one.age > DAY for one in told)
         assert not await lake.whole(), "orphaned data is left"
@@ -367,7 +381,7 @@ class Failing(MemoryObjects):
         return await super().delete_older(keys, before)
 
     async def delete(self, keys: Sequence[str]) -> None:
-        self.deletes += sum(key.startswith(("data/", *FOLDERS)) for key in keys)
+        self.deletes += sum(key.startswith(("data/", DUMPS, *FOLDERS)) for key in keys)
         await super().delete(keys)
 
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import advancing, commits, importing
+from lakebed_engine.operations import advancing, commits, importing, long_work
 from lakebed_engine.operations import tasks as tasks_module
+from lakebed_engine.operations.tasks import Tasks
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.foreign import Foreign
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.errors import StoreUnavailableError
 from lakebed_server.app import create_app
 
 from tests.server.support import services
@@ -189,6 +191,31 @@ def test_a_commit_as_a_task(lake: Working) -> None:
     assert lake("POST", f"{REPO}/branches/nope/commits/async", {"message": "x"}, 404)["kind"] == "branch_not_found"
     assert lake("POST", COMMIT, {"message": "x"}, 400, idempotency_key="x" * 257)["kind"] == "invalid_request"
     assert lake("GET", f"{REPO}/tasks/nope", expect=404)["kind"] == "task_not_found"
+
+
+@pytest.mark.parametrize("fails", ["wait", "load_commit"])
+def test_a_task_at_work_is_told_of_though_the_store_goes_away(
+    lake: Working, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """An error would say that nothing was changed; but what was begun goes on."""
+
+    async def gone(*_: object) -> None:
+        raise StoreUnavailableError("the KV store does not answer")
+
+    lake.put("a", b"1")
+    lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
+    merge = f"{REPO}/refs/main/merge/dev/async?wait=10"
+    for url, body in ((COMMIT + "?wait=10", {"message": "one"}), (merge, {"message": "two"})):
+        with monkeypatch.context() as patch:
+            patch.setattr(Tasks if fails == "wait" else long_work, fails, gone)
+            begun = lake("POST", url, body, 202, idempotency_key=body["message"])
+            assert (begun["completed"], "commit" in begun, "error" in begun) == (False, False, False)
+        ended = lake.ended(f"{REPO}/tasks/{begun['id']}")
+        assert ended["commit"]["message"] == body["message"]
+        with monkeypatch.context() as patch:  # asked again it begins nothing, and says so
+            patch.setattr(Tasks if fails == "wait" else long_work, fails, gone)
+            assert lake("POST", url, body, 503, idempotency_key=body["message"])["kind"] == "store_unavailable"
+        assert lake("POST", url, body, 202, idempotency_key=body["message"])["commit"] == ended["commit"]
 
 
 def test_a_key_is_kept_for_a_day_and_more(lake: Working) -> None:

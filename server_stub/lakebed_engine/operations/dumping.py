@@ -20,7 +20,7 @@ from lakebed_format import CommitRecord, commit_id, encode_commit
 from lakebed_engine.operations.commits import commit_row
 from lakebed_engine.operations.context import Context, Repo, absent, branch_key, commit_key, encode, open_repo, tag_key
 from lakebed_engine.operations.names import check_branch, check_tag
-from lakebed_engine.operations.repositories import COMMITS
+from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS
 from lakebed_engine.operations.swap import OPERATIONS, apply
 from lakebed_engine.operations.task_rows import Task
 from lakebed_engine.operations.tasks import Tasks, Work
@@ -31,7 +31,6 @@ from lakebed_engine.vocabulary.records import Branch, Commit, Tag
 _T = TypeVar("_T")
 
 DUMP, RESTORE = "dump", "restore"
-FOLDER = "_lakebed/dumps/"
 PARTS = ("commits", "branches", "tags")
 
 _ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -100,9 +99,9 @@ async def _write(ctx: Context, repo: Repo, part: str) -> str:
             yield text
             start = rows[-1].key + b"\0"
 
-    draft = f"{FOLDER}draft-{ctx.ids.new()}"
+    draft = f"{DRAFTS}{ctx.ids.new()}"  # one that is cut off is swept
     await repo.store.put_stream(draft, lines())
-    key = f"{FOLDER}{digest.hexdigest()}.jsonl"
+    key = f"{DUMPS}{digest.hexdigest()}.jsonl"
     await repo.store.copy(draft, key)
     await repo.store.delete([draft])
     return digest.hexdigest()
@@ -133,7 +132,7 @@ async def _check(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
         try:
             if not _ID.fullmatch(found_id):
                 raise BlobNotFound(found_id[:80])
-            await repo.store.head(f"{FOLDER}{found_id}.jsonl")
+            await repo.store.head(f"{DUMPS}{found_id}.jsonl")
         except BlobNotFound:
             raise InvalidRequestError(
                 f"there is no dump of {part} {found_id[:80]!r} in {repo.store.uri}: copy the bucket of the repository "
@@ -203,7 +202,7 @@ async def _put_commits(ctx: Context, repo: Repo, batch: list[Commit]) -> None:
 async def _lines(repo: Repo, found_id: str) -> AsyncIterator[bytes]:
     """The lines of a part, read piece by piece; then it is known whether they are what its id says."""
     digest, rest = hashlib.sha256(), b""
-    async with repo.store.open(f"{FOLDER}{found_id}.jsonl") as chunks:
+    async with repo.store.open(f"{DUMPS}{found_id}.jsonl") as chunks:
         async for chunk in chunks:
             digest.update(chunk)
             *whole, rest = (rest + chunk).split(b"\n")

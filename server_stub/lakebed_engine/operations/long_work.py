@@ -17,6 +17,7 @@ from lakebed_engine.operations.once import once
 from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.task_rows import Task
 from lakebed_engine.operations.tasks import Tasks, Work
+from lakebed_engine.vocabulary.errors import StoreError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest
 
 COMMIT, MERGE, REVERT, CHERRY_PICK = "commit", "merge", "revert", "cherry-pick"
@@ -43,7 +44,7 @@ class LongWork:
         await read_branch(self._ctx, repo, branch)
         body = msgspec.to_builtins(request)
         task = await self._tasks.submit(repo_name, COMMIT, branch, body, key=key, force=request.force)
-        return await self._answer(repo_name, task, wait)
+        return await self._begun(repo_name, task, wait)
 
     async def merge(
         self, repo_name: str, source: str, branch: str, request: MergeRequest, *, key: str = "", wait: float = 0.0
@@ -54,7 +55,7 @@ class LongWork:
         await read_branch(self._ctx, repo, branch)
         body = {"source": source, "merge": msgspec.to_builtins(request)}
         task = await self._tasks.submit(repo_name, MERGE, branch, body, key=key, force=request.force)
-        return await self._answer(repo_name, task, wait)
+        return await self._begun(repo_name, task, wait)
 
     async def commit_once(self, repo_name: str, branch: str, request: CommitRequest, key: str) -> Commit:
         """Commit now. A second call with the key, or a task with it, gives the same commit. Raises KeyReusedError."""
@@ -98,6 +99,15 @@ class LongWork:
     async def get(self, repo_name: str, task_id: str, *, wait: float = 0.0) -> tuple[Task, Commit | None]:
         """A task of whatever kind, and its commit when it has made one. Raises TaskNotFoundError."""
         return await self._answer(repo_name, await self._tasks.get(repo_name, "", "", task_id), wait)
+
+    async def _begun(self, repo_name: str, task: Task, wait: float) -> tuple[Task, Commit | None]:
+        """What a task has come to that is at work, whatever becomes of the looks at it."""
+        try:
+            return await self._answer(repo_name, task, wait)
+        except StoreError:
+            if task.state != "running":
+                raise  # of an earlier call with its key: this one has begun nothing
+            return task, None
 
     async def _answer(self, repo_name: str, task: Task, wait: float) -> tuple[Task, Commit | None]:
         task = await self._tasks.wait(repo_name, task, wait)

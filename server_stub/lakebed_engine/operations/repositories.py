@@ -44,6 +44,9 @@ from lakebed_engine.vocabulary.records import Branch, Commit, Page, Repository
 
 MARKER = "_lakebed/repository.json"
 COMMITS = "_lakebed/commits/"
+DUMPS = "_lakebed/dumps/"
+DRAFTS = f"{DUMPS}draft-"
+"""Parts of dumps that are not whole yet."""
 METADATA = b"metadata"
 _ATTEMPTS = 10
 

@@ -12,7 +12,7 @@ from lakebed_format.refs import FOLDER, parse_key
 
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.objects import check_size
-from lakebed_engine.operations.repositories import COMMITS, MARKER
+from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS, MARKER
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.object_parts import PARTS
 from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
@@ -49,6 +49,8 @@ def _is_named(job: Job, key: str) -> bool:
             return key.endswith(suffix) and has(key.removeprefix(folder).removesuffix(suffix))
     if key.startswith(FOLDER):
         return parse_key(key) is not None
+    if key.startswith(DUMPS):
+        return key.endswith(".jsonl") and not key.startswith(DRAFTS)
     if key.startswith(PARTS):
         return ledger.has_file(key[: key.rfind("/") + 1])
     return key == MARKER or ledger.has_file(key)

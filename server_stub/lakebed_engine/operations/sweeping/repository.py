@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.repositories import COMMITS
+from lakebed_engine.operations.repositories import COMMITS, DRAFTS
 from lakebed_engine.operations.sweeping.lease import Lease
 from lakebed_engine.operations.sweeping.ledger import Found, Ledger
 from lakebed_engine.operations.sweeping.roots import read_roots
@@ -37,6 +37,7 @@ _FOLDERS = (
     (RANGES, ".parquet"),
     (LAYERS, ".parquet"),
     (PARTS, ""),
+    (DRAFTS, ""),
 )
 """What is swept, and in this order: while a file is there, so is what it names, and a rebuild can read it."""
 
