@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from lakebed_engine.operations.multiparts.chosen import SentPart
-from lakebed_engine.operations.multiparts.records import Target, target_of
+from lakebed_engine.operations.multiparts.records import Target, decode_upload, target_of
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
 from tests.simulation.actors import Actor, chunks
 from tests.simulation.history import Op
 from tests.simulation.multiparts import COMPLETE, LIFETIME, etag_of, identity_of
-from tests.simulation.scheduler import park
+from tests.simulation.scheduler import TICK, park
 from tests.simulation.world import REPO
 
 
@@ -90,9 +90,9 @@ async def _end(actor: Actor, sent: Sent) -> None:
         return
     texts = _choice(actor, sent)
     expected = await _expected(actor, sent) if actor.rng.random() < 0.3 else {}
-    if actor.rng.random() < 0.5:  # at the same moment, as a client does whose answer was late
+    if actor.rng.random() < 0.6:  # at the same moment, as a client does whose answer was late
         own = partial(_complete, actor, sent, texts, expected)
-        rival = partial(_abort, actor, sent) if actor.rng.random() < 0.4 else own
+        rival = partial(_late_abort, actor, sent) if actor.rng.random() < 0.5 else own
         await actor.world.scheduler.gather([own, rival, own], 3)
         return
     for _ in range(3):
@@ -123,6 +123,19 @@ async def _expected(actor: Actor, sent: Sent) -> dict[str, Any]:
 async def _abort(actor: Actor, sent: Sent) -> Op:
     job = actor.engine.multiparts.abort(REPO, sent.target)
     return await actor.call("mp_abort", job, upload=sent.target.id)
+
+
+async def _late_abort(actor: Actor, sent: Sent) -> Op:
+    """Once its completion is under way, if it comes to that soon; some steps later, and it may be over."""
+    scheduler, contents = actor.world.scheduler, actor.world.contents
+    patience, later = actor.rng.choice([0, 60, 60]), actor.rng.randrange(12)
+    for _ in range(patience):
+        row = contents.rows(contents.partition).get(sent.target.key)
+        if row is None or decode_upload(row.value).plan:
+            await park(scheduler.time + later * TICK)
+            break
+        await park(scheduler.time + TICK)
+    return await _abort(actor, sent)
 
 
 async def _complete(actor: Actor, sent: Sent, texts: dict[int, str], expected: dict[str, Any]) -> Op:

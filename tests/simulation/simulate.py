@@ -109,10 +109,10 @@ MIXES: Mapping[str, Sequence[Sequence[str]]] = {
     "tasks": (
         ["task"],
         ["task", "put"],
-        ["resume", "resume", "clean", "cancel"],
-        ["cancel", "read", "cancel", "put"],
-        ["put", "commit", "hard_reset", "reset"],
-        ["task", "at_once", "merge"],
+        ["task", "cancel", "resume"],
+        ["cancel", "resume", "clean"],
+        ["cancel", "cancel", "resume", "put"],
+        ["task", "at_once", "commit", "hard_reset"],
     ),
     "merge_tasks": (
         ["merge_task"],
@@ -212,8 +212,9 @@ def _cast(world: World, rng: random.Random, mix: str) -> None:
         branch = rng.choice(["main", "dev"]) if mix in TWO_BRANCHES else "main"
         name = f"{verbs[0]}{number}"
         own = [PATHS[number % len(PATHS)]] if crowd and rng.random() < 0.7 else paths  # mostly disjoint
+        drawn = [*verbs, *["intrude"] * 4] if crowd and shared and alone else verbs
         actor = Actor(world, name, engine, random.Random(rng.random()), branch, own)
-        world.scheduler.spawn(name, process, act(actor, [rng.choice(verbs) for _ in range(rng.choice([2, 3, 4]))]))
+        world.scheduler.spawn(name, process, act(actor, [rng.choice(drawn) for _ in range(rng.choice([2, 3, 4]))]))
 
 
 def _quiet(world: World, rng: random.Random) -> None:

@@ -10,7 +10,7 @@ from tests.simulation.actors import Actor, chunks
 from tests.simulation.history import content_identity
 from tests.simulation.joining_verbs import submitted
 from tests.simulation.outside import INTO, SOURCE
-from tests.simulation.scheduler import park
+from tests.simulation.scheduler import TICK, park
 from tests.simulation.workspace_verbs import feed
 from tests.simulation.world import REPO
 
@@ -60,13 +60,31 @@ async def import_task(actor: Actor) -> None:
     await actor.call("import", submitted(begin, False), message=message, removals=True)
 
 
-async def cancel(actor: Actor) -> None:
-    """Of a task that somebody is at."""
+def _at_work(actor: Actor) -> list[Task]:
     contents = actor.world.contents
     rows = contents.rows(contents.partition)
-    running = [key.removeprefix(RUNNING) for key in rows if key.startswith(RUNNING)]
+    return [decode_task(rows[TASKS + key.removeprefix(RUNNING)].value) for key in rows if key.startswith(RUNNING)]
+
+
+def _message(task: Task) -> str:
+    message: str = task.request.get("merge", task.request)["message"]
+    return message
+
+
+def _has_landed(actor: Actor, running: list[Task]) -> bool:
+    made = {one.message for one in actor.world.contents.commits()}
+    return any(_message(task) in made for task in running)
+
+
+async def cancel(actor: Actor) -> None:
+    """Of a task that somebody is at, or will be soon; often just behind its commit, which should have ended it."""
+    patience, late = actor.rng.choice([1, 10, 40]), actor.rng.random() < 0.5
+    for _ in range(patience):
+        running = _at_work(actor)
+        if running and (not late or _has_landed(actor, running)):
+            break
+        await park(actor.world.scheduler.time + TICK)
     if running:
-        task = decode_task(rows[TASKS + actor.rng.choice(running)].value)
+        task = actor.rng.choice(running)
         job = actor.engine.tasks.cancel(REPO, task.what, task.target, task.id)
-        message = task.request.get("merge", task.request)["message"]
-        await actor.call("cancel", job, branch=task.target, message=message)
+        await actor.call("cancel", job, branch=task.target, message=_message(task))

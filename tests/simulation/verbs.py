@@ -16,7 +16,7 @@ VERBS: Mapping[str, Script] = {
     "delete_branch": actors.delete_branch, "create_branch": actors.create_branch, "clean": actors.clean,
     "ws_create": workspace_verbs.ws_create, "ws_write": workspace_verbs.ws_write,
     "ws_commit": workspace_verbs.ws_commit, "ws_whole": workspace_verbs.ws_whole, "ws_part": workspace_verbs.ws_part,
-    "ws_crowd": workspace_verbs.ws_crowd,
+    "ws_crowd": workspace_verbs.ws_crowd, "intrude": workspace_verbs.intrude,
     "ws_rivals": workspace_verbs.ws_rivals,
     "ws_claim": workspace_verbs.ws_claim, "ws_revert": workspace_verbs.ws_revert, "ws_drop": workspace_verbs.ws_drop,
     "ws_scan": workspace_verbs.ws_scan, "stash": workspace_verbs.stash, "pop": workspace_verbs.pop,

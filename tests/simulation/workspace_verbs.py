@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from lakebed_engine.vocabulary.records import (
     AdvanceRequest,
+    CommitRequest,
     ConflictPolicy,
     IngestRequest,
     UploadRequest,
@@ -31,7 +32,7 @@ from tests.simulation.actors import (
 )
 from tests.simulation.history import Op, content_identity
 from tests.simulation.outside import INTO, SOURCE
-from tests.simulation.scheduler import park
+from tests.simulation.scheduler import TICK, park
 from tests.simulation.world import REPO
 
 GLOBS: Sequence[tuple[str, ...]] = (("/a",), ("c/",), ("_SUCCESS",), ("*", "!/z"), ("/m", "/a"), ("*",))
@@ -129,6 +130,14 @@ async def ws_crowd(actor: Actor) -> None:
             await _within(actor, name, [put, put, put_many])
         await park(actor.world.scheduler.time // 1 + 1)
         await _advance(actor, name)
+
+
+async def intrude(actor: Actor) -> None:
+    """A commit of another process just when a crowd commits, or a little later: they lose the race, and try again."""
+    await park(actor.world.scheduler.time // 1 + 1 + actor.rng.randrange(120) * TICK)
+    request = CommitRequest(message=f"{actor.name}-{actor._calls}", committer=actor.name, allow_empty=True)
+    made = actor.engine.commit(REPO, actor.branch, request)
+    await actor.call("commit", made, empty=True, message=request.message)
 
 
 async def ws_rivals(actor: Actor) -> None:
