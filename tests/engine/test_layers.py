@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -224,6 +224,43 @@ def test_a_layer_of_many_parts_is_read_like_one(delta: Delta, at: list[int]) -> 
             await cursor.next()
         assert cursor.path is None
         lake.close()
+
+    run(job())
+
+
+def test_parts_are_written_a_few_at_a_time() -> None:
+    """Together, as two processors can; and never more of them, as memory is bounded."""
+
+    class Counting(Inline):
+        most: list[int]
+
+        async def gather(self, jobs: Sequence[Callable[[], Awaitable[Any]]], limit: int = 8) -> list[Any]:
+            self.most.append(min(len(jobs), limit))
+            return await super().gather(jobs, limit)
+
+    async def job() -> None:
+        lake, runtime = Lake(), Counting()
+        runtime.most = []
+        rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
+        layer = await write_layer(lake.store, runtime, "1", chunked(cuts(rows, [*range(1, 100)])))
+        assert len(layer.parts) > 9
+        assert {*runtime.most[:-1]} == {4}
+        assert sum(runtime.most) == len(layer.parts)
+        lake.close()
+
+    run(job())
+
+
+@pytest.mark.parametrize("paths", [("a", "b", "b", "c"), ("b", "a", "c", "b"), ("b", "b")])
+def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str, ...]) -> None:
+    async def job() -> None:
+        world = World()
+        engine = await world.start()
+        files = world.layer_files()
+        rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
+        refusal = await fails(engine.push(REPO, "main", rows), errors.InvalidRequestError)
+        assert "'b' stands twice" in str(refusal)
+        assert (await shown(engine), world.layer_files()) == ({}, files)
 
     run(job())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Sequence
+from operator import itemgetter, lt
 
 import msgspec
 import pyarrow as pa
@@ -103,13 +104,15 @@ async def push_rows(
 ) -> Layer:
     """As `push`, for rows (None: a tombstone) in any order, each path once."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
-    for path, _ in rows:
+    paths = [path for path, _ in rows]
+    for path in paths:
         names.check_path(path)
-    ordered = sorted(rows, key=lambda row: row[0])
-    for (path, _), (following, _) in itertools.pairwise(ordered):
-        if path == following:
-            raise InvalidRequestError(f"object {path!r} stands twice in one push: nothing was changed")
-    return await push(ctx, repo, branch, _tables(ctx, ordered))
+    if not all(map(lt, paths, itertools.islice(paths, 1, None))):
+        rows = sorted(rows, key=itemgetter(0))
+        for (path, _), (following, _) in itertools.pairwise(rows):
+            if path == following:
+                raise InvalidRequestError(f"object {path!r} stands twice in one push: nothing was changed")
+    return await push(ctx, repo, branch, _tables(ctx, rows))
 
 
 async def _tables(ctx: Context, rows: Sequence[tuple[str, Entry | None]]) -> AsyncIterator[pa.Table]:

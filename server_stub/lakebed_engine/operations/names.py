@@ -56,6 +56,8 @@ def check_tag(name: str) -> None:
 
 def check_path(path: str) -> None:
     """1 to 1,024 bytes of UTF-8; nothing else is forbidden and nothing is normalised."""
+    if path.isascii() and 0 < len(path) <= MAX_PATH_BYTES:
+        return  # nearly every path there is
     if not path:
         raise InvalidPathError("object path: must not be empty")
     try:

@@ -6,6 +6,7 @@ Above `trees` and `rows`. Which layers a branch has is for `operations` to say.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pyarrow as pa
 from lakebed_format.files import encode_layer
@@ -17,6 +18,9 @@ from lakebed_engine.tree.rows import path_at
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
+
+_AT_ONCE = 4
+"""Parts that are encoded and written together."""
 
 
 def layer_tree(layer: Layer) -> Tree:
@@ -39,7 +43,7 @@ async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIter
 
 
 class LayerWriter:
-    """Writes one layer's parts as its rows come, in order of path. Memory: about one part."""
+    """Writes one layer's parts as its rows come, in order of path. Memory: a few parts."""
 
     def __init__(self, store: ObjectStore, runtime: Runtime, layer_id: str) -> None:
         self._store = store
@@ -47,6 +51,7 @@ class LayerWriter:
         self._id = layer_id
         self._open: list[pa.Table] = []
         self._open_bytes = 0
+        self._full: list[tuple[LayerPart, pa.Table]] = []
         self._parts: list[LayerPart] = []
 
     async def add(self, rows: pa.Table) -> None:
@@ -56,23 +61,38 @@ class LayerWriter:
         self._open.append(rows)
         self._open_bytes += int(row_sizes(rows).sum())
         if self._open_bytes >= MAX_BYTES:
-            await self._cut()
+            self._cut()
+        if len(self._full) == _AT_ONCE:
+            await self._flush()
 
     async def finish(self) -> Layer:
         """Everything is durable; a layer without rows has no parts."""
         if self._open:
-            await self._cut()
+            self._cut()
+        if self._full:
+            await self._flush()
         return Layer(self._id, "file", tuple(self._parts))
 
-    async def _cut(self) -> None:
-        rows = compact(pa.concat_tables(self._open))
+    def _cut(self) -> None:
+        rows = pa.concat_tables(self._open)
         part = LayerPart(
             f"{self._id}-{len(self._parts):05d}", path_at(rows, 0), path_at(rows, -1), rows.num_rows, self._open_bytes
         )
         self._open, self._open_bytes = [], 0
-        data = await self._runtime.cpu(encode_layer, rows, part.id)
-        await self._store.put(RangeInfo(*part_fields(part), "layer").file, data)
         self._parts.append(part)
+        self._full.append((part, rows))
+
+    async def _flush(self) -> None:
+        full, self._full = self._full, []
+        await self._runtime.gather([partial(self._write, part, rows) for part, rows in full], limit=_AT_ONCE)
+
+    async def _write(self, part: LayerPart, rows: pa.Table) -> None:
+        data = await self._runtime.cpu(_encoded, rows, part.id)
+        await self._store.put(RangeInfo(*part_fields(part), "layer").file, data)
+
+
+def _encoded(rows: pa.Table, part_id: str) -> bytes:
+    return encode_layer(compact(rows), part_id)
 
 
 async def write_layer(store: ObjectStore, runtime: Runtime, layer_id: str, delta: AsyncIterator[pa.Table]) -> Layer:
