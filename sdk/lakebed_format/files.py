@@ -67,7 +67,7 @@ def encode_layer(rows: pa.Table, file_id: str) -> bytes:
     """A layer file from rows of DELTA_SCHEMA, sorted by path; from BLOOM_FROM rows on with a Bloom filter."""
     extra = {}
     if rows.num_rows >= BLOOM_FROM:
-        extra[BLOOM_KEY.decode()] = b64encode(make_bloom(rows.column("path").to_pylist())).decode()
+        extra[BLOOM_KEY.decode()] = b64encode(make_bloom(rows.column("path"))).decode()
     return encode_file(rows, DELTA_SCHEMA, "layer", file_id, DICTIONARIES, extra)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_engine.operations.layers import CAP, choose_run
+from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.cursor import TreeCursor
 from lakebed_engine.tree.layers import layer_delta, layer_tree, write_layer
@@ -20,6 +22,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format.files import read_row_group
+from lakebed_format.split import row_sizes
 
 from tests.engine.layering import (
     Inline,
@@ -35,8 +38,11 @@ from tests.engine.layering import (
 )
 from tests.engine.support import REPO, chunked, commit, fails, run
 from tests.engine.trees import Delta, Lake, applied, changed, cuts, deltas, entry, order, table, values
+from tests.support.waiting import PATIENCE
 
 PATHS = ["a", "a/", "a/b", "a/b/c", "a0", "b", "b/x", "\0", "é", "\U0001f600/e", "\U0010ffff", "p/1", "p/2", "p/3"]
+_MAX_BYTES = 300
+"""Of a part of a layer here."""
 few_paths = st.sampled_from(PATHS)
 few = st.dictionaries(few_paths, st.one_of(st.none(), values), min_size=1, max_size=6)
 steps = st.lists(
@@ -59,7 +65,7 @@ steps = st.lists(
 def _tiny() -> Iterator[None]:
     """Parts, row groups and pages of a few rows, and filters from three rows on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_engine.tree.layers.MAX_BYTES", 300)
+        patch.setattr("lakebed_engine.tree.layers.MAX_BYTES", _MAX_BYTES)
         patch.setattr("lakebed_engine.operations.layers._ROWS", 3)
         patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 2)
         patch.setattr("lakebed_format.files.BLOOM_FROM", 3)
@@ -247,6 +253,83 @@ def test_parts_are_written_a_few_at_a_time() -> None:
         assert {*runtime.most[:-1]} == {4}
         assert sum(runtime.most) == len(layer.parts)
         lake.close()
+
+    run(job())
+
+
+class BrokenOffError(Exception):
+    pass
+
+
+class Held(MemoryObjects):
+    """A store whose puts wait until they are let go."""
+
+    def __init__(self) -> None:
+        super().__init__("mem://held")
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+        self.at_work = self.most = 0
+        self.fail = False
+
+    async def put(self, key: str, data: bytes, **how: bool) -> None:
+        self.at_work += 1
+        self.most = max(self.most, self.at_work)
+        self.begun.set()
+        try:
+            await self.go.wait()
+            if self.fail:
+                self.fail = False
+                raise BrokenOffError
+            await asyncio.sleep(0.02)
+            await super().put(key, data, **how)
+        finally:
+            self.at_work -= 1
+
+
+def test_parts_are_written_while_the_next_rows_come() -> None:
+    async def job() -> None:
+        store, runtime = Held(), AsyncioRuntime(threads=2)
+        rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
+        full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
+
+        async def delta() -> AsyncIterator[pa.Table]:
+            for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
+                yield piece
+                if number == full:  # a part: it is being written, and holds nobody up
+                    await asyncio.wait_for(store.begun.wait(), PATIENCE)
+                    assert not store._blobs
+                    asyncio.get_running_loop().call_later(0.05, store.go.set)
+
+        layer = await write_layer(store, runtime, "1", delta())
+        assert len(layer.parts) > 9
+        assert 1 < store.most <= 4
+        assert {info.file for info in layer_tree(layer).ranges} == {*store._blobs}
+        runtime.close()
+
+    run(job())
+
+
+@pytest.mark.parametrize("how", ["rows", "store"])
+def test_who_gives_a_layer_up_is_told_when_nothing_is_written_any_more(how: str) -> None:
+    async def job() -> None:
+        store, runtime = Held(), AsyncioRuntime(threads=2)
+        rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
+        full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
+
+        async def delta() -> AsyncIterator[pa.Table]:
+            for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
+                yield piece
+                if number == full:
+                    await asyncio.wait_for(store.begun.wait(), PATIENCE)
+                    asyncio.get_running_loop().call_later(0.05, store.go.set)
+                    if how == "rows":
+                        raise BrokenOffError
+                    store.fail = True
+
+        with pytest.raises(BrokenOffError):
+            await write_layer(store, runtime, "1", delta())
+        assert (store.begun.is_set(), store.at_work) == (True, 0)
+        runtime.close()
 
     run(job())
 

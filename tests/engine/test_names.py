@@ -238,3 +238,14 @@ def test_prefixes_and_names_that_look_like_hex() -> None:
         assert (await engine.stat(REPO, like, "new")).size == 1
 
     run(job())
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 1025, "é" * 513, LONE])
+def test_a_push_refuses_a_bad_path_among_good_ones(bad: str) -> None:
+    async def job() -> None:
+        engine = await make_engine()
+        for others in (["a", "b"], ["a", "é"]):
+            await fails(engine.push(REPO, "main", [(path, None) for path in [*others, bad]]), errors.InvalidPathError)
+        await engine.push(REPO, "main", [("x" * 1024, None), ("é" * 512, None), ("a", None)])
+
+    run(job())

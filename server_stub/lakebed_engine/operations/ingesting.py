@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 
 from pathspec import GitIgnoreSpec
@@ -35,7 +35,7 @@ from lakebed_engine.vocabulary.errors import (
     NamespaceInUseError,
     UnsortedListing,
 )
-from lakebed_engine.vocabulary.records import DiffEntry, Entry, IngestPage, IngestRequest
+from lakebed_engine.vocabulary.records import DiffEntry, Entry, IngestPage, IngestRequest, Layer
 
 MOST = 100_000
 """Paths that one page looks at, at most."""
@@ -114,7 +114,7 @@ async def diff_page(ctx: Context, repo_name: str, ref: str, request: IngestReque
     repo = await open_repo(ctx, repo_name)
     commit = await resolve_commit(ctx, repo, ref)
     view = View(ctx, repo, (), await tree_of(ctx, repo, commit.id))
-    page, _ = await _run(ctx, repo, view, commit.id, request, layer_id="")
+    page, _ = await _run(ctx, repo, view, commit.id, request, write=False)
     return page
 
 
@@ -132,12 +132,11 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
         base = await load_commit(ctx, repo, record.commit_id)
         view = View(ctx, repo, sources_of(record), await tree_of(ctx, repo, base.id))
         try:
-            page, writer = await _run(ctx, repo, view, base.id, request, layer_id=ctx.ids.new())
+            page, layer = await _run(ctx, repo, view, base.id, request, write=True)
         except MissingFileError:
             if await stands(ctx, repo, seen):
                 raise
             continue
-        layer = await writer.finish() if writer is not None else None
         # of a slow page that found nothing the layers may have been swapped away meanwhile, too
         if layer is None or not layer.parts:
             if await stands(ctx, repo, seen):
@@ -148,22 +147,23 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
 
 
 async def _run(
-    ctx: Context, repo: Repo, view: View, base: str, request: IngestRequest, *, layer_id: str
-) -> tuple[IngestPage, LayerWriter | None]:
+    ctx: Context, repo: Repo, view: View, base: str, request: IngestRequest, *, write: bool
+) -> tuple[IngestPage, Layer | None]:
     _check(request)
     source = ctx.foreign.folder(request.source)
     await refuse_namespaces(ctx, request.source)
     prefix = as_folder(request.prefix) if request.prefix else ""
     told = Filter(request.include, request.exclude)
     while True:
-        writer = LayerWriter(repo.store, ctx.runtime, layer_id) if layer_id else None
-        page = _Page(ctx, request, source, prefix, told, base, writer)
-        cursor = view.cursor()
+        # an id for each try: what the one before has begun to write may not be taken for this one's
+        writing = LayerWriter(repo.store, ctx.runtime, ctx.ids.new()) if write else nullcontext()
         try:
-            await _compare(page, cursor)
+            async with writing as writer:
+                page = _Page(ctx, request, source, prefix, told, base, writer)
+                await _compare(page, view.cursor())
+                return page.answer(), await writer.finish() if writer is not None else None
         except UnsortedListing:  # found out once, and then never again
             continue
-        return page.answer(), writer
 
 
 def _check(request: IngestRequest) -> None:

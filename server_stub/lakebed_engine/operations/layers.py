@@ -105,8 +105,7 @@ async def push_rows(
     """As `push`, for rows (None: a tombstone) in any order, each path once."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     paths = [path for path, _ in rows]
-    for path in paths:
-        names.check_path(path)
+    names.check_paths(paths)
     if not all(map(lt, paths, itertools.islice(paths, 1, None))):
         rows = sorted(rows, key=itemgetter(0))
         for (path, _), (following, _) in itertools.pairwise(rows):

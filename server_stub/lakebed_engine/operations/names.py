@@ -6,6 +6,7 @@ The bottom of `operations`: pure checks.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from lakebed_engine.vocabulary.errors import (
     InvalidNameError,
@@ -66,6 +67,15 @@ def check_path(path: str) -> None:
         raise InvalidPathError("object path: must be valid UTF-8 (it holds a lone surrogate)") from None
     if size > MAX_PATH_BYTES:
         raise InvalidPathError(f"object path {path[:40]!r}...: {size} bytes, at most {MAX_PATH_BYTES}")
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """As `check_path`, for many at once."""
+    sizes = [*map(len, paths)]
+    if all(map(str.isascii, paths)) and min(sizes, default=1) and max(sizes, default=1) <= MAX_PATH_BYTES:
+        return  # nearly all that there are
+    for path in paths:
+        check_path(path)
 
 
 def check_text(name: str, value: str) -> None:

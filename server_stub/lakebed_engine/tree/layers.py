@@ -6,7 +6,9 @@ Above `trees` and `rows`. Which layers a branch has is for `operations` to say.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import partial
+from typing import Self
 
 import pyarrow as pa
 from lakebed_format.files import encode_layer
@@ -15,7 +17,7 @@ from lakebed_format.split import MAX_BYTES, row_sizes
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.rows import path_at
-from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
+from lakebed_engine.tree.trees import RangeInfo, Tree, Trees, Write, write_all
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
 
@@ -43,7 +45,7 @@ async def layer_delta(trees: Trees, store: ObjectStore, tree: Tree) -> AsyncIter
 
 
 class LayerWriter:
-    """Writes one layer's parts as its rows come, in order of path. Memory: a few parts."""
+    """Writes one layer's parts as its rows come, in order of path: `async with` it. Memory: a few parts."""
 
     def __init__(self, store: ObjectStore, runtime: Runtime, layer_id: str) -> None:
         self._store = store
@@ -51,7 +53,7 @@ class LayerWriter:
         self._id = layer_id
         self._open: list[pa.Table] = []
         self._open_bytes = 0
-        self._full: list[tuple[LayerPart, pa.Table]] = []
+        self._full: list[Write] = []
         self._parts: list[LayerPart] = []
 
     async def add(self, rows: pa.Table) -> None:
@@ -63,14 +65,14 @@ class LayerWriter:
         if self._open_bytes >= MAX_BYTES:
             self._cut()
         if len(self._full) == _AT_ONCE:
-            await self._flush()
+            await self._make_room()
 
     async def finish(self) -> Layer:
         """Everything is durable; a layer without rows has no parts."""
         if self._open:
             self._cut()
-        if self._full:
-            await self._flush()
+        await write_all(self._runtime, self._full)
+        self._full = []
         return Layer(self._id, "file", tuple(self._parts))
 
     def _cut(self) -> None:
@@ -80,11 +82,27 @@ class LayerWriter:
         )
         self._open, self._open_bytes = [], 0
         self._parts.append(part)
-        self._full.append((part, rows))
+        write = Write(partial(self._write, part, rows))
+        write.begin(self._runtime)  # while the next rows come
+        self._full.append(write)
 
-    async def _flush(self) -> None:
+    async def _make_room(self) -> None:
+        if self._full[0].begun:
+            await self._full.pop(0)()
+            return
         full, self._full = self._full, []
-        await self._runtime.gather([partial(self._write, part, rows) for part, rows in full], limit=_AT_ONCE)
+        await write_all(self._runtime, full)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Whoever gave up is told when nothing more will be written."""
+        full, self._full = self._full, []
+        for write in full:
+            if write.begun:
+                with suppress(Exception):
+                    await write()
 
     async def _write(self, part: LayerPart, rows: pa.Table) -> None:
         data = await self._runtime.cpu(_encoded, rows, part.id)
@@ -97,7 +115,7 @@ def _encoded(rows: pa.Table, part_id: str) -> bytes:
 
 async def write_layer(store: ObjectStore, runtime: Runtime, layer_id: str, delta: AsyncIterator[pa.Table]) -> Layer:
     """Write a delta as a file layer, durably. Nothing names it yet."""
-    writer = LayerWriter(store, runtime, layer_id)
-    async for rows in delta:
-        await writer.add(rows)
-    return await writer.finish()
+    async with LayerWriter(store, runtime, layer_id) as writer:
+        async for rows in delta:
+            await writer.add(rows)
+        return await writer.finish()
