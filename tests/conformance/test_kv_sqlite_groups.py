@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +16,9 @@ import pytest
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.kv.sqlite_writer import _VERSION_OF, _settle
-from lakebed_engine.vocabulary.errors import PredicateFailed
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed
+
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -71,8 +74,8 @@ def guarded(version: int, key: bytes) -> Batch:
 async def test_callers_that_check_one_record_share_a_look(kv: SqliteKV, path: Path, looks: Counter[bytes]) -> None:
     version = await kv.apply(Batch(puts=[Put("p", b"record", b"")]))
     for _ in range(2):
-        found = await together(path, [kv.apply(guarded(version, b"%d" % number)) for number in range(64)])
-        assert [type(one) for one in found] == [int] * 64
+        found = await together(path, [kv.apply(guarded(version, b"%d" % number)) for number in range(32)])
+        assert [type(one) for one in found] == [int] * 32
     assert looks == {b"record": 2}, "once in each transaction: another process may have written in between"
 
 
@@ -145,6 +148,98 @@ async def test_a_group_of_several_loops_is_answered_in_each(kv: SqliteKV, path: 
                 await asyncio.sleep(0)
         told = [version for versions in await asyncio.gather(*jobs) for version in versions]
     assert [row.version for row in await kv.scan("p")] == told
+
+
+class Steps:
+    """The writer's transactions step by step: `at` is called before each BEGIN and COMMIT, with its number."""
+
+    def __init__(self, kv: SqliteKV, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.counts: Counter[str] = Counter()
+        self.at: Callable[[str, int], None] = lambda what, number: None
+        execute = kv._writer._execute
+
+        def stepped(statement: str, bindings: tuple[Any, ...] = ()) -> Any:
+            if (what := statement.split(maxsplit=1)[0]) in ("BEGIN", "COMMIT"):
+                self.counts[what] += 1
+                self.at(what, self.counts[what])
+            return execute(statement, bindings)
+
+        monkeypatch.setattr(kv._writer, "_execute", stepped)
+
+
+@pytest.mark.parametrize(("callers", "groups"), [(1, [1]), (32, [32]), (50, [32, 18]), (100, [50, 50])])
+async def test_half_of_many_callers_are_answered_while_the_others_are_synced(
+    kv: SqliteKV, monkeypatch: pytest.MonkeyPatch, callers: int, groups: list[int]
+) -> None:
+    """And nobody before the COMMIT of his own."""
+    steps, all_in, told = Steps(kv, monkeypatch), threading.Event(), threading.Semaphore(0)
+    seen: list[int] = []
+    done = 0
+
+    def at(what: str, number: int) -> None:
+        if (what, number) == ("BEGIN", 1):
+            assert all_in.wait(PATIENCE)
+        if what == "COMMIT":
+            for _ in range(groups[number - 2] if number > 1 else 0):
+                assert told.acquire(timeout=PATIENCE)
+            seen.append(done)
+
+    async def caller(number: int) -> None:
+        nonlocal done
+        await kv.apply(Batch(puts=[Put("p", b"%d" % number, b"")]))
+        done += 1
+        told.release()
+
+    steps.at = at
+    tasks = [asyncio.ensure_future(caller(number)) for number in range(callers)]
+    await asyncio.sleep(0)
+    all_in.set()
+    await asyncio.gather(*tasks)
+    assert seen == [sum(groups[:number]) for number in range(len(groups))]
+    assert len(await kv.scan("p")) == callers
+
+
+async def test_no_answer_waits_for_the_lock_of_another_process(
+    kv: SqliteKV, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, all_in = Steps(kv, monkeypatch), threading.Event()
+    other = apsw.Connection(str(path))
+
+    def at(what: str, number: int) -> None:
+        if (what, number) == ("BEGIN", 1):
+            assert all_in.wait(PATIENCE)
+        if (what, number) == ("BEGIN", 2):
+            other.execute("BEGIN IMMEDIATE")
+
+    steps.at = at
+    tasks = [asyncio.ensure_future(kv.apply(Batch(puts=[Put("p", b"%d" % number, b"")]))) for number in range(64)]
+    await asyncio.sleep(0)
+    all_in.set()
+    await asyncio.gather(*tasks[:32])
+    assert not any(task.done() for task in tasks[32:])
+    other.execute("ROLLBACK")
+    await asyncio.gather(*tasks)
+    other.close()
+
+
+async def test_what_the_second_half_meets_is_not_told_to_the_first(
+    kv: SqliteKV, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, all_in = Steps(kv, monkeypatch), threading.Event()
+
+    def at(what: str, number: int) -> None:
+        if (what, number) == ("BEGIN", 1):
+            assert all_in.wait(PATIENCE)
+        if (what, number) == ("COMMIT", 2):
+            raise apsw.IOError("the disk failed")
+
+    steps.at = at
+    tasks = [asyncio.ensure_future(kv.apply(Batch(puts=[Put("p", b"%02d" % number, b"")]))) for number in range(64)]
+    await asyncio.sleep(0)
+    all_in.set()
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(one) for one in found] == [int] * 32 + [OutcomeUnknownError] * 32
+    assert [row.key for row in await kv.scan("p")] == [b"%02d" % number for number in range(32)]
 
 
 async def test_a_future_is_settled_by_its_own_loop_alone() -> None:
