@@ -121,6 +121,8 @@ def rest(folder: Path, entries: int) -> Iterator[Figure]:
 
 
 def protocol(folder: Path, entries: int) -> Iterator[Figure]:
+    folder.mkdir(parents=True, exist_ok=True)
+    before = measured("host", folder)
     found = measured("protocol", "small", entries // 10, folder)
     note = "SQLite, 64 callers, one row a call"
     yield Figure("staging through the engine, durable", found["staging_rows_s"], "rows/s", "at least", 15_000, note)
@@ -150,6 +152,11 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     note = f"a cache of 64 MiB, and as much again for all else; {found['list_entries_s']:,.0f} entries/s"
     name = f"memory that a listing of {5 * entries:,} entries takes"
     yield Figure(name, found["list_grown_mib"], "MiB", "at most", 128, note)
+    after = measured("host", folder)
+    note = f"before all these, and {after['python_ms']:.0f} ms after: no Lakebed, the machine itself"
+    yield Figure("a million additions in Python", before["python_ms"], "ms", note=note)
+    note = f"before all these, and {after['sync_ms']:.2g} ms after: median"
+    yield Figure("64 KiB more of a file, synced", before["sync_ms"], "ms", note=note)
 
 
 def small_commits(folder: Path, way: str) -> dict[str, float]:
