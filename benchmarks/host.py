@@ -1,4 +1,4 @@
-"""How fast the machine is just now: shared ones drift by half within minutes, and figures of two runs compare only so far.
+"""How fast the machine is just now. Shared ones drift by half within minutes: figures of two runs compare only so far.
 
 Prints JSON. Nothing of Lakebed runs here.
 """
