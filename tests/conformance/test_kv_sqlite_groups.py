@@ -16,7 +16,7 @@ import pytest
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.stores.kv.sqlite import SqliteKV
 from lakebed_engine.stores.kv.sqlite_writer import _VERSION_OF, _settle
-from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
 
 from tests.support.waiting import PATIENCE
 
@@ -220,6 +220,22 @@ async def test_no_answer_waits_for_the_lock_of_another_process(
     other.execute("ROLLBACK")
     await asyncio.gather(*tasks)
     other.close()
+
+
+async def test_callers_that_are_refused_are_so_together(
+    kv: SqliteKV, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each transaction that cannot begin has waited for ten seconds: nobody is to wait for that of another as well."""
+    monkeypatch.setattr("lakebed_engine.stores.kv.sqlite_file._POLLS", 20)
+    steps = Steps(kv, monkeypatch)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    calls = [kv.apply(Batch(puts=[Put("p", b"%d" % number, b"")])) for number in range(100)]
+    found = await asyncio.gather(*calls, return_exceptions=True)
+    assert {type(one) for one in found} == {StoreUnavailableError}
+    assert steps.counts == {"BEGIN": 1}
+    other.close()
+    assert await kv.apply(Batch(puts=[Put("p", b"a", b"")]))
 
 
 async def test_what_the_second_half_meets_is_not_told_to_the_first(

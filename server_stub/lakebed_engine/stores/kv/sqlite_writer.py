@@ -110,11 +110,13 @@ class Writer:
                     self._refuse_moved()
                     self._execute("BEGIN IMMEDIATE")
                 except Exception as error:
-                    more = self._drain(jobs)
+                    more = self._drain(jobs, _GROUP)  # each group would be refused after the same long wait
                     refusal = error if isinstance(error, StoreError) else store_error(error, self._path)
                     answers: _Answers = [refusal for _ in jobs]
                 else:
-                    more = self._drain(jobs)  # after BEGIN, which may have waited: the later, the larger the group
+                    more = self._drain(
+                        jobs, self._share()
+                    )  # after BEGIN, which may have waited: the later, the larger the group
                     answers = self._group_or_unknown(jobs)
                 self._answer()
                 self._owed = jobs, answers
@@ -154,10 +156,13 @@ class Writer:
             )
             raise StoreUnavailableError(f"{text}: {self._path}", told=text)
 
-    def _drain(self, jobs: list[_Job]) -> bool:
-        """Take what is waiting, but of many callers only half. False when the end of the queue was among it."""
-        callers = len(jobs) + self._queue.qsize() + len(self._owed[0])
-        most = min(_GROUP, max(_UNDIVIDED, -(-callers // 2)))
+    def _share(self) -> int:
+        """How many go into the next transaction: of many callers, half."""
+        callers = 1 + self._queue.qsize() + len(self._owed[0])
+        return min(_GROUP, max(_UNDIVIDED, -(-callers // 2)))
+
+    def _drain(self, jobs: list[_Job], most: int) -> bool:
+        """Take what is waiting, until there are `most`. False when the end of the queue was among it."""
         try:
             while len(jobs) < most:
                 if (job := self._queue.get_nowait()) is None:
