@@ -114,9 +114,8 @@ class Writer:
                     refusal = error if isinstance(error, StoreError) else store_error(error, self._path)
                     answers: _Answers = [refusal for _ in jobs]
                 else:
-                    more = self._drain(
-                        jobs, self._share()
-                    )  # after BEGIN, which may have waited: the later, the larger the group
+                    # after BEGIN, which may have waited: the later, the larger the group
+                    more = self._drain(jobs, self._share())
                     answers = self._group_or_unknown(jobs)
                 self._answer()
                 self._owed = jobs, answers
