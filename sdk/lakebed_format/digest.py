@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from lakebed_format.schemas import LEVELED_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, flat
+from lakebed_format.schemas import LEVELED_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, flat, has_column
 
 _SMALL: Final = 1000
 """Rows up to which everything is hashed by one call: of each call the overhead counts, and it lets go of the GIL."""
@@ -46,7 +46,7 @@ def metarange_id(rows: pa.Table, *, carries: bool = False) -> str:
     """
     if carries:
         return _table_id(b"lakebed/metarange/3", rows, _LEVELED)
-    if "level" in rows.column_names:
+    if has_column(rows, "level"):
         return _table_id(b"lakebed/metarange/2", rows, _LEVELED)
     return _table_id(b"lakebed/metarange/1", rows, _METARANGE)
 
@@ -55,10 +55,10 @@ def _table_id(domain: bytes, rows: pa.Table, columns: Sequence[tuple[str, _Encod
     pieces: list[Any] = [domain, rows.num_rows.to_bytes(8, "little")]
     names = rows.schema.names
     batches = rows.to_batches()
-    # a table in one piece, which most are, gives its columns as arrays at once
-    arrays = batches[0].columns if len(batches) == 1 else [flat(column) for column in rows.columns]
+    whole = batches[0] if len(batches) == 1 else None  # a table in one piece, which most are: its columns are arrays
     for name, encoder in columns:
-        encoder(pieces, arrays[names.index(name)])
+        index = names.index(name)
+        encoder(pieces, flat(rows.column(index)) if whole is None else whole.column(index))
     if rows.num_rows <= _SMALL:
         return hashlib.sha256(b"".join(pieces)).hexdigest()
     digest = hashlib.sha256()

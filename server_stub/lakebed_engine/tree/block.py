@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
-from lakebed_format.schemas import flat
+from lakebed_format.schemas import flat, has_column
 
 from lakebed_engine.tree.outline import SMALL
 from lakebed_engine.vocabulary.records import Entry, Listed
@@ -98,7 +98,7 @@ class Block:
         self.nbytes = int(rows.get_total_buffer_size() if self.count <= SMALL else rows.nbytes) + 2000
         self._path = _Text(flat(rows.column("path")))
         self._deleted: bytes | None = None
-        if "deleted" in rows.column_names:
+        if has_column(rows, "deleted"):
             self._deleted = flat(rows.column("deleted")).to_numpy(zero_copy_only=False).tobytes()
         self._columns: _Columns | None = None  # made when a row is first asked for: most pieces are only searched
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA
 from lakebed_format.schemas import LEVELED_SCHEMA
 from lakebed_format.split import MAX_BYTES, MIN_BYTES
+
+from lakebed_engine.tree.carriers import Stretch, carrier_id
 
 RANGES = "_lakebed/ranges/"
 METARANGES = "_lakebed/metaranges/"
@@ -118,6 +121,22 @@ def metarange_rows(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]
     levels = [0] * len(ranges) + list(range(1, len(patches) + 1))
     leveled = [(*row, level) for row, level in zip(rows, levels, strict=True)]
     return _table(leveled, _LEVELED_ROW)
+
+
+def carrying_tree(
+    ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
+) -> tuple[Tree, Sequence[Stretch]]:
+    """The tree of these ranges and patches, the newest of which its metarange carries; and that metarange's rows."""
+    below, max_paths = _below(ranges)
+    patches = [info[:5] for info in (*reversed(older), newest)]
+    stretches = (below, Stretch(patches, range(1, len(patches) + 1)))
+    tree_id = carrier_id(stretches)
+    return Tree(tree_id, ranges, max_paths, (newest._replace(carrier=tree_id), *older)), stretches
+
+
+@lru_cache(16)  # small commits that follow each other have the same ranges
+def _below(ranges: tuple[RangeInfo, ...]) -> tuple[Stretch, list[str]]:
+    return Stretch([info[:5] for info in ranges], [0] * len(ranges)), [info.max_path for info in ranges]
 
 
 def _table(rows: Sequence[tuple[object, ...]], row: pa.StructType) -> pa.Table:

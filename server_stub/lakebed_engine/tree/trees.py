@@ -25,11 +25,12 @@ from lakebed_format.files import (
     reopen,
     row_group_bounds,
 )
-from lakebed_format.schemas import compact
+from lakebed_format.schemas import compact, has_column
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.carriers import encode_carrier
 from lakebed_engine.tree.damage import damaged_file, missing_file
 from lakebed_engine.tree.outline import (
     EMPTY_TREE,
@@ -43,6 +44,7 @@ from lakebed_engine.tree.outline import (
     Limits,
     RangeInfo,
     Tree,
+    carrying_tree,
     metarange_file,
     metarange_rows,
     tree_from,
@@ -162,7 +164,8 @@ class Trees:
         """The same tree, and what writes its metarange: until that is done nothing may name it."""
         if not ranges:
             return EMPTY_TREE, Write(_nothing)
-        tree, rows = self.outlined(ranges, patches)
+        rows = metarange_rows(tuple(ranges), tuple(patches))
+        tree = Tree(metarange_id(rows), tuple(ranges), [info.max_path for info in ranges], tuple(patches))
 
         async def put() -> None:
             data = await self._runtime.cpu(encode_metarange, rows, tree.id, small=rows.num_rows <= SMALL)
@@ -179,27 +182,17 @@ class Trees:
         """
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=True)
         newest = RangeInfo(found_id, first, last, rows.num_rows, size, "patch")
-        tree, outline = self.outlined(ranges, (newest, *older), carries=True)
+        tree, stretches = carrying_tree(tuple(ranges), tuple(older), newest)
         key = (store.uri, found_id)
         block = self._unwritten[key] = Block(rows)
 
         async def put() -> None:
-            data = await self._runtime.cpu(encode_metarange, outline, tree.id, rows, small=True)
+            data = await self._runtime.cpu(encode_carrier, stretches, tree.id, rows, small=True)
             await store.put(metarange_file(tree.id), data, by_content=True)
             self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
             self._keep(store, found_id, block)
 
         return tree, Write(put, lambda: self._unwritten.pop(key, None))
-
-    def outlined(
-        self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo], *, carries: bool = False
-    ) -> tuple[Tree, pa.Table]:
-        """The tree of these ranges and patches, and its metarange's rows; `carries`: it has the newest in its file."""
-        rows = metarange_rows(tuple(ranges), tuple(patches))
-        tree_id = metarange_id(rows, carries=carries)
-        if carries:
-            patches = (patches[0]._replace(carrier=tree_id), *patches[1:])
-        return Tree(tree_id, tuple(ranges), [info.max_path for info in ranges], tuple(patches)), rows
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
         """All that a tree's patches change of its ranges, with PATCH_SCHEMA."""
@@ -246,7 +239,7 @@ class Trees:
         """
         small = rows.num_rows <= SMALL
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=small)
-        kind = "patch" if "before" in rows.column_names else "range"
+        kind = "patch" if has_column(rows, "before") else "range"
         info = RangeInfo(found_id, first, last, rows.num_rows, size_bytes, kind)  # type: ignore[arg-type]
 
         key = (store.uri, found_id)
@@ -395,7 +388,7 @@ def _read_group(file: _RangeFile, index: int, schema: pa.Schema) -> pa.Table:
 
 def _named(rows: pa.Table) -> tuple[str, pa.Table, str, str]:
     rows = compact(rows)
-    found_id = patch_id(rows) if "before" in rows.column_names else range_id(rows)
+    found_id = patch_id(rows) if has_column(rows, "before") else range_id(rows)
     paths = rows.column("path")
     return found_id, rows, str(paths[0].as_py()), str(paths[-1].as_py())
 

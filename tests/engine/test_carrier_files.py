@@ -1,0 +1,113 @@
+"""Metaranges that carry a patch, as the engine writes them: the same ids and rows as by way of Arrow's tables, and
+files that other readers understand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import duckdb
+import pandas as pd
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lakebed_engine.tree.carriers import Stretch, carrier_id, encode_carrier
+from lakebed_engine.tree.outline import RangeInfo, carrying_tree, metarange_rows
+from lakebed_format import PATCH_SCHEMA, decode_tree, encode_metarange
+from lakebed_format.digest import metarange_id
+from lakebed_format.files import FormatError
+from lakebed_format.metaranges import TREE_KEY
+
+from tests.format.support import Row, entry, layer_sample, patch_table, tombstone
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+NUMBERS = st.integers(0, 2**63 - 1)
+INFOS = st.builds(RangeInfo, TEXTS, TEXTS, TEXTS, NUMBERS, NUMBERS)
+PATCHES = st.lists(INFOS.map(lambda info: info._replace(kind="patch")), min_size=1, max_size=4).map(tuple)
+
+
+def stretches(patch: pa.Table) -> Sequence[Stretch]:
+    """A range, and the patch over it."""
+    paths = patch.column("path").to_pylist()
+    return [
+        Stretch([("0" * 64, "\0", "\U0010ffff", 9, 900)], [0]),
+        Stretch([("1" * 64, paths[0], paths[-1], len(paths), 70)], [1]),
+    ]
+
+
+@given(st.lists(INFOS, max_size=5).map(tuple), PATCHES)
+def test_ids_and_rows_are_those_of_the_table(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> None:
+    newest, *older = patches
+    tree, found = carrying_tree(ranges, tuple(older), newest)
+    rows = metarange_rows(ranges, patches)
+    assert tree.id == metarange_id(rows, carries=True)
+    assert tree.patches == (newest._replace(carrier=tree.id), *older)
+    assert (tree.ranges, tree.max_paths) == (ranges, [info.max_path for info in ranges])
+    patch = patch_table(layer_sample(8))
+    mine, arrow = (
+        pq.read_metadata(pa.BufferReader(data)).metadata
+        for data in (encode_carrier(found, tree.id, patch), encode_metarange(rows, tree.id, patch))
+    )
+    assert mine == arrow  # kind, version, id and the rows as JSON, to the byte
+    assert json.loads(mine[TREE_KEY]) == rows.to_pydict()
+
+
+def test_stretches_of_no_rows_add_nothing() -> None:
+    found = stretches(patch_table(layer_sample(8)))
+    assert carrier_id([found[0], Stretch([], []), found[1]]) == carrier_id(found)
+
+
+WIDE = [entry("p/" + "ä" * 700 + "/z" * 100, 7, metadata=[("k" * 900, "v" * 70_000)]), entry("q", 2**40)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        layer_sample(64),
+        layer_sample(64)[:1],
+        [tombstone("gone")],
+        [{**row, "deleted": False} for row in WIDE],
+    ],
+    ids=["sample", "one", "tombstone", "wide"],
+)
+def test_every_row_comes_back(rows: list[Row]) -> None:
+    patch = patch_table(rows)
+    found = stretches(patch)
+    data = encode_carrier(found, carrier_id(found), patch)
+    back = decode_tree(data, carrier_id(found))
+    assert back.carried is not None
+    assert back.carried.schema.equals(PATCH_SCHEMA)
+    assert back.carried.equals(patch)
+    assert back.rows.column("count").to_pylist() == [9, len(rows)]
+    assert encode_carrier(found, carrier_id(found), patch) == data  # whichever server writes it
+    for at in (10, len(data) // 2, len(data) - 40, len(data) - 2):
+        with pytest.raises(FormatError):
+            decode_tree(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :], carrier_id(found))
+
+
+def test_a_slice_is_written_as_its_own_rows() -> None:
+    patch = patch_table(layer_sample(20))
+    part = patch.slice(3, 7)
+    found = stretches(part)
+    assert decode_tree(encode_carrier(found, carrier_id(found), part), carrier_id(found)).carried == part
+
+
+def test_other_readers_read_the_patch(tmp_path: object) -> None:
+    patch = patch_table(layer_sample(20))
+    found = stretches(patch)
+    file = f"{tmp_path}/tree.parquet"
+    with open(file, "wb") as out:
+        out.write(encode_carrier(found, carrier_id(found), patch))
+    paths = patch.column("path").to_pylist()
+    pairs = [dict(one) for one in patch.column("metadata").to_pylist()]
+    assert pd.read_parquet(file)["path"].tolist() == paths
+    assert polars.read_parquet(file)["size_bytes"].to_list() == patch.column("size_bytes").to_pylist()
+    told = duckdb.connect().execute(f"SELECT path, metadata, deleted FROM '{file}' ORDER BY path").fetchall()
+    assert [row[0] for row in told] == sorted(paths)
+    assert [row[1] for row in told] == [one for _, one in sorted(zip(paths, pairs, strict=True), key=lambda x: x[0])]
+    wanted = duckdb.connect().execute(f"SELECT count(*) FROM '{file}' WHERE path = 'p/00003'").fetchall()
+    assert wanted == [(1,)]
