@@ -14,7 +14,15 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, Deletion, Published, PublishRequest, UploadRequest
+from lakebed_engine.vocabulary.records import (
+    Commit,
+    Deletion,
+    Entry,
+    LogRequest,
+    Published,
+    PublishRequest,
+    UploadRequest,
+)
 
 from tests.engine.support import (
     REPO,
@@ -33,6 +41,7 @@ from tests.engine.support import (
     put_commit,
 )
 from tests.engine.support import run as run_job
+from tests.engine.trees import entry
 from tests.engine.workspacing import workspace
 
 WEEK = 7 * 24 * 3600
@@ -100,6 +109,41 @@ def test_racing_publishers_each_get_a_commit_of_their_own(same: bool) -> None:
             assert await changes_of(engines[0], made.commit) == rows[number]
         if same:
             assert (await content(engines[0]))["same"] == rows[int(line[0].message[1:])]["same"]
+
+    run_job(job())
+
+
+def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None:
+    """Few changes become rows together with those of others, many by themselves."""
+    sizes = [1, 3, 64, 1, 65, 2, 2500, 7]
+
+    async def job() -> None:
+        engine = await make_engine()
+        base = await put_commit(engine, {f"gone/{number}/{i}": "old" for number in range(len(sizes)) for i in range(2)})
+        wanted: dict[str, dict[str, str | None]] = {}
+
+        async def one(number: int) -> Commit:
+            rows = {f"p/{number}/{i:04}": entry(f"{number} {i}") for i in range(sizes[number])}
+            changes: list[tuple[str, Entry | None]] = [*reversed(rows.items())]
+            changes += [(f"gone/{number}/0", None)] if number % 2 else []
+            made = await engine.publish(REPO, "main", changes, PublishRequest(committer="ann", message="p"))
+            wanted[made.id] = {path: None if row is None else row.physical_address for path, row in changes}
+            return made
+
+        made = await asyncio.gather(*map(one, range(len(sizes))))
+        line = await history(engine)
+        assert [found.id for found in line[:-2]] == [new.id for new in reversed(made)]
+        assert line[-2] == base
+        for new in made:
+            told: dict[str, str | None] = {}
+            while len(told) < len(wanted[new.id]):
+                page = await engine.diff_refs(REPO, new.parents[0], new.id, amount=1000, after=max(told, default=""))
+                told |= {row.path: None if row.right is None else row.right.physical_address for row in page.items}
+                assert page.items
+            assert not page.has_more
+            assert told == wanted[new.id]
+            log = await engine.log(REPO, "main", LogRequest(objects=[max(told)]))
+            assert [found.id for found in log.items] == [new.id]
 
     run_job(job())
 

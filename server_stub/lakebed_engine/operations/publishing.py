@@ -55,6 +55,9 @@ from lakebed_engine.vocabulary.records import Branch, Commit, Entry, PublishRequ
 _TOLD = 100
 """Paths that a refusal tells at most."""
 
+_FEW = 64
+"""Changes of one caller up to which they become a delta together with those of others."""
+
 Change = tuple[str, Entry | None]
 
 
@@ -64,9 +67,10 @@ class Publication:
 
     request: PublishRequest
     changes: Sequence[Change]
-    rows: pa.Table
     asked: str
     """A digest of all of it, by content: sent again, the data has other addresses."""
+    rows: pa.Table | None = None
+    """The changes as a delta; of few they are made for all who go together, which takes hardly longer than for one."""
     again: bool = False
     """It had landed before: an earlier call with the same key."""
 
@@ -81,7 +85,9 @@ async def publish(
     """
     check_request(request)
     ordered = sorted(changes, key=lambda change: change[0].encode())
-    order = Publication(request, ordered, delta_table(ordered), _asked(ordered, request))
+    order = Publication(request, ordered, _asked(ordered, request))
+    if len(ordered) > _FEW:
+        order.rows = delta_table(ordered)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     record = (await read_branch(ctx, repo, branch)).record
     ticket = Ticket(ctx.runtime.signal(), order, record.uid)
@@ -204,10 +210,10 @@ class _Chain:
         tip = await load_commit(ctx, repo, seen.record.commit_id)
         tree = await tree_of(ctx, repo, tip.id)
         answers: list[tuple[Ticket, Commit | NoChangesError]] = []
-        for ticket in self._tickets:
+        for ticket, rows in zip(self._tickets, _deltas(self._tickets), strict=True):
             request = _order(ticket).request
             begun = len(writes)
-            folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, _once(_order(ticket).rows), later=writes)
+            folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, _once(rows), later=writes)
             if not folded.changed and not request.allow_empty:
                 text = f"branch {self._branch!r} of {repo.name!r}: no changes to commit: it holds all of this already"
                 answers.append((ticket, NoChangesError(text)))
@@ -233,7 +239,7 @@ class _Chain:
             if len(order.changes) <= GUARDED:
                 checks += [Check(live, path.encode(), ABSENT) for path, _ in order.changes]
             touched = Touched()
-            touched.add(order.rows)
+            touched.add_paths([path for path, _ in order.changes])
             puts += [commit_row(repo, new), touched_row(repo, new.id, touched), *_key_rows(ctx, repo, old, order, new)]
         turned = await rotated(ctx, old)
         after = msgspec.structs.replace(
@@ -249,6 +255,17 @@ class _Chain:
 def _order(ticket: Ticket) -> Publication:
     assert isinstance(ticket.request, Publication)
     return ticket.request
+
+
+def _deltas(tickets: Sequence[Ticket]) -> list[pa.Table]:
+    """The changes of each as a delta."""
+    new = [order for order in map(_order, tickets) if order.rows is None]
+    table = delta_table([change for order in new for change in order.changes])
+    start = 0
+    for order in new:
+        order.rows = table.slice(start, len(order.changes))
+        start += len(order.changes)
+    return [order.rows for order in map(_order, tickets)]
 
 
 async def _once(rows: pa.Table) -> AsyncIterator[pa.Table]:

@@ -99,17 +99,20 @@ class Touched:
 
     def add(self, rows: pa.Table) -> None:
         """The paths of some rows."""
-        if self.lost or not rows.num_rows:
+        self.add_paths(rows.column("path"))
+
+    def add_paths(self, paths: Any) -> None:
+        """Some paths: a list, or a column."""
+        if self.lost or not len(paths):
             return
-        column = rows.column("path")
-        if self._level == ALL and len(self._paths) + rows.num_rows <= MOST:
-            paths = column.to_pylist()
-            self._paths.update(paths)
-            parents = {folder_of(path) for path in paths}
+        if self._level == ALL and len(self._paths) + len(paths) <= MOST:
+            texts = paths if isinstance(paths, list) else paths.to_pylist()
+            self._paths.update(texts)
+            parents = {folder_of(path) for path in texts}
         else:
             self._level = FOLDERS
             self._paths.clear()
-            parents = set(pc.unique(pc.replace_substring_regex(column, r"[^/]*\z", "")).to_pylist())
+            parents = set(pc.unique(pc.replace_substring_regex(paths, r"[^/]*\z", "")).to_pylist())
         for parent in parents - self._folders:
             self._folders.update(_folders(parent))
         if len(self._folders) > MOST:
