@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 from lakebed_engine.tree.cache import ByteCache
+from lakebed_engine.tree.carriers import Stretch
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.files import decode_layer
@@ -20,7 +21,8 @@ T = TypeVar("T")
 _LIMIT = 30_000
 # by name: a job that is renamed is only not remembered any more
 _TABLE_JOBS = {
-    "_named", "encode_metarange", "encode_patch", "encode_range", "merge_rows", "compare", "encode_layer", "overlay",
+    "_named", "encode_carrier", "encode_metarange", "encode_patch", "encode_range", "encode_layer",
+    "merge_rows", "compare", "overlay",
 }  # fmt: skip
 _ROW_JOBS = {"delta_table", "_table"}
 _ROW_DECODERS = {decode_range, decode_patch, decode_layer}
@@ -31,7 +33,7 @@ _tables: dict[int, tuple[pa.Table, bytes]] = {}
 _shared: dict[Hashable, Any] = {}
 _files: dict[bytes, pa.Table] = {}  # the bytes of a file -> the rows that it was made of
 _changes: dict[int, Any] = {}
-_saved: dict[Hashable, tuple[Tree, pa.Table]] = {}
+_saved: dict[Hashable, tuple[Tree, Any]] = {}
 
 
 def remembered(job: Callable[..., Any], args: tuple[Any, ...], share: bool = True) -> Any:
@@ -122,13 +124,20 @@ def _key(arg: Any) -> Hashable:
 class SharedTrees(Trees):
     """Trees that make the rows of each metarange once per process; it is still stored every time."""
 
-    def outlined(
-        self, ranges: Sequence[RangeInfo], patches: Sequence[RangeInfo], *, carries: bool = False
-    ) -> tuple[Tree, pa.Table]:
-        key = (carries, *ranges, *patches)
+    def outlined(self, ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> tuple[Tree, pa.Table]:
+        key = (ranges, patches)
         found = _saved.get(key)
         if found is None:
-            found = _saved[key] = super().outlined(ranges, patches, carries=carries)
+            found = _saved[key] = super().outlined(*key)
+        return found
+
+    def outlined_carrier(
+        self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
+    ) -> tuple[Tree, Sequence[Stretch]]:
+        key = (ranges, older, newest)
+        found = _saved.get(key)
+        if found is None:
+            found = _saved[key] = super().outlined_carrier(*key)
         return found
 
 

@@ -30,7 +30,7 @@ from lakebed_format.schemas import compact, has_column
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.carriers import encode_carrier
+from lakebed_engine.tree.carriers import Stretch, encode_carrier
 from lakebed_engine.tree.damage import damaged_file, missing_file
 from lakebed_engine.tree.outline import (
     EMPTY_TREE,
@@ -164,8 +164,7 @@ class Trees:
         """The same tree, and what writes its metarange: until that is done nothing may name it."""
         if not ranges:
             return EMPTY_TREE, Write(_nothing)
-        rows = metarange_rows(tuple(ranges), tuple(patches))
-        tree = Tree(metarange_id(rows), tuple(ranges), [info.max_path for info in ranges], tuple(patches))
+        tree, rows = self.outlined(tuple(ranges), tuple(patches))
 
         async def put() -> None:
             data = await self._runtime.cpu(encode_metarange, rows, tree.id, small=rows.num_rows <= SMALL)
@@ -182,7 +181,7 @@ class Trees:
         """
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=True)
         newest = RangeInfo(found_id, first, last, rows.num_rows, size, "patch")
-        tree, stretches = carrying_tree(tuple(ranges), tuple(older), newest)
+        tree, stretches = self.outlined_carrier(tuple(ranges), tuple(older), newest)
         key = (store.uri, found_id)
         block = self._unwritten[key] = Block(rows)
 
@@ -193,6 +192,17 @@ class Trees:
             self._keep(store, found_id, block)
 
         return tree, Write(put, lambda: self._unwritten.pop(key, None))
+
+    def outlined(self, ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> tuple[Tree, pa.Table]:
+        """The tree of these ranges and patches, and its metarange's rows."""
+        rows = metarange_rows(ranges, patches)
+        return Tree(metarange_id(rows), ranges, [info.max_path for info in ranges], patches), rows
+
+    def outlined_carrier(
+        self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
+    ) -> tuple[Tree, Sequence[Stretch]]:
+        """The same of one that carries its newest patch."""
+        return carrying_tree(ranges, older, newest)
 
     async def patch(self, store: ObjectStore, tree: Tree) -> pa.Table:
         """All that a tree's patches change of its ranges, with PATCH_SCHEMA."""
