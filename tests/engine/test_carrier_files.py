@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -96,12 +97,11 @@ def test_a_slice_is_written_as_its_own_rows() -> None:
     assert decode_tree(encode_carrier(found, carrier_id(found), part), carrier_id(found)).carried == part
 
 
-def test_other_readers_read_the_patch(tmp_path: object) -> None:
+def test_other_readers_read_the_patch(tmp_path: Path) -> None:
     patch = patch_table(layer_sample(20))
     found = stretches(patch)
-    file = f"{tmp_path}/tree.parquet"
-    with open(file, "wb") as out:
-        out.write(encode_carrier(found, carrier_id(found), patch))
+    file = tmp_path / "tree.parquet"
+    file.write_bytes(encode_carrier(found, carrier_id(found), patch))
     paths = patch.column("path").to_pylist()
     pairs = [dict(one) for one in patch.column("metadata").to_pylist()]
     assert pd.read_parquet(file)["path"].tolist() == paths

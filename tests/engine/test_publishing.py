@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import branch_key
+from lakebed_engine.operations.staging import new_entry
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
@@ -23,6 +24,7 @@ from lakebed_engine.vocabulary.records import (
     PublishRequest,
     UploadRequest,
 )
+from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.engine.support import (
     REPO,
@@ -41,7 +43,6 @@ from tests.engine.support import (
     put_commit,
 )
 from tests.engine.support import run as run_job
-from tests.engine.trees import entry
 from tests.engine.workspacing import workspace
 
 WEEK = 7 * 24 * 3600
@@ -120,14 +121,19 @@ def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None
     async def job() -> None:
         engine = await make_engine()
         base = await put_commit(engine, {f"gone/{number}/{i}": "old" for number in range(len(sizes)) for i in range(2)})
-        wanted: dict[str, dict[str, str | None]] = {}
+        wanted: dict[str, dict[str, Entry | None]] = {}
 
         async def one(number: int) -> Commit:
-            rows = {f"p/{number}/{i:04}": entry(f"{number} {i}") for i in range(sizes[number])}
+            rows = {
+                f"p/{number}/{i:04}": new_entry(
+                    f"data/{number}/{i}", "0" * 32, i, 5, "t", {"n": f"{number}"} if i % 2 else {}
+                )
+                for i in range(sizes[number])
+            }
             changes: list[tuple[str, Entry | None]] = [*reversed(rows.items())]
             changes += [(f"gone/{number}/0", None)] if number % 2 else []
             made = await engine.publish(REPO, "main", changes, PublishRequest(committer="ann", message="p"))
-            wanted[made.id] = {path: None if row is None else row.physical_address for path, row in changes}
+            wanted[made.id] = dict(changes)
             return made
 
         made = await asyncio.gather(*map(one, range(len(sizes))))
@@ -135,15 +141,17 @@ def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None
         assert [found.id for found in line[:-2]] == [new.id for new in reversed(made)]
         assert line[-2] == base
         for new in made:
-            told: dict[str, str | None] = {}
+            told: dict[str, Entry | None] = {}
             while len(told) < len(wanted[new.id]):
                 page = await engine.diff_refs(REPO, new.parents[0], new.id, amount=1000, after=max(told, default=""))
-                told |= {row.path: None if row.right is None else row.right.physical_address for row in page.items}
+                told |= {row.path: row.right for row in page.items}
                 assert page.items
             assert not page.has_more
             assert told == wanted[new.id]
             log = await engine.log(REPO, "main", LogRequest(objects=[max(told)]))
             assert [found.id for found in log.items] == [new.id]
+        report = await engine.fsck(REPO, FsckOptions())  # whose rows have other ids than their files is corrupt
+        assert (report.ok, report.problems) == (True, [])
 
     run_job(job())
 
