@@ -12,8 +12,8 @@ from tests.support.waiting import PATIENCE
 _STARTS = 12
 _TOO_SLOW = "Python worker failed to connect back"
 """Spark gives the process of a Python source, or over Connect that of a sink, ten seconds to import what it needs
-(PythonWorkerFactory.createSimpleWorker), and has no setting for it. On a busy machine that is not enough at times,
-though `workers.python` makes it three times as quick."""
+(PythonWorkerFactory.createSimpleWorker), and has no setting for it. `workers.python` connects before it imports; but a
+machine may stand still for ten seconds."""
 
 
 def run(writer: DataStreamWriter) -> None:
