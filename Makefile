@@ -9,6 +9,7 @@ ST     := .venv-schemathesis
 SPARK  := .venv-spark
 S3     := .venv-s3
 DELTA  := .venv-delta
+AZURITE := $(VENV)/.azurite
 # the tests of `make test` by job; `pytest-rest` has what no other job has
 PYTESTS := server simulation engine sdk crash
 simulation_tests := tests/simulation
@@ -41,7 +42,7 @@ INSTALL = -m pip install -q --no-compile
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated azurite pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -87,12 +88,14 @@ demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keep
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-# each job installs what it needs, beside those that run already; the longest jobs come first
+# The longest jobs come first, and what they need before all of them: make passes over a job whose prerequisites are still
+# being made, and comes back to it when all the others have begun.
 test: ## everything, with all the installing it needs
 	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
+	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.ready $(AZURITE) $(S3)/.ready $(ST)/.ready
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
-		spark-shared spark-apart pytest-server pytest-engine $(KILLED:%=pytest-kills-%) pytest-simulation s3 pytest-rest pytest-sdk \
-		pytest-crash types schemathesis lint layers generated
+		spark-apart spark-shared pytest-simulation pytest-engine $(KILLED:%=pytest-kills-%) pytest-sdk pytest-rest pytest-server \
+		pytest-crash s3 schemathesis types lint layers generated
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 
@@ -111,12 +114,13 @@ generated: $(VENV)/.dev
 	$(BIN)/python tools/generate.py --check
 	$(BIN)/python tools/unasync_sdk.py --check
 
-azurite: $(VENV)/.dev
+$(AZURITE): $(VENV)/.dev tests/support/azurite.py
 	$(BIN)/python -m tests.support.azurite
+	@touch $@
 
 pytest: $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest
 
-$(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(VENV)/.dev azurite
+$(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
 	$(IN_MEMORY) $(BIN)/python -m pytest $($*_tests)
 
 pytest-crash: $(VENV)/.dev
@@ -125,7 +129,7 @@ pytest-crash: $(VENV)/.dev
 $(KILLED:%=pytest-kills-%): pytest-kills-%: $(VENV)/.dev
 	$(BIN)/python -m pytest $(SIGKILLS) -k $*
 
-pytest-rest: $(VENV)/.dev azurite
+pytest-rest: $(AZURITE)
 	$(IN_MEMORY) $(BIN)/python -m pytest $(foreach one,$(PYTESTS),$($(one)_tests:%=--ignore %)) $(ELSEWHERE:%=--ignore %)
 
 pytest-fast: $(VENV)/.dev
