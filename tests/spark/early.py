@@ -15,7 +15,7 @@ _Connection = tuple[io.IOBase, socket.socket]
 
 def _connect(port: int, secret: bytes) -> _Connection:
     """What `pyspark.util.local_connect_and_auth` does, with little imported. Raises OSError when Spark refuses."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=15)
+    connection = socket.create_connection(("127.0.0.1", port), timeout=240)
     both = connection.makefile("rwb", 65536)
     both.write(len(secret).to_bytes(4, "big") + secret)
     both.flush()

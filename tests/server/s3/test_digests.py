@@ -14,6 +14,7 @@ import pytest
 from lakebed_server.s3.digests import BATCH, Digests
 
 from tests.server.s3.gatewaying import Bucket, code
+from tests.support.waiting import PATIENCE
 
 X = "/lake/main/x"
 SIZES = [0, 1, 1000, 65_536, 65_537, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH + 70_000]
@@ -68,7 +69,7 @@ class Recorder:
         self.gate.set()
 
     def update(self, piece: bytes) -> None:
-        assert self.gate.wait(10)
+        assert self.gate.wait(PATIENCE)
         self.data += piece
         self.threads.add(threading.get_ident())
 
