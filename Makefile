@@ -70,6 +70,10 @@ $(SPARK)/.ready: pyproject.toml tools/requirements-spark.txt
 	$(SPARK)/bin/python $(INSTALL) -r tools/requirements-spark.txt
 	@touch $@
 
+$(SPARK)/.classes: $(SPARK)/.ready tests/spark/classes.py
+	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m tests.spark.classes
+	@touch $@
+
 # boto3 as it was before 1.36 lies in a folder, beside the current one
 $(S3)/.ready: pyproject.toml tools/requirements-s3.txt tools/requirements-s3-old.txt
 	$(PYTHON) -m venv $(S3)
@@ -92,7 +96,7 @@ serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies
 # being made, and comes back to it when all the others have begun.
 test: ## everything, with all the installing it needs
 	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
-	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.ready $(AZURITE) $(S3)/.ready $(ST)/.ready
+	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
 		spark-apart spark-shared pytest-simulation pytest-engine $(KILLED:%=pytest-kills-%) pytest-sdk pytest-rest pytest-server \
 		pytest-crash s3 schemathesis types lint layers generated
@@ -137,11 +141,11 @@ pytest-fast: $(VENV)/.dev
 
 spark: spark-shared spark-apart ## the PySpark tests alone, in their own environment
 
-spark-shared: $(SPARK)/.ready
+spark-shared: $(SPARK)/.classes
 	$(SPARK)/bin/mypy $(ON_SPARK) tools/java_home.py
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest tests/spark $(SPARK_APART:%=--ignore %)
 
-spark-apart: $(SPARK)/.ready
+spark-apart: $(SPARK)/.classes
 	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest $(SPARK_APART)
 
 s3: $(S3)/.ready ## the S3 gateway by the clients that people use, in their own environment

@@ -11,14 +11,12 @@ import lakebed_spark
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark import jars, workers
+from tests.spark import classes, jars, workers
 from tests.support.server import RunningServer, running_server
 
-_HASTY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""What starts every JVM here: none lives for long enough to earn back what its better compiler costs."""
-
-for _name in ("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
-    os.environ.setdefault(_name, _HASTY)
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", classes.HASTY)
+for _name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+    os.environ.setdefault(_name, classes.options())
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ import pyspark
 from lakebed_spark._java import use_java
 from pyspark.sql import SparkSession
 
-from tests.spark import jars
+from tests.spark import classes, jars
 from tests.support.ports import reserved_ports
 from tests.support.server import RunningServer, clean_environment
 
@@ -118,6 +118,7 @@ def _hasty(address: str, **settings: str) -> SparkSession:
         spark_driver_bindAddress="127.0.0.1",
         spark_driver_memory="1g",
         spark_executor_memory="600m",
+        spark_executor_extraJavaOptions=classes.options(),
         spark_speculation=True,
         spark_speculation_efficiency_enabled=False,
         spark_speculation_interval="100ms",

@@ -1,0 +1,28 @@
+"""Laying Spark's classes ready, where Java cannot do it: that costs time alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.spark import classes
+
+
+def test_where_it_cannot_be_made_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "no-java"))
+    archive = tmp_path / "classes.jsa"
+    why = classes.make(archive)
+    assert why is not None
+    assert "no-java" in why
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(classes, "ARCHIVE", archive)
+    assert classes.options() == classes.HASTY
+
+
+def test_what_java_is_told_of_a_file_in_a_folder_with_a_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "a folder" / "classes.jsa"
+    archive.parent.mkdir()
+    archive.touch()
+    monkeypatch.setattr(classes, "ARCHIVE", archive)
+    assert f'-XX:SharedArchiveFile="{archive}"' in classes.options()
