@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "3c5e2ca277b76909f1e5e8d8028fec4caee50bbe0889e245f75c45409209d428"
+SPEC_DIGEST: Final = "c36006c7e6bccc41c46c2cf7f4a6f422fa753f1114aa21a92281d43ddfe32330"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -72,6 +72,8 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "part_too_large": 400,
     "unauthenticated": 401,
     "permission_denied": 403,
+    "foreign_origin": 403,
+    "key_required": 403,
     "protected_branch": 403,
     "read_only_repository": 403,
     "default_branch": 403,
@@ -100,11 +102,13 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "task_ended": 409,
     "idempotency_mismatch": 409,
     "already_set_up": 409,
+    "last_credential": 409,
     "object_gone": 410,
     "precondition_failed": 412,
     "invalid_range": 416,
     "too_many_attempts": 429,
     "throttled": 429,
+    "login_throttled": 429,
     "internal": 500,
     "corrupt_data": 500,
     "outcome_unknown": 500,

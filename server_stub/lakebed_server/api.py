@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
 
 from lakebed_server import bindings, elsewhere
+from lakebed_server.auth import origins
 from lakebed_server.binder import Binder
 from lakebed_server.bindings import Handler
 from lakebed_server.call import Call, Services
@@ -104,8 +105,10 @@ class Api:
             raise elsewhere.refusal(call.method, path, error) from None
         operation = route.operation
         call.operation = operation.operation_id
+        if call.method not in origins.SAFE:
+            origins.refuse_foreign(call.headers)
         if operation.security:
-            call.user = await self._services.authenticator.authenticate(call.headers)
+            call.user = await self._services.authenticator.authenticate(call.headers, https=call.https)
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
         if operation.body is None:

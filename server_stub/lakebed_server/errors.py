@@ -16,6 +16,7 @@ from lakebed_wire.operations import ERROR_KINDS
 from msgspec import UNSET
 
 from lakebed_server import views
+from lakebed_server.auth.origins import is_browser
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, json
 from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartError
@@ -23,6 +24,7 @@ from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartErro
 log = logging.getLogger("lakebed.server")
 
 RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+CHALLENGE: Final[Header] = (b"www-authenticate", b'Basic realm="lakebed"')
 
 
 def respond(error: Exception, call: Call) -> Reply:
@@ -70,6 +72,8 @@ def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = ()
     status = ERROR_KINDS.get(kind, 500)
     if retry and status in (429, 503) and not any(name == RETRY_AFTER[0] for name, _ in headers):
         headers = (*headers, RETRY_AFTER)
+    if status == 401 and not is_browser(call.headers):
+        headers = (*headers, CHALLENGE)  # a browser would ask for a key, and then send it with every request
     if call.head:
         return Reply(status, headers=headers)
     return json(status, models.Error(message=message, kind=kind, request_id=call.request_id), headers)

@@ -32,7 +32,7 @@ async def wanted(call: Call, repository: str, must: object, may: object = False)
 async def redirect(call: Call, p: ops.GetObjectParams, entry: Entry) -> Reply | None:
     """The answer of getObject that sends the client to the store; None where the bytes must come from here."""
     strict = p.presign is True
-    found = downloads.unchanged_or_nothing(entry, p.range, p.if_none_match, strict=strict)
+    found = downloads.unchanged_or_nothing(p.ref, entry, p.range, p.if_none_match, strict=strict)
     if found is not None:
         return found
     (signed,) = await _signed(call, p.repository, [entry], strict=strict, check=True)

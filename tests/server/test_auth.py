@@ -140,7 +140,7 @@ def test_login_gives_a_token_and_a_cookie() -> None:
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith(f"internal_auth_session={token};")
     assert "HttpOnly" in cookie
-    assert "SameSite=Lax" in cookie
+    assert "SameSite=Strict" in cookie
     assert "Path=/" in cookie
     assert "Secure" not in cookie
     value = cookie.partition(";")[0]

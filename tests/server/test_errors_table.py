@@ -98,6 +98,14 @@ SIGNED = {
 test_placing_s3.py and test_part_uploads.py."""
 
 
+FOREIGN = {
+    *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
+    *("createRepository", "deleteObjects", "dumpRefs", "dumpSubmit"),
+    *("login", "setup", "setupCommPrefs", "postStatsEvents"),
+}
+"""They are 403 only for a page of another origin: a read-only repository takes them, or they are about none."""
+
+
 def _all(status: int, *names: str) -> set[tuple[str, int]]:
     return {(name, status) for name in names}
 
@@ -105,19 +113,16 @@ def _all(status: int, *names: str) -> set[tuple[str, int]]:
 REASONS = {
     "permissions come with users: whoever has an access key may read": _all(
         403,
-        *("getConfig", "getLakeFSVersion", "getStorageConfig", "listRepositories", "createRepository", "getRepository"),
+        *("getConfig", "getLakeFSVersion", "getStorageConfig", "listRepositories", "getRepository"),
         *("getRepositoryMetadata", "listBranches", "getBranch", "getBranchProtectionRules", "getTag", "listTags"),
         *("internalGetBranchProtectionRules", "getCommit", "logCommits", "findMergeBase", "diffBranch", "diffRefs"),
         *("diffIngest", "getObject", "headObject", "statObject", "listObjects", "getUnderlyingProperties", "getTask"),
-        *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpRefs", "dumpSubmit", "dumpStatus"),
+        *("getMetaRange", "getRange", "getMetadataObject", "importStatus", "dumpStatus"),
         *("restoreStatus", "listWorkspaces", "getWorkspace"),
     ),
-    "permissions come with users: what can be asked and set on a read-only repository too": _all(
-        403,
-        *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
-        *("createBranchProtectionRulePreflight", "uploadObjectPreflight"),
+    "permissions come with users: what can be asked of a read-only repository too": _all(
+        403, "createBranchProtectionRulePreflight", "uploadObjectPreflight"
     ),
-    "told for each path, with 200": _all(403, "deleteObjects"),
     "hooks come later": _all(412, "commit", "mergeIntoBranch", "revertBranch", "cherryPick"),
     "it takes no condition": _all(412, "stageObject"),
     "another user's keys are 403, whether he is there or not": _all(404, "listUserCredentials", "createCredentials"),
@@ -163,6 +168,8 @@ def wrong(request: Request, status: int) -> Request | None:
         )
     if status == 401:
         return replace(request, auth=False)
+    if status == 403 and name in FOREIGN:
+        return request.told(sec_fetch_site="cross-site")
     if status == 403 and "repository" in names:
         return request.at(repository="frozen")
     if status == 404 and "repository" in names:
@@ -225,7 +232,7 @@ class Refusing(Authenticator):
     def __init__(self, error: RequestError) -> None:
         self._error = error
 
-    async def authenticate(self, headers: Mapping[bytes, bytes]) -> str:
+    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False) -> str:
         raise self._error
 
 

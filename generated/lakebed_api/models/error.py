@@ -29,17 +29,19 @@ class Error:
               request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address, checksum_mismatch,
               invalid_part, invalid_part_order, part_too_small, part_too_large
             - 401: unauthenticated
-            - 403: permission_denied, protected_branch, read_only_repository, default_branch
+            - 403: permission_denied, foreign_origin, key_required, protected_branch, read_only_repository,
+              default_branch
             - 404: endpoint_not_found, repository_not_found, branch_not_found, tag_not_found, commit_not_found,
               ref_not_found, object_not_found, workspace_not_found, rule_not_found,
               task_not_found, upload_not_found, credentials_not_found
             - 405: method_not_allowed
             - 409: repository_exists, branch_exists, tag_exists, name_taken, merge_conflict, concurrent_commit,
-              dirty_overlap, workspace_closed, parent_required, task_ended, idempotency_mismatch, already_set_up
+              dirty_overlap, workspace_closed, parent_required, task_ended, idempotency_mismatch, already_set_up,
+              last_credential
             - 410: object_gone
             - 412: precondition_failed
             - 416: invalid_range
-            - 429: too_many_attempts, throttled
+            - 429: too_many_attempts, throttled, login_throttled
             - 500: internal, corrupt_data, outcome_unknown
             - 501: not_implemented
             - 503: store_unavailable

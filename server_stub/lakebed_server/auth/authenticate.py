@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Final, Generic, TypeVar
 
 from lakebed_server.auth.credentials import Credential, CredentialStore, User
-from lakebed_server.auth.tokens import COOKIE, Token, Tokens
+from lakebed_server.auth.tokens import Token, Tokens, cookie_name
 from lakebed_server.vocabulary import RequestError
 
-CHALLENGE: Final = (b"www-authenticate", b'Basic realm="lakebed"')
 REMEMBER_SECONDS: Final = 5.0
 REMEMBER_MOST: Final = 1024
 
@@ -66,11 +65,11 @@ class Authenticator:
         self._unknown: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._users: Remembered[User] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
 
-    async def authenticate(self, headers: Mapping[bytes, bytes]) -> str:
-        """The name of the calling user. Raises RequestError (401)."""
+    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False) -> str:
+        """The name of the calling user. Raises RequestError (401). `https`: the client uses TLS."""
         authorization = headers.get(b"authorization")
         if authorization is None:
-            token = _cookie(headers.get(b"cookie"))
+            token = _cookie(headers.get(b"cookie"), cookie_name(https=https))
             if token is None:
                 raise _refused("no credentials: send an access key pair (HTTP Basic) or a token of login (Bearer)")
             return await self._by_token(token)
@@ -146,15 +145,15 @@ def key_id_of(value: bytes) -> str:
     return _pair(value)[0]
 
 
-def _cookie(header: bytes | None) -> str | None:
+def _cookie(header: bytes | None, wanted: str) -> str | None:
     if header is None:
         return None
     for pair in header.decode("latin-1").split(";"):
         name, _, value = pair.strip().partition("=")
-        if name == COOKIE:
+        if name == wanted:
             return value.strip('"')
     return None
 
 
 def _refused(message: str) -> RequestError:
-    return RequestError("unauthenticated", message, (CHALLENGE,))
+    return RequestError("unauthenticated", message)

@@ -15,6 +15,11 @@ AUDIENCE = "login"
 COOKIE = "internal_auth_session"
 
 
+def cookie_name(*, https: bool) -> str:
+    """The name of the session cookie. With `__Host-` browsers take it from this host alone, over TLS alone."""
+    return f"__Host-{COOKIE}" if https else COOKIE
+
+
 class Token(NamedTuple):
     """A signed token and its end in Unix seconds."""
 

@@ -9,7 +9,7 @@ from lakebed_wire import operations as ops
 
 from lakebed_server import views
 from lakebed_server.auth.credentials import Credential
-from lakebed_server.auth.tokens import COOKIE
+from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, empty, json
 from lakebed_server.vocabulary import RequestError, bad_request
@@ -23,7 +23,8 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
     credential = await call.services.authenticator.check_pair(body.access_key_id, body.secret_access_key)
     token = call.services.authenticator.issue(credential.user, now)
     secure = "; Secure" if call.https else ""
-    cookie = f"{COOKIE}={token.text}; Path=/; Max-Age={token.expires - now}; HttpOnly; SameSite=Lax{secure}"
+    name = cookie_name(https=call.https)
+    cookie = f"{name}={token.text}; Path=/; Max-Age={token.expires - now}; HttpOnly; SameSite=Strict{secure}"
     return json(
         200,
         models.AuthenticationToken(token=token.text, token_expiration=token.expires),
@@ -75,6 +76,7 @@ async def list_user_credentials(call: Call, p: ops.ListUserCredentialsParams) ->
 
 async def create_credentials(call: Call, p: ops.CreateCredentialsParams) -> Reply:
     """createCredentials."""
+    _refuse_cookie(call)
     made = await call.services.authenticator.store.add(_own(call, p.user_id), int(time.time()))
     return json(201, _with_secret(made))
 
@@ -87,11 +89,22 @@ async def get_credentials(call: Call, p: ops.GetCredentialsParams) -> Reply:
 
 async def delete_credentials(call: Call, p: ops.DeleteCredentialsParams) -> Reply:
     """deleteCredentials."""
+    _refuse_cookie(call)
     found = await _found(call, p.user_id, p.access_key_id)
     if found.access_key_id == call.access_key_id:
         raise bad_request(f"access key {found.access_key_id!r} is the one of this request: remove it with another one")
     await call.services.authenticator.remove(found.access_key_id)
     return empty()
+
+
+def _refuse_cookie(call: Call) -> None:
+    """A browser sends cookies by itself, so they do not show that the caller wants this."""
+    if b"authorization" not in call.headers:
+        raise RequestError(
+            "key_required",
+            "a cookie does not authorize making or deleting access keys: send an access key pair (HTTP Basic) or a "
+            "token of login (Bearer)",
+        )
 
 
 def _own(call: Call, user: str) -> str:

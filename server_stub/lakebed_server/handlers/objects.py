@@ -26,12 +26,12 @@ async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
     entry = await call.engine.stat(p.repository, p.ref, p.path)
     if signs and (elsewhere := await signing.redirect(call, p, entry)) is not None:
         return elsewhere
-    return downloads.content(call.engine, p.repository, entry, p.range, p.if_none_match)
+    return downloads.content(call.engine, p.repository, p.ref, entry, p.range, p.if_none_match)
 
 
 async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
     """headObject."""
-    return downloads.head(await call.engine.stat(p.repository, p.ref, p.path), p.range)
+    return downloads.head(p.ref, await call.engine.stat(p.repository, p.ref, p.path), p.range)
 
 
 async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:

@@ -9,7 +9,7 @@ from lakebed_engine.stores.objects.registry import CLOUD
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
-from lakebed_server.auth.tokens import COOKIE
+from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.call import Call, Installation
 from lakebed_server.reply import Reply, empty, json
 
@@ -59,7 +59,7 @@ async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
         RBAC="none",
         login_url="",
         login_url_method="none",
-        login_cookie_names=[COOKIE],
+        login_cookie_names=[cookie_name(https=call.https)],
         logout_url="",
         username_ui_placeholder="Access Key ID",
         password_ui_placeholder="Secret Access Key",  # noqa: S106

@@ -21,6 +21,7 @@ from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.errors import respond
 from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks_signed
 from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.streaming import content_headers
 from lakebed_server.vocabulary import ClientGoneError, Receive, Scope, Send
 
 log = logging.getLogger("lakebed.s3")
@@ -44,7 +45,7 @@ class Gateway:
         self._log = request_log or RequestLog()
         self._clock = clock
         self._keys = Keys(services.authenticator)
-        self._headers = [(b"server", b"lakebed/" + services.installation.version.encode())]
+        self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), content_headers.NOSNIFF]
 
     def is_for(self, scope: Scope, *, is_api: bool) -> bool:
         """Whether a request is S3's: by the port it came to, its signature, or its Host. `is_api`: by its path it is

@@ -17,8 +17,8 @@ from lakebed_engine.vocabulary.records import Entry
 
 from lakebed_server.s3.call import S3Call
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument, not_implemented
+from lakebed_server.streaming import content_headers
 from lakebed_server.streaming.uploads import OCTETS
-from lakebed_server.vocabulary import Header
 
 RESERVED: Final = "::s3::"
 PARTS: Final = f"{RESERVED}parts"
@@ -52,23 +52,35 @@ def stored(call: S3Call) -> tuple[str, dict[str, str]]:
     return _plain(call.headers.get(b"content-type", b"")) or OCTETS, metadata
 
 
-def told(entry: Entry) -> list[Header]:
+def told(entry: Entry) -> dict[bytes, bytes]:
     """The headers that an object was given: its type, user metadata and the reserved ones."""
-    found = [(b"content-type", _safe(entry.content_type) or OCTETS.encode())]
+    found = {b"content-type": _safe(entry.content_type) or OCTETS.encode()}
     missing = 0
     for key, value in entry.metadata.items():
         if key.startswith(RESERVED):
             name = key[len(RESERVED) :]
             if name in _KEPT and (text := _safe(value)):
-                found.append((name.encode(), text))
+                found[name.encode()] = text
         elif not key.startswith("::"):
             if _TOKEN.fullmatch(key.lower()) is None:
                 missing += 1
             else:
-                found.append((META + key.lower().encode(), _told(value)))
+                found[META + key.lower().encode()] = _told(value)
     if missing:
-        found.append((b"x-amz-missing-meta", b"%d" % missing))
+        found[b"x-amz-missing-meta"] = b"%d" % missing
     return found
+
+
+def make_safe(found: dict[bytes, bytes], ref: str) -> None:
+    """Add what keeps browsers from running the content. A Cache-Control that the object or the request names stays."""
+    name, value = content_headers.SANDBOX
+    found[name] = value
+    name, value = content_headers.cache_control(ref)
+    found.setdefault(name, value)
+    if not content_headers.is_shown(found[b"content-type"].decode()):
+        name, value = content_headers.ATTACHMENT
+        given = found.get(name)
+        found[name] = value if given is None else content_headers.as_attachment(given.decode()).encode()
 
 
 def overrides(call: S3Call) -> dict[bytes, bytes]:

@@ -18,6 +18,7 @@ from lakebed_server.s3.call import S3Call
 from lakebed_server.s3.marker import is_root, root
 from lakebed_server.s3.replies import tag
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument
+from lakebed_server.streaming import content_headers
 from lakebed_server.streaming.ranges import Slice, parse_range
 from lakebed_server.vocabulary import Header
 
@@ -97,13 +98,13 @@ def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
     """The answer without its content, and what of that is asked for; None where nothing is."""
     validators = (_etag(entry), last_modified(entry.mtime))
     if conditions.check(call.headers, entry) == "unchanged":
-        return Reply(304, headers=validators), None
+        return Reply(304, headers=(*validators, content_headers.cache_control(call.ref))), None
     part = _part(call, entry)
     found = headers.told(entry)
-    replaced = headers.overrides(call) if call.query else None
-    if replaced:
-        found = [(name, value) for name, value in found if name not in replaced] + list(replaced.items())
-    reply = Reply(part.status, headers=(*validators, *found, (b"accept-ranges", b"bytes"), *part.headers))
+    if call.query:
+        found |= headers.overrides(call)
+    headers.make_safe(found, call.ref)
+    reply = Reply(part.status, headers=(*validators, *found.items(), (b"accept-ranges", b"bytes"), *part.headers))
     return reply, part
 
 

@@ -13,6 +13,7 @@ from lakebed_engine.vocabulary.records import Entry
 from msgspec import UNSET, UnsetType
 
 from lakebed_server.reply import Reply, StreamReply
+from lakebed_server.streaming import content_headers
 from lakebed_server.streaming.ranges import Slice, parse_range
 from lakebed_server.vocabulary import Header
 
@@ -21,24 +22,24 @@ _OCTETS = "application/octet-stream"
 
 
 def content(
-    engine: Engine, repo: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType
+    engine: Engine, repo: str, ref: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType
 ) -> Reply:
     """The answer of getObject: 200, 206 or 304. Raises InvalidRangeError (416)."""
     if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
-        return Reply(304, headers=_validators(entry))
-    status, part, headers = _part(entry, byte_range)
+        return _unchanged(ref, entry)
+    status, part, headers = _part(ref, entry, byte_range)
     if part.length == 0:
         return Reply(status, headers=headers)
     return StreamReply(status, engine.open_entry(repo, entry, part.start, part.length), part.length, headers)
 
 
 def unchanged_or_nothing(
-    entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType, *, strict: bool
+    ref: str, entry: Entry, byte_range: str | UnsetType, if_none_match: str | UnsetType, *, strict: bool
 ) -> Reply | None:
     """What needs no bytes, and so no address: 304, and without `strict` an empty part. Raises InvalidRangeError."""
     if if_none_match is not UNSET and if_none_match == f'"{entry.etag}"':
-        return Reply(304, headers=_validators(entry))
-    status, part, headers = _part(entry, byte_range)
+        return _unchanged(ref, entry)
+    status, part, headers = _part(ref, entry, byte_range)
     return Reply(status, headers=headers) if part.length == 0 and not strict else None
 
 
@@ -48,20 +49,28 @@ def elsewhere(entry: Entry, url: str) -> Reply:
     return Reply(302, headers=(*where, *_validators(entry)))
 
 
-def head(entry: Entry, byte_range: str | UnsetType) -> Reply:
+def head(ref: str, entry: Entry, byte_range: str | UnsetType) -> Reply:
     """The answer of headObject: what `content` would say, and no content."""
-    status, part, headers = _part(entry, byte_range)
+    status, part, headers = _part(ref, entry, byte_range)
     reply = Reply(status, headers=headers)
     reply.length = part.length
     return reply
 
 
-def _part(entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[Header, ...]]:
+def _unchanged(ref: str, entry: Entry) -> Reply:
+    return Reply(304, headers=(*_validators(entry), content_headers.cache_control(ref)))
+
+
+def _part(ref: str, entry: Entry, byte_range: str | UnsetType) -> tuple[int, Slice, tuple[Header, ...]]:
     headers = (
         (b"content-type", _content_type(entry)),
         (b"accept-ranges", b"bytes"),
         *_validators(entry),
+        content_headers.cache_control(ref),
+        content_headers.SANDBOX,
     )
+    if not content_headers.is_shown(entry.content_type):
+        headers = (*headers, content_headers.ATTACHMENT)
     if byte_range is UNSET:
         return 200, Slice(0, entry.size), headers
     part = parse_range(byte_range, entry.size)

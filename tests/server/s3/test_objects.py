@@ -195,7 +195,7 @@ def test_copies(bucket: Bucket) -> None:
     told = bucket("HEAD", X).headers
     assert (told["content-type"], told["x-amz-meta-n"]) == ("c/d", "w")
     assert "x-amz-meta-k" not in told
-    assert "cache-control" not in told
+    assert told["cache-control"] == "private, no-store"
     entries = [bucket.run(bucket.engine.stat("lake", "main", path)) for path in ("x", "a b+ü")]
     assert entries[0].physical_address == entries[1].physical_address
     assert entries[0].identity != entries[1].identity

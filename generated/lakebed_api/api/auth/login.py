@@ -50,6 +50,11 @@ def _parse_response(
 
         return response_401
 
+    if response.status_code == 403:
+        response_403 = Error.from_dict(response.json())
+
+        return response_403
+
     if response.status_code == 429:
         response_429 = Error.from_dict(response.json())
 
@@ -89,8 +94,8 @@ def sync_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session`, which carries the same token. An unknown
-    key and a wrong secret are told apart by nothing.
+     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -121,8 +126,8 @@ def sync(
 ) -> AuthenticationToken | Error | None:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session`, which carries the same token. An unknown
-    key and a wrong secret are told apart by nothing.
+     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -148,8 +153,8 @@ async def asyncio_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session`, which carries the same token. An unknown
-    key and a wrong secret are told apart by nothing.
+     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -178,8 +183,8 @@ async def asyncio(
 ) -> AuthenticationToken | Error | None:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session`, which carries the same token. An unknown
-    key and a wrong secret are told apart by nothing.
+     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
 
     Args:
         body (LoginInformation | Unset): An access key.

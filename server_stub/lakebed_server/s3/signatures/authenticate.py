@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from lakebed_server.auth import origins
 from lakebed_server.s3.call import S3Call
 from lakebed_server.s3.signatures import v2, v4
 from lakebed_server.s3.signatures.keys import Keys
@@ -30,6 +31,9 @@ async def authenticate(call: S3Call, keys: Keys, clock: Clock = time.time) -> st
         raise S3Error("AccessDenied", "Access Denied: sign the request with an access key of this server.")
     if by_query:
         raise S3Error("InvalidArgument", "Only one auth mechanism allowed.")
+    if call.method not in origins.SAFE:
+        # a presigned URL is good from any page: it allows this request alone, and its holder was given it
+        origins.refuse_foreign(call.headers)
     if authorization.startswith(v4.ALGORITHM + b" "):
         return await v4.by_header(call, keys, authorization, clock())
     if authorization.startswith(b"AWS "):

@@ -1,0 +1,41 @@
+"""The headers that keep the content of an object from acting as a page of this server, and from being cached wrongly.
+
+Anybody who may write an object chooses its content and its type, so a browser must not run it on the origin of the API.
+docs/decisions/0040 has the reasons. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lakebed_server.vocabulary import Header
+
+NOSNIFF: Final[Header] = (b"x-content-type-options", b"nosniff")
+SANDBOX: Final[Header] = (b"content-security-policy", b"sandbox; default-src 'none'")
+ATTACHMENT: Final[Header] = (b"content-disposition", b"attachment")
+MOVES: Final[Header] = (b"cache-control", b"private, no-store")
+FIXED: Final[Header] = (b"cache-control", b"private, max-age=86400, immutable")
+
+SHOWN: Final = frozenset(
+    ("text/plain", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
+)
+"""The types that a browser may show. Browsers run no code from any of them, as long as they do not guess types."""
+
+_COMMIT_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+def is_shown(content_type: str) -> bool:
+    """Whether a browser may show content of this type; it saves any other as a file."""
+    return content_type.partition(";")[0].strip().lower() in SHOWN
+
+
+def cache_control(ref: str) -> Header:
+    """How long a client may keep what it read from a ref. Only the full id of a commit never shows anything else."""
+    return FIXED if len(ref) == 64 and _COMMIT_ID.fullmatch(ref) is not None else MOVES
+
+
+def as_attachment(disposition: str) -> str:
+    """A Content-Disposition with its type replaced: `inline; filename="a"` becomes `attachment; filename="a"`."""
+    kind, semicolon, parameters = disposition.partition(";")
+    return disposition if kind.strip().lower() == "attachment" else f"attachment{semicolon}{parameters}"
