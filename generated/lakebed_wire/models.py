@@ -896,7 +896,7 @@ class CopyPartSource(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     ref: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
-    range: str | UnsetType = UNSET
+    range: Annotated[str, Meta(max_length=128)] | UnsetType = UNSET
 
 
 class UploadPartCopyFrom(Struct, kw_only=True):

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "c36006c7e6bccc41c46c2cf7f4a6f422fa753f1114aa21a92281d43ddfe32330"
+SPEC_DIGEST: Final = "2a2f6690c82660e773d037e6bdf96aea4de4a7968ae5d63f04bcbdd2179006fb"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -454,7 +454,7 @@ class GetObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     ref: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
-    range: str | UnsetType = field(default=UNSET, name="Range")
+    range: Annotated[str, Meta(max_length=128)] | UnsetType = field(default=UNSET, name="Range")
     may_presign: bool | UnsetType = UNSET
     if_none_match: str | UnsetType = field(default=UNSET, name="If-None-Match")
     presign: bool | UnsetType = UNSET
@@ -466,7 +466,7 @@ class HeadObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     ref: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
-    range: str | UnsetType = field(default=UNSET, name="Range")
+    range: Annotated[str, Meta(max_length=128)] | UnsetType = field(default=UNSET, name="Range")
 
 
 class StatObjectParams(Struct, kw_only=True):

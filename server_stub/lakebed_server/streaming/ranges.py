@@ -6,16 +6,16 @@ is 416 (`facts/rest_api.md` 4.8).
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lakebed_engine.vocabulary.errors import InvalidRangeError
 
 from lakebed_server.vocabulary import bad_request
 
-_SHAPE = re.compile(r"bytes=(?:[0-9]*-[0-9]*,? ?)+", re.ASCII)
-_ONE = re.compile(r"bytes=([0-9]*)-([0-9]*)", re.ASCII)
-_DIGITS = 19  # no object has a size of more digits
+_LONGEST: Final = 128
+"""Characters of a Range header: two numbers of 19 digits, and room for a few more ranges."""
+
+_DIGITS: Final = 19  # no object has a size of more digits
 
 
 class Slice(NamedTuple):
@@ -25,20 +25,21 @@ class Slice(NamedTuple):
     length: int
 
 
-def parse_range(header: str, size: int) -> Slice:
-    """The slice that a Range header names in an object of `size` bytes.
+def parse_range(header: str, size: int, what: str = "parameter Range") -> Slice:
+    """The slice that a Range header names in an object of `size` bytes. `what` is its name in an error.
 
     `bytes=0-99` of 1,000 bytes is (0, 100); `bytes=-100` is (900, 100); `bytes=990-2000` is (990, 10).
     Raises RequestError (400) when the text is no range, InvalidRangeError (416) when the object has no such bytes.
     """
-    if _SHAPE.fullmatch(header) is None:
-        raise bad_request(
-            "parameter Range: expected one range of bytes, for example bytes=0-99, bytes=100- or bytes=-100"
-        )
-    one = _ONE.fullmatch(header)
-    if one is None:
+    if len(header) > _LONGEST:
+        raise bad_request(f"{what}: {len(header)} characters, at most {_LONGEST}; ask for one range at a time")
+    unit, _, rest = header.partition("=")
+    ranges = [one.strip(" ").partition("-") for one in rest.split(",")]
+    if unit != "bytes" or not all(dash and _is_number(first + last) for first, dash, last in ranges):
+        raise bad_request(f"{what}: expected one range of bytes, for example bytes=0-99, bytes=100- or bytes=-100")
+    if len(ranges) > 1:
         raise InvalidRangeError("several ranges in one request are not supported; ask for one at a time")
-    first, last = one[1], one[2]
+    first, _, last = ranges[0]
     if not first:
         return _suffix(last, size)
     start = _number(first)
@@ -53,7 +54,7 @@ def parse_range(header: str, size: int) -> Slice:
 def part_of(what: str, text: str, size: int) -> Slice:
     """The slice that a range in a body names; without one, all of it. Raises RequestError (400) that names `what`."""
     try:
-        return parse_range(text, size) if text else Slice(0, size)
+        return parse_range(text, size, what) if text else Slice(0, size)
     except InvalidRangeError as error:
         raise bad_request(f"{what}: {error.message}") from None
 
@@ -65,6 +66,11 @@ def _suffix(last: str, size: int) -> Slice:
     if length == 0:
         raise InvalidRangeError(f"the range names no bytes of the object, which has {size} bytes", size)
     return Slice(size - length, length)
+
+
+def _is_number(digits: str) -> bool:
+    """Whether it has no characters but ASCII digits, if any."""
+    return not digits or (digits.isascii() and digits.isdigit())
 
 
 def _number(digits: str) -> int:
