@@ -221,6 +221,37 @@ def test_what_is_remembered_is_bounded() -> None:
     assert [rows.get(str(n)) for n in range(6, 10)] == [None, 7, 8, 9]
 
 
+def test_what_is_remembered_is_dropped_by_time() -> None:
+    now = [0.0]
+    rows: Remembered[int] = Remembered(lambda: now[0], 5, 1000)
+    for number in range(100):
+        rows.put(str(number), number)
+        now[0] += 0.1
+    assert len(rows._rows) <= 51
+    now[0] += 6
+    rows.put("last", 1)
+    assert list(rows._rows) == ["last"]
+
+
+@pytest.mark.parametrize("length", [129, 3 << 20])
+def test_a_key_id_that_no_key_has_is_neither_looked_up_nor_remembered(length: int) -> None:
+    kv = CountingKV()
+    door = Authenticator(a_store(kv), Tokens(KEY, 60))
+    before = kv.gets
+    with pytest.raises(RequestError):
+        run(door.check_pair("A" * length, "x"))
+    assert kv.gets == before
+    assert not door._unknown._rows
+
+
+def test_the_longest_key_id_works_and_a_longer_one_is_refused_at_start() -> None:
+    store = a_store()
+    run(store.ensure_admin("A" * 128, SECRET, 1))
+    assert run(Authenticator(store, Tokens(KEY, 60)).check_pair("A" * 128, SECRET)).user == "admin"
+    with pytest.raises(StartError, match="at most 128"):
+        run(store.ensure_admin("A" * 129, SECRET, 1))
+
+
 def test_secrets_are_stored_encrypted_and_bound_to_their_id() -> None:
     kv = MemoryKV()
     store = a_store(kv)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final, Generic, TypeVar
 
-from lakebed_server.auth.credentials import Credential, CredentialStore, User
+from lakebed_server.auth.credentials import LONGEST_ID, Credential, CredentialStore, User
 from lakebed_server.auth.tokens import Token, Tokens, cookie_name
 from lakebed_server.vocabulary import RequestError
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Remembered(Generic[T]):
-    """Answers of the last few seconds, at most so many; the oldest go first."""
+    """The answers of the last `seconds`, at most `most` of them; the oldest go first."""
 
     def __init__(self, clock: Callable[[], float], seconds: float, most: int) -> None:
         self._clock = clock
@@ -47,11 +47,13 @@ class Remembered(Generic[T]):
         self._rows.pop(key, None)
 
     def put(self, key: str, value: T) -> None:
-        """Remember for a while."""
-        self._rows.pop(key, None)
-        if len(self._rows) >= self._most:
-            del self._rows[next(iter(self._rows))]
-        self._rows[key] = (self._clock() + self._seconds, value)
+        """Remember for `seconds`, and drop what is older."""
+        now, rows = self._clock(), self._rows
+        rows.pop(key, None)
+        # all rows live equally long, so the order in which they came is the order in which they end
+        while rows and (len(rows) >= self._most or next(iter(rows.values()))[0] < now):
+            del rows[next(iter(rows))]
+        rows[key] = (now + self._seconds, value)
 
 
 class Authenticator:
@@ -92,6 +94,8 @@ class Authenticator:
 
     async def find(self, access_key_id: str) -> Credential | None:
         """The access key of this id, as it was within the last seconds. For signatures: it proves nothing yet."""
+        if len(access_key_id) > LONGEST_ID:
+            return None  # no key has such an id, and nothing that long is remembered
         credential = self._known.get(access_key_id)
         if credential is None and not self._unknown.get(access_key_id):
             credential = await self._store.find(access_key_id)

@@ -22,6 +22,8 @@ from lakebed_server.vocabulary import StartError
 
 PARTITION: Final = "auth"
 ADMIN: Final = "admin"
+LONGEST_ID: Final = 128
+"""Characters of an access key id. The server looks up and remembers no longer one."""
 
 _BASE32 = string.ascii_uppercase + "234567"
 _BASE64 = string.ascii_letters + string.digits + "+/"
@@ -89,7 +91,9 @@ class CredentialStore:
         return made
 
     async def ensure_admin(self, access_key_id: str, secret_access_key: str, now: int) -> None:
-        """See to it that this pair works and belongs to the admin; other keys stay as they are."""
+        """Store this pair as a key of the admin; other keys stay as they are. Raises StartError for an id too long."""
+        if len(access_key_id) > LONGEST_ID:
+            raise StartError(f"admin.access_key_id has {len(access_key_id)} characters: at most {LONGEST_ID}")
         user = await self.find_user(ADMIN) or User(ADMIN, now)
         found = await self.find(access_key_id)
         wanted = Credential(access_key_id, secret_access_key, ADMIN, found.created if found else now)

@@ -16,9 +16,17 @@ SKEW: Final = 15 * 60
 _BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z", re.ASCII)
 
 
-@lru_cache(256)
+_LONGEST: Final = 64
+"""Characters of a Date header that is read; the forms of HTTP have at most 33."""
+
+
 def seconds_of(text: str) -> int | None:
     """Unix seconds of `20130524T000000Z`, or None."""
+    return _seconds_of(text) if len(text) == 16 else None
+
+
+@lru_cache(256)
+def _seconds_of(text: str) -> int | None:
     found = _BASIC.fullmatch(text)
     if found is None:
         return None
@@ -30,6 +38,8 @@ def seconds_of(text: str) -> int | None:
 
 def seconds_of_http(text: str) -> int | None:
     """Unix seconds of a Date header, or None."""
+    if len(text) > _LONGEST:
+        return None
     found = parsedate_tz(text)
     if found is None:
         return seconds_of(text)

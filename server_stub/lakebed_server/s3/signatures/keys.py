@@ -16,8 +16,6 @@ from lakebed_server.s3.day_key import DayKey
 from lakebed_server.s3.vocabulary import S3Error
 
 _MOST: Final = 1024
-_LONGEST: Final = 128
-"""Characters of an access key id that is looked for."""
 
 
 class Keys:
@@ -29,7 +27,7 @@ class Keys:
 
     async def find(self, access_key_id: str) -> Credential:
         """The access key. Raises S3Error: InvalidAccessKeyId."""
-        found = await self._authenticator.find(access_key_id) if len(access_key_id) <= _LONGEST else None
+        found = await self._authenticator.find(access_key_id)
         if found is None:
             raise S3Error(
                 "InvalidAccessKeyId",
