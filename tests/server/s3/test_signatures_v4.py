@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 from urllib.parse import quote
 
 import pytest
@@ -13,8 +14,9 @@ from botocore.auth import S3SigV4QueryAuth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_server.s3.config import Alias
+from lakebed_server.s3.signatures import dates
 
-from tests.server.s3.gatewaying import EMPTY, HOST, NOW, Bucket, Headers, code, frozen, text, xml
+from tests.server.s3.gatewaying import EMPTY, HOST, NOW, UNSIGNED, Bucket, Headers, code, frozen, text, xml
 from tests.server.support import KEY_ID, SECRET
 
 AMAZON_KEY, AMAZON_SECRET = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -100,10 +102,13 @@ def test_a_path_may_be_less_encoded_than_what_was_signed(bucket: Bucket) -> None
     assert bucket.send("GET", "/lake/main/a(1)'b+c", headers).status == 200
 
 
-def presigned(bucket: Bucket, method: str, target: str, expires: int = 60, **headers: str) -> str:
-    request = AWSRequest(method, f"http://{HOST}{target}", headers=headers)
-    with frozen(bucket.now):
-        S3SigV4QueryAuth(Credentials(KEY_ID, SECRET), "s3", "eu-west-1", expires=expires).add_auth(request)
+def presigned(bucket: Bucket, method: str, target: str, expires: int = 60, payload: str = "") -> str:
+    """A signed URL. `payload`: the hash of the body, which the URL then states."""
+    stated = f"?X-Amz-Content-Sha256={payload}" if payload else ""
+    request = AWSRequest(method, f"http://{HOST}{target}{stated}")
+    signer = S3SigV4QueryAuth(Credentials(KEY_ID, SECRET), "s3", "eu-west-1", expires=expires)
+    with frozen(bucket.now), mock.patch.object(signer, "payload", return_value=payload or UNSIGNED):
+        signer.add_auth(request)
     return str(request.url).removeprefix(f"http://{HOST}")
 
 
@@ -212,6 +217,33 @@ def test_a_presigned_url_is_good_for_its_time_and_its_method(bucket: Bucket) -> 
     assert bucket.send("PUT", put, {"host": HOST}, b"anything").status == 200
     with_hash = {"host": HOST, "x-amz-content-sha256": EMPTY}
     assert code(bucket.send("PUT", put, with_hash, b"anything")) == "XAmzContentSHA256Mismatch"
+
+
+def test_a_hash_that_a_presigned_url_states_binds_the_body(bucket: Bucket) -> None:
+    good = hashlib.sha256(b"good").hexdigest()
+    url = presigned(bucket, "PUT", "/lake/main/x", payload=good)
+    for said in ("UNSIGNED-PAYLOAD", hashlib.sha256(b"evil").hexdigest(), "STREAMING-UNSIGNED-PAYLOAD-TRAILER", ""):
+        answer = bucket.send("PUT", url, {"host": HOST, "x-amz-content-sha256": said}, b"evil")
+        assert (answer.status, code(answer)) == (403, "AccessDenied"), said
+        assert text(xml(answer), "HeadersNotSigned") == "x-amz-content-sha256"
+    assert code(bucket.send("PUT", url, {"host": HOST}, b"evil")) == "XAmzContentSHA256Mismatch"
+    assert bucket.paths() == []
+    assert bucket.send("PUT", url, {"host": HOST}, b"good").status == 200
+    assert bucket.send("PUT", url, {"host": HOST, "x-amz-content-sha256": good}, b"good").status == 200
+    open_url = presigned(bucket, "PUT", "/lake/main/y", payload=UNSIGNED)
+    assert bucket.send("PUT", open_url, {"host": HOST, "x-amz-content-sha256": good}, b"good").status == 200
+
+
+def test_what_a_stranger_says_of_himself_is_not_kept(bucket: Bucket) -> None:
+    headers = bucket.sign("GET", "/lake", {"host": HOST})
+    kept = dates._seconds_of.cache_info().currsize
+    for name in ("X-Amz-Date", "x-amz-date"):
+        bucket.send("GET", "/lake", {**headers, name: "2" * (1 << 20)})
+    assert dates._seconds_of.cache_info().currsize == kept
+    assert dates.seconds_of_http("Fri, 24 May 2013 00:00:00 " + "G" * (1 << 20)) is None
+    url = presigned(bucket, "GET", "/lake").replace("eu-west-1", "r" * 300)
+    assert code(bucket.send("GET", url, {"host": HOST})) == "AuthorizationQueryParametersError"
+    assert not bucket.gateway._keys._days
 
 
 @pytest.mark.parametrize("expires", ["0", "604801", "-1", "abc", "", "1e9"])

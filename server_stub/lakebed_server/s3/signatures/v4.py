@@ -26,6 +26,8 @@ LONGEST: Final = 7 * 24 * 3600
 
 _LONGEST_HEAD: Final = 1024
 """Bytes of an Authorization header that are remembered: a client's own is about 200."""
+_LONGEST_CREDENTIAL: Final = 256
+"""Characters of a Credential: an access key id of at most 128, day, region and two fixed words."""
 _MALFORMED: Final = "AuthorizationHeaderMalformed"
 
 UNSIGNED: Final = b"UNSIGNED-PAYLOAD"
@@ -75,6 +77,10 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
     hashed = query.get("X-Amz-Content-Sha256", "").encode() or UNSIGNED
     if sent is not None and b"x-amz-content-sha256" in claim.signed:
         hashed = sent
+    elif sent is not None and sent != hashed != UNSIGNED:
+        raise _unsigned(
+            [b"x-amz-content-sha256"]
+        )  # the URL states what the body is, and its holder may not change that
     pairs = canonical.query(call.pairs, without=b"X-Amz-Signature")
     return await _check(call, keys, claim, signature, date, pairs, hashed, sent)
 
@@ -132,7 +138,7 @@ def _claim_of(head: bytes) -> Claim:
 def _claim(credential: str, signed_headers: str, code: str) -> Claim:
     if not (credential and signed_headers):
         raise S3Error(code, "The authorization needs Credential, SignedHeaders and Signature.")
-    parts = credential.rsplit("/", 4)
+    parts = credential.rsplit("/", 4) if len(credential) <= _LONGEST_CREDENTIAL else []
     if len(parts) != 5 or parts[3] != "s3" or parts[4] != "aws4_request":
         raise S3Error(code, "The Credential is mal-formed; expecting <access-key-id>/YYYYMMDD/REGION/s3/aws4_request.")
     access_key_id, day, region, *_ = parts
@@ -179,14 +185,18 @@ def _require_signed(call: S3Call, signed: tuple[bytes, ...]) -> None:
     for name in call.headers:
         if name.startswith(b"x-amz-") and name not in signed and name not in _MAY_BE_UNSIGNED:
             if presigned and name == b"x-amz-content-sha256":
-                continue  # says nothing that the URL's holder could not choose anyway
+                continue  # `by_query` has checked it against what the URL states
             missing.append(name)
     if missing:
-        raise S3Error(
-            "AccessDenied",
-            "There were headers present in the request which were not signed",
-            details=(("HeadersNotSigned", ", ".join(name.decode("latin-1") for name in missing)),),
-        )
+        raise _unsigned(missing)
+
+
+def _unsigned(names: list[bytes]) -> S3Error:
+    return S3Error(
+        "AccessDenied",
+        "There were headers present in the request which were not signed",
+        details=(("HeadersNotSigned", ", ".join(name.decode("latin-1") for name in names)),),
+    )
 
 
 def mismatch(access_key_id: str, to_sign: bytes, signature: bytes, request: bytes = b"") -> S3Error:
