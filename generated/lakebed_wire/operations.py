@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "2a2f6690c82660e773d037e6bdf96aea4de4a7968ae5d63f04bcbdd2179006fb"
+SPEC_DIGEST: Final = "ad1db81c7071751bca9d21e95a7a3eed93d2c995cdd16cecb9fb865a702fc259"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -454,7 +454,7 @@ class GetObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     ref: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
-    range: Annotated[str, Meta(max_length=128)] | UnsetType = field(default=UNSET, name="Range")
+    range: str | UnsetType = field(default=UNSET, name="Range")
     may_presign: bool | UnsetType = UNSET
     if_none_match: str | UnsetType = field(default=UNSET, name="If-None-Match")
     presign: bool | UnsetType = UNSET
@@ -466,7 +466,7 @@ class HeadObjectParams(Struct, kw_only=True):
     repository: Annotated[str, Meta(min_length=1)]
     ref: Annotated[str, Meta(min_length=1)]
     path: Annotated[str, Meta(min_length=1)]
-    range: Annotated[str, Meta(max_length=128)] | UnsetType = field(default=UNSET, name="Range")
+    range: str | UnsetType = field(default=UNSET, name="Range")
 
 
 class StatObjectParams(Struct, kw_only=True):
