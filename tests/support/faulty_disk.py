@@ -102,7 +102,7 @@ def _main() -> None:
     from lakebed.cli.main import main
 
     for name in ("open", "write", "writev", "fsync", "fdatasync", "mkdir", "rename", "link", "unlink"):
-        setattr(SystemCalls, name, staticmethod(_faulty(name, getattr(os, name))))
+        setattr(SystemCalls, name, staticmethod(_faulty(name, getattr(SystemCalls, name))))
     SystemCalls.fsync_all = staticmethod(_faulty_fsync_all)
     vfs = _Vfs()
     try:

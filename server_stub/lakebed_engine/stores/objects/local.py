@@ -3,9 +3,8 @@
 The front of the local store; what it does lies in the modules `local_*`: names, publishing, small puts, streams,
 reading, listing. A plain key is a plain path below the root, so other tools can read and write there.
 
-Links: the root is resolved once, at opening, and no key leads out of it. A link that an administrator puts inside the
-root is followed, to a place on the same file system (a rename does not cross two). Needs POSIX: flock, pread, and
-directories that can be synced.
+No key leads out of the root, and no symbolic link is followed, at any depth (`local_paths`). Needs POSIX: flock, pread,
+and directories that can be synced.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_withou
 from lakebed_engine.stores.objects.local_concat import concat
 from lakebed_engine.stores.objects.local_list import walk
 from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
+from lakebed_engine.stores.objects.local_paths import look, names
 from lakebed_engine.stores.objects.local_read import Reader
 from lakebed_engine.stores.objects.local_stream import put_stream
 from lakebed_engine.stores.objects.local_threads import Threads
@@ -38,9 +38,9 @@ class LocalObjects:
 
     A process that forks does so while no call is under way; the child then has threads of its own.
 
-    `calls` is the operating system unless a test puts something between; `threads` are shared where given. `base` is a
-    directory above the root that somebody else makes, a mounted disk say: while it is gone, so are the objects, and
-    nothing is written in its place.
+    The root is an absolute path that no link is on; InvalidNamespaceError otherwise. `calls` is the operating system
+    unless a test puts something between; `threads` are shared where given. `base` is a directory above the root that
+    somebody else makes, a mounted disk say: while it is gone, so are the objects, and nothing is written in its place.
     """
 
     def __init__(
@@ -52,7 +52,12 @@ class LocalObjects:
         calls: SystemCalls | None = None,
         base: Path | None = None,
     ) -> None:
-        path = os.fsencode(os.path.realpath(root))
+        path = os.fsencode(root)
+        if os.path.realpath(path) != path:
+            raise InvalidNamespaceError(
+                f"a link leads to the directory of {uri}, and the server follows none below objects.local.root: "
+                "mount the directory there instead"
+            )
         if len(path) > ROOT_BYTES:
             raise InvalidNamespaceError(
                 f"the directory of {uri} has {len(path):,} bytes, at most {ROOT_BYTES} fit: {root}"
@@ -171,16 +176,10 @@ class LocalObjects:
             raise store_error(error, "list", self._uri, prefix) from error
 
     def _leftovers(self) -> Iterator[BlobStat]:
-        try:
-            names = sorted(os.listdir(self._places.temp))
-        except FileNotFoundError:
-            return
-        for name in map(os.fsdecode, names):
-            if _HANDLE.fullmatch(name):
-                try:
-                    found = os.stat(self._temp(name))
-                except FileNotFoundError:
-                    continue
+        for raw, _ in sorted(names(self._places.temp)):
+            name = os.fsdecode(raw)
+            found = look(self._temp(name)) if _HANDLE.fullmatch(name) else None
+            if found is not None:
                 yield BlobStat(name, found.st_size, found.st_mtime)
 
     def _temp(self, handle: str) -> bytes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import stat
 from collections.abc import Callable, Sequence
 
-from lakebed_engine.stores.objects import local_sync
+from lakebed_engine.stores.objects import local_paths, local_sync
 from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -33,11 +34,11 @@ def _no_copy(*_: int) -> int:
 
 
 class SystemCalls:
-    """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says."""
+    """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says. No call follows a symbolic link."""
 
     syncs = True
     """Whether what is synced is on disk then: else no directory need be opened for it."""
-    open = staticmethod(os.open)
+    open = staticmethod(local_paths.open_file)
     write = staticmethod(os.write)
     writev = staticmethod(os.writev)
     copy_file_range = staticmethod(getattr(os, "copy_file_range", _no_copy))
@@ -48,10 +49,10 @@ class SystemCalls:
     writeback = staticmethod(_writeback())
     """Begin to write a file out. A journal then takes many files at the first fsync, not one at each."""
     close = staticmethod(os.close)
-    rename = staticmethod(os.rename)
-    link = staticmethod(os.link)
-    unlink = staticmethod(os.unlink)
-    mkdir = staticmethod(os.mkdir)
+    rename = staticmethod(local_paths.rename)
+    link = staticmethod(local_paths.link)
+    unlink = staticmethod(local_paths.unlink)
+    mkdir = staticmethod(local_paths.mkdir)
 
 
 def _unsynced(fd: object) -> None:
@@ -80,7 +81,10 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
         text = f"{what}; nothing was half-written: make room, or make it writable, and try again"
         return StoreFullError(text, told=text, lasting=True)
     if error.errno == errno.EXDEV:
-        text = f"{what}; a link in the store leads to another file system: move it or mount there"
+        text = f"{what}; the store's directory spans two file systems: mount one at the namespace, not below it"
+        return StoreUnavailableError(text, told=text, lasting=True)
+    if error.errno == errno.ELOOP:
+        text = f"{what}; the server follows no link below objects.local.root: mount the directory there instead"
         return StoreUnavailableError(text, told=text, lasting=True)
     text = f"{what}; check the directory's owner, mode and disk, and try again"
     return StoreUnavailableError(text, told=text)
@@ -88,7 +92,8 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
 
 def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
     """Raise StoreUnavailableError where `base`, the directory of all namespaces, has gone, and all it held with it."""
-    if base is not None and not os.path.isdir(base):
+    found = None if base is None else local_paths.look(base)
+    if base is not None and (found is None or not stat.S_ISDIR(found.st_mode)):
         text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount it, or put it back"
         raise StoreUnavailableError(text, told=text)
 

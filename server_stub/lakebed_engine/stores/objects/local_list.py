@@ -6,14 +6,13 @@ sorted, nothing more, and the two walks are merged. Blocks: runs in threads, a p
 
 from __future__ import annotations
 
-import errno
 import heapq
-import os
 import stat
 from collections.abc import Iterator
 
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.local_names import KEY_BYTES, Places, Tree
+from lakebed_engine.stores.objects.local_paths import look, names
 
 
 def walk(places: Places, prefix: bytes, after: bytes) -> Iterator[BlobStat]:
@@ -23,15 +22,11 @@ def walk(places: Places, prefix: bytes, after: bytes) -> Iterator[BlobStat]:
         if key == last:
             continue  # a twin another tool made; the plain one counts
         try:
-            found = os.stat(path)
             name = key.decode()
-        except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
-            continue  # deleted since the scan, or a link to nothing; or a name that is no key
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                continue
-            raise
-        if stat.S_ISREG(found.st_mode):
+        except UnicodeDecodeError:
+            continue  # a name that is no key
+        found = look(path)
+        if found is not None and stat.S_ISREG(found.st_mode):  # else deleted since, or a link, which is no object
             last = key
             yield BlobStat(name, found.st_size, found.st_mtime)
 
@@ -58,29 +53,12 @@ def _keys(tree: Tree, prefix: bytes, after: bytes) -> Iterator[tuple[bytes, byte
 def _parts(tree: Tree, directory: bytes, base: bytes, prefix: bytes, after: bytes) -> Iterator[bytes]:
     """What a directory's names add to the key, sorted. `x/` for a directory: so `x!` comes before `x/y` before `x0`."""
     parts = []
-    try:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                is_directory = _is_directory(entry)
-                part = tree.part(entry.name, is_directory)
-                if part is None or not _wanted(base + part, tree.is_directory(part), prefix, after):
-                    continue
-                if is_directory and entry.is_symlink() and _leads_up(entry.path, directory):
-                    continue
-                parts.append(part)
-    except (FileNotFoundError, NotADirectoryError):
-        pass  # no such keys, or no longer
+    for name, is_directory in names(directory):
+        part = tree.part(name, is_directory)
+        if part is not None and _wanted(base + part, tree.is_directory(part), prefix, after):
+            parts.append(part)
     parts.sort()
     return iter(parts)
-
-
-def _is_directory(entry: os.DirEntry[bytes]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            return False
-        raise
 
 
 def _wanted(key: bytes, is_directory: bool, prefix: bytes, after: bytes) -> bool:
@@ -90,9 +68,3 @@ def _wanted(key: bytes, is_directory: bool, prefix: bytes, after: bytes) -> bool
         return key > after and key.startswith(prefix)
     # Keys below it begin with `key`, so all are greater than `after` or all smaller, unless `after` lies among them.
     return (key.startswith(prefix) or prefix.startswith(key)) and (key > after or after.startswith(key))
-
-
-def _leads_up(link: bytes, directory: bytes) -> bool:
-    """Whether a link leads to a directory above itself: followed, it would list the same files for ever."""
-    target = os.path.realpath(link)
-    return (os.path.realpath(directory) + b"/").startswith(target.rstrip(b"/") + b"/")

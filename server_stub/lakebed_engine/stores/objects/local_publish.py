@@ -5,7 +5,8 @@ disk; runs in threads and blocks.
 
 **Files and directories of one name.** A key goes to its plain path when it can, and when the path is taken by a
 directory, or leads through a file, to its path in the encoded tree. A reader looks at the plain path, then at the
-encoded one. No acknowledged object becomes unreachable or doubled, because:
+encoded one. A symbolic link counts as a directory that is never entered: it is neither followed nor replaced nor
+removed. No acknowledged object becomes unreachable or doubled, because:
 
 1. Nothing here replaces a directory by a file or a file by a directory: `rename` and `link` refuse directories, `mkdir`
    refuses files, and directories are never removed. So whoever comes first keeps the plain path.
@@ -25,20 +26,22 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from lakebed_engine.stores.objects.local_calls import SystemCalls
 from lakebed_engine.stores.objects.local_names import Places
+from lakebed_engine.stores.objects.local_paths import UNREACHED, look
 
-_ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
+_CLASH = {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 _KNOWN = 1 << 16
 """Durable directories remembered before starting again: forgetting costs a needless fsync, nothing more."""
 
 
 class Clash(Exception):
-    """The plain path is taken by a directory, leads through a file, or is too long for this file system."""
+    """The plain path is taken by a directory or a link, leads through one or a file, or is too long."""
 
 
 class Publisher:
@@ -59,12 +62,12 @@ class Publisher:
     @contextmanager
     def locked(self, exclusive: bool = False) -> Iterator[None]:
         """Hold the store's lock. A lock of its own for each use: flock belongs to the open file, not to the thread."""
-        fd = os.open(self._places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        fd = self._calls.open(self._places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
             yield
         finally:
-            os.close(fd)
+            self._calls.close(fd)
 
     def create(self, key: bytes, *, directories: bool = False) -> tuple[int, bytes]:
         """Make an empty file under a key that nobody knows: its descriptor and its path. Needs no lock: the rules above
@@ -81,7 +84,7 @@ class Publisher:
                 self._make_directories(_parent(path))
             return self._calls.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
         except OSError as error:
-            if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG):
+            if error.errno in _CLASH:
                 raise Clash from error
             raise
 
@@ -90,7 +93,7 @@ class Publisher:
 
         Raises FileExistsError where the key is taken, and Clash when its place is, or may be, in the encoded tree.
         """
-        if os.path.lexists(self._places.encoded.top) and os.path.lexists(self._places.encoded_path(key)):
+        if self._is_encoded(key):
             raise Clash
         try:
             return self.create(key)
@@ -101,7 +104,8 @@ class Publisher:
         """Remove a file that `create_shared` made, unless another put of the same key has replaced it meanwhile."""
         try:
             with self.locked(exclusive=True):  # nobody renames: the name stays this file's, or another's
-                if os.path.samestat(os.fstat(fd), os.lstat(path)):
+                found = look(path)
+                if found is not None and os.path.samestat(os.fstat(fd), found):
                     self._calls.unlink(path)
         except OSError:
             pass  # it stays for the sweep
@@ -114,8 +118,7 @@ class Publisher:
         plain = self._places.plain_path(key)
         if plain is None:
             return self._move(temp, self._places.encoded_path(key), if_absent)
-        # The encoded tree as a whole is absent in most stores: one short look saves encoding the key.
-        if os.path.lexists(self._places.encoded.top) and os.path.lexists(self._places.encoded_path(key)):
+        if self._is_encoded(key):
             if if_absent:
                 raise FileExistsError
             raise Clash
@@ -124,7 +127,7 @@ class Publisher:
     def publish_exclusive(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
         """Under the exclusive lock: move the file to whichever of its two paths is the key's now."""
         plain, encoded = self._places.plain_path(key), self._places.encoded_path(key)
-        if plain is not None and (os.path.isfile(plain) or not os.path.lexists(encoded)):
+        if plain is not None and (_file(plain) or look(encoded) is None):
             try:
                 return self._move(temp, plain, if_absent)
             except Clash:
@@ -136,12 +139,12 @@ class Publisher:
         plain = self._places.plain_path(key)
         # Should another tool have made a twin, the shadowed encoded file goes first: it must not come to light.
         for path in (self._places.encoded_path(key), plain):
-            if path is None or os.path.isdir(path):  # unlink would take an administrator's link to a directory
+            if path is None or not _file(path):  # unlink would take a link
                 continue
             try:
                 self._calls.unlink(path)
             except OSError as error:
-                if error.errno not in _ABSENT:
+                if error.errno not in UNREACHED | _CLASH:
                     raise
             else:
                 touched.add(_parent(path))
@@ -149,8 +152,9 @@ class Publisher:
     def is_older(self, key: bytes, before: float) -> bool:
         """Under the exclusive lock: whether the key has a file, written before then (Unix seconds)."""
         for path in (self._places.plain_path(key), self._places.encoded_path(key)):
-            if path is not None and os.path.isfile(path):
-                return os.stat(path).st_mtime < before
+            found = None if path is None else _file(path)
+            if found is not None:
+                return found.st_mtime < before
         return False
 
     def unsynced(self, path: bytes) -> list[bytes]:
@@ -221,13 +225,11 @@ class Publisher:
                 self._make_directories(_parent(target))
                 self._name(temp, target, if_absent)
         except FileExistsError as error:
-            if os.path.isdir(target):
+            if not _file(target):
                 raise Clash from error
             raise
-        except (NotADirectoryError, IsADirectoryError) as error:
-            raise Clash from error
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
+            if error.errno in _CLASH:
                 raise Clash from error
             raise
         return target
@@ -236,10 +238,15 @@ class Publisher:
         if if_absent:
             self._calls.link(temp, target)  # refuses a taken name in one step, which rename cannot
             self.discard(temp)
-        elif os.path.isdir(target):
-            raise IsADirectoryError  # rename would refuse too, but would replace an administrator's link to a directory
-        else:
-            self._calls.rename(temp, target)
+            return
+        found = look(target)
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            raise Clash  # rename would replace a link
+        self._calls.rename(temp, target)
+
+    def _is_encoded(self, key: bytes) -> bool:
+        """Whether the key has a file in the encoded tree. Most stores have no such tree: one look saves encoding."""
+        return look(self._places.encoded.top) is not None and look(self._places.encoded_path(key)) is not None
 
     def _make_directories(self, path: bytes) -> list[bytes]:
         missing, made = [path], []
@@ -254,6 +261,11 @@ class Publisher:
             except FileExistsError:
                 missing.pop()  # a directory; or a file, and then the next step meets ENOTDIR
         return made
+
+
+def _file(path: bytes) -> os.stat_result | None:
+    found = look(path)
+    return found if found is not None and stat.S_ISREG(found.st_mode) else None
 
 
 def _parent(path: bytes) -> bytes:

@@ -18,6 +18,7 @@ from types import TracebackType
 from lakebed_engine.stores.objects.base import CHUNK, FilePart
 from lakebed_engine.stores.objects.local_calls import refuse_without, store_error
 from lakebed_engine.stores.objects.local_names import Places, key_bytes
+from lakebed_engine.stores.objects.local_paths import UNREACHED, look, open_file
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.vocabulary.errors import BlobNotFound
 
@@ -25,8 +26,8 @@ SMALL = 64 << 10
 """Read at once, on the event loop."""
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe some tool left here must not hang the server
-_ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ENXIO, errno.ELOOP}
-"""No file: ENXIO is a socket, ELOOP a link to itself. Listing leaves these out as well."""
+_ABSENT = UNREACHED | {errno.ENXIO}
+"""No file: ENXIO is a socket. Listing leaves these out as well."""
 
 
 class Reader:
@@ -42,7 +43,7 @@ class Reader:
         """Open the key's file. Raises BlobNotFound, StoreUnavailableError."""
         for path in self._places.paths(key_bytes(key)):
             try:
-                fd = os.open(path, _FLAGS)
+                fd = open_file(path, _FLAGS)
             except OSError as error:
                 if error.errno in _ABSENT:
                     continue
@@ -57,12 +58,10 @@ class Reader:
         """Size and mtime. Raises BlobNotFound, StoreUnavailableError."""
         for path in self._places.paths(key_bytes(key)):
             try:
-                found = os.stat(path)
+                found = look(path)
             except OSError as error:
-                if error.errno in _ABSENT:
-                    continue
                 raise store_error(error, "look at", self.uri, key) from error
-            if stat.S_ISREG(found.st_mode):
+            if found is not None and stat.S_ISREG(found.st_mode):
                 return found
         raise self._not_found(key)
 

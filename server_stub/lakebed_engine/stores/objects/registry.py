@@ -46,8 +46,9 @@ class Stores:
         keep_root: bool = False,
         durable: bool = True,
     ) -> None:
-        self._local_root = local_root
-        self._base = local_root if keep_root else None
+        # a link there is the administrator's: it is followed now, and none is later
+        self._local_root = None if local_root is None else local_root.resolve()
+        self._base = self._local_root if keep_root else None
         self._memory = memory
         self._cloud = cloud
         self._cache = cache

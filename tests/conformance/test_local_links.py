@@ -1,0 +1,324 @@
+"""`local://` follows no symbolic link below a namespace: one that lies there, and one that is swapped in meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lakebed_engine.stores.objects import local_paths
+from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
+from lakebed_engine.stores.objects.registry import Stores
+from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound, InvalidNamespaceError, StoreUnavailableError
+
+from tests.conformance.test_objects import MIB, cut, keys, partial, read, run
+
+_AT_FDCWD, _EXCHANGE = -100, 2
+SECRET = b"a file outside of the namespace"
+
+
+@pytest.fixture(params=["one call", "step by step"])
+def opener(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to open a file: this machine's kernel has the call."""
+    assert local_paths.openat2() is not None
+    if request.param == "step by step":
+        monkeypatch.setattr(local_paths, "_open", local_paths.open_stepwise)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A directory that is no part of the store, with a file."""
+    outside = tmp_path / "outside"
+    (outside / "sub").mkdir(parents=True)
+    (outside / "secret").write_bytes(SECRET)
+    (outside / "sub" / "secret").write_bytes(SECRET)
+    return outside
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    root.mkdir()
+    return root
+
+
+@pytest.fixture
+def store(root: Path, opener: None) -> Iterator[LocalObjects]:
+    with opened(root) as store:
+        yield store
+
+
+class opened:
+    """A store that waits for no disk, closed at the end."""
+
+    def __init__(self, root: Path, calls: SystemCalls | None = None) -> None:
+        self._store = LocalObjects(root, "local://t", calls=calls or UnsyncedCalls())
+
+    def __enter__(self) -> LocalObjects:
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        self._store.close()
+
+
+def untouched(outside: Path) -> bool:
+    """Whether nothing outside was written, made or removed."""
+    found = {str(path.relative_to(outside)): path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+    return found == {"secret": SECRET, "sub/secret": SECRET}
+
+
+def reads(store: LocalObjects, key: str) -> list[Coroutine[Any, Any, object]]:
+    """Every way to see an object."""
+    return [
+        store.get(key), store.get_range(key, 1, 2), store.head(key), read(store, key),
+        store.copy(key, "copied"), store.concat([key], "joined"),
+    ]  # fmt: skip
+
+
+PLANTED = {
+    "a link to a file": ("w/secret", "secret", "w/secret"),
+    "a link to a directory": ("w/ext", ".", "w/ext/secret"),
+    "a link in the middle": ("w/ext", ".", "w/ext/sub/secret"),
+    "a link to nothing": ("w/nothing", "nothing", "w/nothing"),
+    "the first segment": ("first", ".", "first/secret"),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_no_link_is_followed(store: LocalObjects, root: Path, outside: Path, kind: str) -> None:
+    place, target, key = PLANTED[kind]
+
+    async def main() -> None:
+        await store.put("w/mine", b"mine")
+        (root / place).symlink_to(outside / target)
+        for one in reads(store, key):
+            with pytest.raises(BlobNotFound):
+                await one
+        assert await keys(store) == ["w/mine"]
+        for prefix in (place, f"{place}/", key):
+            assert [blob.key async for blob in store.list(prefix)] == []
+        await store.delete([place, key])
+        assert await store.delete_older([place, key], 1e12) == []
+        assert os.path.islink(root / place)
+
+    run(main())
+    assert untouched(outside)
+
+
+WRITES: dict[str, Callable[[LocalObjects, str], Coroutine[Any, Any, object]]] = {
+    "put": lambda store, key: store.put(key, b"new"),
+    "put if absent": lambda store, key: store.put(key, b"new", if_absent=True),
+    "put by content": lambda store, key: store.put(key, b"new", by_content=True),
+    "a fresh stream": lambda store, key: store.put_stream(key, cut(b"new", 1), fresh=True),
+    "a stream": lambda store, key: store.put_stream(key, cut(b"new" + bytes(2 * MIB), MIB)),
+    "copy": lambda store, key: store.copy("w/mine", key),
+    "concat": lambda store, key: store.concat(["w/mine", "w/mine"], key),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("key", ["w/ext/new", "w/ext/sub/new", "w/ext/sub/deep/new", "w/ext/secret"])
+def test_what_is_written_behind_a_link_lies_beside_it(
+    store: LocalObjects, root: Path, outside: Path, write: str, key: str
+) -> None:
+    """As behind a file of that name: the key has its place in the encoded tree."""
+
+    async def main() -> None:
+        await store.put("w/mine", b"mine")
+        (root / "w/ext").symlink_to(outside)
+        await WRITES[write](store, key)
+        assert (await store.get(key))[:3] in (b"new", b"min")
+        assert await keys(store) == [key, "w/mine"]
+        await store.delete([key])
+        assert await keys(store) == ["w/mine"]
+        assert await partial(store) == []
+
+    run(main())
+    assert untouched(outside)
+    assert os.path.islink(root / "w/ext")
+
+
+@pytest.mark.parametrize("write", [name for name in WRITES if name != "a fresh stream"])
+@pytest.mark.parametrize("target", ["secret", "sub", "nothing"])
+def test_a_link_in_the_place_of_an_object_stays(
+    store: LocalObjects, root: Path, outside: Path, write: str, target: str
+) -> None:
+    async def main() -> None:
+        await store.put("w/mine", b"mine")
+        (root / "w/link").symlink_to(outside / target)
+        await WRITES[write](store, "w/link")
+        assert (await store.get("w/link"))[:3] in (b"new", b"min")
+        assert await keys(store) == ["w/link", "w/mine"]
+        with pytest.raises(BlobExists):
+            await store.put("w/link", b"again", if_absent=True)
+        await store.delete(["w/link"])
+        assert os.path.islink(root / "w/link")
+
+    run(main())
+    assert untouched(outside)
+
+
+def test_a_fresh_key_is_not_written_through_a_link(store: LocalObjects, root: Path, outside: Path) -> None:
+    (root / "fresh").symlink_to(outside / "nothing")
+    with pytest.raises(BlobExists):
+        run(store.put_stream("fresh", cut(b"new", 1), fresh=True))
+    assert untouched(outside)
+
+
+@pytest.mark.parametrize("name", [".lakebed-tmp", ".lakebed-keys", ".lakebed-lock"])
+def test_links_in_the_place_of_what_the_store_itself_keeps(
+    store: LocalObjects, root: Path, outside: Path, name: str
+) -> None:
+    (root / name).symlink_to(outside / ("secret" if name == ".lakebed-lock" else "."))
+    assert run(partial(store)) == run(keys(store)) == []
+    with pytest.raises(StoreUnavailableError):
+        run(store.put("a//b", b"new"))
+    run(store.delete_partial("0" * 32))
+    assert untouched(outside)
+
+
+def test_the_root_of_all_namespaces_may_be_a_link_and_nothing_below_it(tmp_path: Path, outside: Path) -> None:
+    true, other = tmp_path / "disk", tmp_path / "other"
+    true.mkdir()
+    (tmp_path / "objects").symlink_to(true)
+    stores = Stores(tmp_path / "objects", keep_root=True, durable=False)
+    store = stores.open("local://t")
+    run(store.put("a", b"1"))
+    assert (true / "t" / "a").read_bytes() == b"1"
+    # resolved once: another target counts from the next start on
+    (tmp_path / "objects").unlink()
+    (tmp_path / "objects").symlink_to(other)
+    assert run(store.get("a")) == b"1"
+    (true / "linked").symlink_to(outside)
+    for uri in ("local://linked", "local://linked/sub"):
+        with pytest.raises(InvalidNamespaceError, match=r"follows none below objects\.local\.root: mount"):
+            stores.open(uri)
+    stores.close()
+    assert untouched(outside)
+
+
+# ---- swapped between the look and the use
+
+
+def swap(directory: Path, outside: Path) -> None:
+    """Put a link in the place of a directory."""
+    directory.rename(directory.with_name("moved away"))
+    directory.symlink_to(outside)
+
+
+class Swapping(UnsyncedCalls):
+    """The true calls; before the first of one name, the directory `w` becomes a link."""
+
+    def __init__(self, name: str, root: Path, outside: Path) -> None:
+        true = getattr(SystemCalls, name)
+        self.swapped = False
+
+        def call(*arguments: Any) -> Any:
+            if b"/w/" in b"".join(one for one in arguments if isinstance(one, bytes)) and not self.swapped:
+                self.swapped = True
+                swap(root / "w", outside)
+            return true(*arguments)
+
+        setattr(self, name, call)
+
+
+@pytest.mark.parametrize(
+    ("call", "work"),
+    [
+        ("rename", lambda store: store.put("w/secret", b"new")),
+        ("link", lambda store: store.put("w/new", b"new", if_absent=True)),
+        ("open", lambda store: store.put("w/new", b"new", by_content=True)),
+        ("open", lambda store: store.put_stream("w/new", cut(b"new", 1), fresh=True)),
+        ("mkdir", lambda store: store.put("w/deep/new", b"new")),
+        ("unlink", lambda store: store.delete(["w/secret"])),
+        ("unlink", lambda store: store.delete_older(["w/secret"], 1e12)),
+    ],
+)
+def test_a_link_swapped_in_before_a_call(
+    root: Path, outside: Path, opener: None, call: str, work: Callable[[LocalObjects], Coroutine[Any, Any, object]]
+) -> None:
+    with opened(root) as before:
+        run(before.put("w/secret", SECRET))
+    calls = Swapping(call, root, outside)
+    with opened(root, calls) as store:
+        run(work(store))
+        assert calls.swapped
+        assert run(partial(store)) == []
+    assert untouched(outside)
+
+
+@pytest.mark.parametrize("name", ["rename", "link", "unlink", "mkdir"])
+def test_a_link_swapped_in_within_a_call(
+    root: Path, outside: Path, opener: None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory is open by then: the call happens in it, wherever it is now."""
+    directory = root / "w"
+    directory.mkdir()
+    for file in ("source", "secret"):
+        (directory / file).write_bytes(b"mine")
+    true = getattr(os, name)
+
+    def swapped(*arguments: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        swap(directory, outside)
+        return true(*arguments, **more)
+
+    monkeypatch.setattr(os, name, swapped)
+    files = {"unlink": ["secret"], "mkdir": ["new"]}.get(name, ["source", "new"])
+    getattr(SystemCalls, name)(*(os.fsencode(directory / file) for file in files))
+    assert directory.is_symlink()
+    assert untouched(outside)
+    assert not (outside / "new").exists()
+    assert (directory.with_name("moved away") / files[-1]).exists() is (name != "unlink")
+
+
+def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opener: None) -> None:
+    """A directory turns into a link and back as fast as it can, under every kind of call."""
+    (root / "w").mkdir()
+    (root / "link").symlink_to(outside)
+    exchange = ctypes.CDLL(None).renameat2
+    stop = threading.Event()
+    swaps = 0
+
+    def swapper() -> None:
+        nonlocal swaps
+        while not stop.is_set():
+            assert exchange(_AT_FDCWD, os.fsencode(root / "w"), _AT_FDCWD, os.fsencode(root / "link"), _EXCHANGE) == 0
+            swaps += 1
+
+    async def one(store: LocalObjects, number: int) -> set[bytes]:
+        seen = set()
+        for turn in range(60):
+            key = f"w/{number}-{turn}"
+            await store.put(key, b"new", if_absent=turn % 2 == 0)
+            await store.put_stream(f"{key}/deep/x", cut(b"new", 1))
+            for name in ("w/secret", "w/sub/secret"):
+                try:
+                    seen.add(await store.get(name))
+                    seen.add(str((await store.head(name)).size).encode())
+                except BlobNotFound:
+                    pass
+            await store.delete(["w/secret", "w/sub/secret", key])
+            assert not [blob.key async for blob in store.list("w/") if "secret" in blob.key]
+        return seen
+
+    async def main(store: LocalObjects) -> None:
+        for seen in await asyncio.gather(*(one(store, number) for number in range(4))):
+            assert seen == set()
+
+    thread = threading.Thread(target=swapper)
+    thread.start()
+    try:
+        with opened(root) as store:
+            run(main(store))
+    finally:
+        stop.set()
+        thread.join()
+    assert swaps > 20
+    assert untouched(outside)
