@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from lakebed_engine.vocabulary.records import UploadRequest
 
 from tests.engine.support import (
     REPO,
+    FakeClock,
     LossyKV,
     chunked,
     commit,
@@ -30,10 +32,12 @@ from tests.engine.support import (
     run,
 )
 
+GRACE = 100.0
+
 Rival = Callable[[Engine], Awaitable[object]]
 
 
-async def lossy(how: str, at: int, rival: Rival) -> tuple[Engine, LossyKV]:
+async def lossy(how: str, at: int, rival: Rival, **options: Any) -> tuple[Engine, LossyKV]:
     """An engine that loses the answer of its `at`-th batch; then the rival acts, before the next call."""
     count = 0
 
@@ -45,7 +49,7 @@ async def lossy(how: str, at: int, rival: Rival) -> tuple[Engine, LossyKV]:
         return how if count == at else ""
 
     kv = LossyKV(MemoryKV(), lambda _: "")
-    engine = await make_engine(kv, Stores(None))
+    engine = await make_engine(kv, Stores(None), **options)
     await put_commit(engine, {"a": "1"})
     await engine.create_branch(REPO, "dev", "main")
     acted = False
@@ -112,6 +116,114 @@ def test_a_conditional_write_that_did_not_land_is_tried_or_refused() -> None:
         await fails(put(engine, "p", "mine", "dev", if_none_match=True), errors.PreconditionFailedError)
         kv.before = None
         assert (await content(engine, "dev"))["p"] == "rival"
+
+    run(job())
+
+
+async def nothing_more(_: Engine) -> None:
+    return
+
+
+async def overwrite_what_landed(engine: Engine) -> None:
+    """A conditional write that saw what landed: nothing may come over it that it did not see."""
+    await put(engine, "p", "rival", "dev", if_match=hashlib.md5(b"mine").hexdigest())
+
+
+async def create_again(engine: Engine) -> None:
+    """The same of a delete."""
+    await put(engine, "p", "rival", "dev", if_none_match=True)
+
+
+async def written(engine: Engine, verb: str) -> None:
+    match verb:
+        case "put":
+            await put(engine, "p", "mine", "dev")
+        case "many":
+            await engine.upload_many(REPO, "dev", chunked([(UploadRequest(path="p"), once(b"mine"))]))
+        case "delete":
+            await engine.delete_object(REPO, "dev", "p")
+        case _:
+            await engine.delete_objects(REPO, "dev", ["p"])
+
+
+@pytest.mark.parametrize("verb", ["put", "many"])
+def test_a_write_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
+    """The histories found it: a write was seen, replaced under If-Match, and came back."""
+
+    async def job() -> None:
+        engine, kv = await lossy("after", 1, overwrite_what_landed)
+        await fails(written(engine, verb), errors.OutcomeUnknownError)
+        kv.before = None
+        assert (await content(engine, "dev"))["p"] == "rival"
+
+    run(job())
+
+
+@pytest.mark.parametrize("verb", ["delete", "delete many"])
+def test_a_delete_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
+    async def job() -> None:
+        engine, kv = await lossy("after", 1, create_again)
+        await fails(written(engine, verb), errors.OutcomeUnknownError)
+        kv.before = None
+        assert (await content(engine, "dev"))["p"] == "rival"
+
+    run(job())
+
+
+@pytest.mark.parametrize("verb", ["put", "many", "delete", "delete many"])
+@pytest.mark.parametrize("how", ["before", "after"])
+def test_a_write_whose_answer_was_lost_is_done_once(verb: str, how: str) -> None:
+    async def job() -> None:
+        engine, kv = await lossy(how, 1, nothing_more)
+        lose = kv.lose
+        landed: list[bytes] = []
+
+        def watched(batch: Batch) -> str:
+            answer = lose(batch)
+            landed.extend(one.key for one in batch.puts if answer != "before")
+            return answer
+
+        kv.lose = watched
+        await written(engine, verb)
+        assert landed.count(b"p") == 1
+        assert (await content(engine, "dev")).get("p") == ("mine" if verb in ("put", "many") else None)
+
+    run(job())
+
+
+def test_a_write_that_landed_and_was_committed_is_a_success() -> None:
+    async def job() -> None:
+        engine, kv = await lossy("after", 1, overwrite_and_commit)
+        await put(engine, "p", "mine", "dev")
+        kv.before = None
+        assert [(await content(engine, ref))["p"] for ref in ("dev", "dev~1")] == ["rival", "mine"]
+
+    run(job())
+
+
+def test_a_write_that_was_overwritten_or_never_landed_is_unknown() -> None:
+    """Nothing tells the two apart: to write again, or to call it done, would be wrong in one of them."""
+
+    async def job() -> None:
+        engine, kv = await lossy("before", 1, only_overwrite)
+        await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
+        kv.before = None
+        assert (await content(engine, "dev"))["p"] == "rival"
+
+    run(job())
+
+
+def test_a_write_that_took_too_long_to_settle_is_unknown() -> None:
+    """What the record named when it was read may be cleaned away by now: that it is not there says nothing."""
+
+    async def job() -> None:
+        clock = FakeClock()
+
+        async def pause(_: Engine) -> None:
+            clock.forward(GRACE)
+
+        engine, _ = await lossy("before", 1, pause, clock=clock, cleanup_grace=GRACE)
+        await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
 
     run(job())
 

@@ -61,19 +61,25 @@ async def stage(
 
     `known` is a record that was read before; it is tried first: if it is not the newest, the batch does nothing.
 
-    Repeated when the record changed meanwhile, and when the answer was lost: writing a row again changes nothing,
-    once the batch that was lost can land no more. With `checks` of one's own it is for the caller to repeat: raises
+    Repeated when the record changed meanwhile, and when the answer was lost and the rows have not landed. Raises
+    OutcomeUnknownError when that cannot be found out. With `checks` of one's own it is for the caller to repeat: raises
     PredicateFailed.
     """
     puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
     lost: OutcomeUnknownError | None = None
     tried: Seen | None = None
+    started = 0.0
     for _ in range(ATTEMPTS):
         try:
             seen, known = known or await read_record(ctx, repo, branch), None
-            if lost is not None and not await _fenced(ctx, repo, seen, tried):
-                continue
-            tried = seen
+            if lost is not None:
+                if not await _fenced(ctx, repo, seen, tried):
+                    continue
+                assert tried is not None
+                if await _landed(ctx, tried, started, puts, lost):
+                    return
+                lost = None  # it has not landed, and never will
+            tried, started = seen, ctx.clock.monotonic()
             await put_rows(ctx, repo, seen, puts, checks, further)
         except PredicateFailed:
             if checks:
@@ -92,6 +98,24 @@ async def stage(
     if lost is not None:
         raise lost
     raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was staged: try again")
+
+
+async def _landed(
+    ctx: Context, tried: Seen, started: float, puts: Sequence[tuple[bytes, bytes]], lost: OutcomeUnknownError
+) -> bool:
+    """Whether rows whose answer was lost are there, now that they can land no more. They were sent at `started`.
+
+    To write them again would undo what was written over them. Where other rows are in their place, they landed and were
+    overwritten, or those were there before: raises `lost`. Also when it took so long that they may be cleaned away.
+    """
+    if not puts:
+        return False
+    found = await ctx.kv.get_many(staging(tried.record.staging_token), [key for key, _ in puts])
+    if all(row is not None and row.value == value for row, (_, value) in zip(found, puts, strict=True)):
+        return True
+    if ctx.clock.monotonic() - started < ctx.patience and None in found:
+        return False  # a batch lands as a whole
+    raise lost
 
 
 async def _fenced(ctx: Context, repo: Repo, seen: Seen, tried: Seen | None) -> bool:
