@@ -612,14 +612,13 @@ class ObjectSharesResult(Struct, kw_only=True):
     left: list[str]
 
 
-class WorkspaceScan(Struct, kw_only=True):
+class ScanRefusal(Struct, kw_only=True):
     """
-    What a scan did.
+    What a scan did not register though it lies where an object could.
     """
 
-    registered: Annotated[int, Meta(ge=0, le=9223372036854775807)]
-    vanished: Annotated[int, Meta(ge=0, le=9223372036854775807)]
-    unchanged: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    path: str
+    reason: str
 
 
 class UploadUrlRequest(Struct, kw_only=True):
@@ -1165,6 +1164,18 @@ class ObjectBatch(Struct, kw_only=True):
     commit: PublishCreation | UnsetType = UNSET
     content: list[bytes] | UnsetType = UNSET
     delete: list[str] | UnsetType = UNSET
+
+
+class WorkspaceScan(Struct, kw_only=True):
+    """
+    What a scan did.
+    """
+
+    registered: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    vanished: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    unchanged: Annotated[int, Meta(ge=0, le=9223372036854775807)]
+    refused: Annotated[int, Meta(ge=0, le=9223372036854775807)] | UnsetType = UNSET
+    refusals: Annotated[list[ScanRefusal], Meta(max_length=100)] | UnsetType = UNSET
 
 
 class IngestPage(Struct, kw_only=True):

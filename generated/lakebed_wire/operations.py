@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "ad1db81c7071751bca9d21e95a7a3eed93d2c995cdd16cecb9fb865a702fc259"
+SPEC_DIGEST: Final = "12fd06c1687459422f4033b727b8d31e212d714549af5c305a3b22106bd658d0"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

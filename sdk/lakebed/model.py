@@ -232,12 +232,25 @@ class WorkspaceInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ScanRefusal:
+    """What a scan did not register though it lies where an object could: a link, for example."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What a scan did: objects registered (new or changed), vanished since the last scan, and as they were."""
+    """What a scan did: objects registered (new or changed), vanished since the last scan, and as they were.
+
+    `refused` counts what it did not take; `refusals` has the first 100 of them.
+    """
 
     registered: int
     vanished: int
     unchanged: int
+    refused: int = 0
+    refusals: tuple[ScanRefusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +400,7 @@ __all__ = [
     "RefInfo",
     "RefsDump",
     "RepositoryInfo",
+    "ScanRefusal",
     "ScanResult",
     "ServerInfo",
     "SessionToken",

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 from lakebed_engine.stores.objects import local_paths
+from lakebed_engine.stores.objects.base import BlobStat, Refused
 from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
+from lakebed_engine.stores.objects.local_list import LINK, SHARED
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound, InvalidNamespaceError, StoreUnavailableError
 
@@ -322,3 +324,27 @@ def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opene
         thread.join()
     assert swaps > 20
     assert untouched(outside)
+
+
+def test_a_guarded_listing_says_what_it_refuses(store: LocalObjects, root: Path, outside: Path) -> None:
+    async def main() -> None:
+        for key in ("w/b", "w/mine", "w//odd"):
+            await store.put(key, b"mine")
+        for name in ("a", "c/d", "c/e"):
+            (root / "w" / name).parent.mkdir(exist_ok=True)
+            (root / "w" / name).symlink_to(outside)
+        (root / ".lakebed-keys/w%s/%s/other%o").symlink_to(outside / "secret")
+        os.link(outside / "secret", root / "w" / "own")
+        os.link(outside / "sub/secret", root / "w" / "theirs")
+        os.chown(outside / "sub/secret", 65534, 65534)
+        found = [one async for one in store.list_guarded("w/")]
+        assert [(one.key, one.reason, one.there) for one in found if isinstance(one, Refused)] == [
+            ("w//other", LINK, False), ("w/a", LINK, False), ("w/c/d", LINK, False), ("w/c/e", LINK, False),
+            ("w/theirs", SHARED, True),
+        ]  # fmt: skip
+        assert [one.key for one in found if isinstance(one, BlobStat)] == ["w//odd", "w/b", "w/mine", "w/own"]
+        assert sorted(one.key for one in found) == [one.key for one in found]
+        assert await keys(store) == ["w//odd", "w/b", "w/mine", "w/own", "w/theirs"]
+        assert [one.key async for one in store.list_guarded("w/", "w/c/d")] == ["w/c/e", "w/mine", "w/own", "w/theirs"]
+
+    run(main())

@@ -254,7 +254,7 @@ def test_objects_written_past_the_server_are_registered_as_one(api: Api) -> None
     stats = api("GET", f"/refs/{quote(made['name'], safe='')}/objects/stat?path=t/03")
     assert (stats["mtime"], stats["content_type"], stats["metadata"]) == (1234, "text/csv", {"k": "v"})
     assert stats["physical_address"] == made["storage_prefix"] + "t/03"
-    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 40}
+    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 40, "refused": 0, "refusals": []}
     commit = api("POST", f"{at}/commit", {"message": "m", "metadata": {"k": "v"}}, 201)
     assert (commit["message"], commit["metadata"], commit["committer"]) == ("m", {"k": "v"}, "admin")
     assert api.text("main", "t/39") == "x" * 39
@@ -316,8 +316,20 @@ def test_a_scan_finds_what_tools_wrote(api: Api) -> None:
     made = api.workspace()
     for path in ("b", "d/c"):
         write_below(made, path, path.encode())
-    assert api("POST", f"/workspaces/{made['id']}/scan") == {"registered": 2, "vanished": 0, "unchanged": 0}
-    assert api("POST", f"/workspaces/{made['id']}/scan") == {"registered": 0, "vanished": 0, "unchanged": 2}
+    assert api("POST", f"/workspaces/{made['id']}/scan") == {
+        "registered": 2,
+        "vanished": 0,
+        "unchanged": 0,
+        "refused": 0,
+        "refusals": [],
+    }
+    assert api("POST", f"/workspaces/{made['id']}/scan") == {
+        "registered": 0,
+        "vanished": 0,
+        "unchanged": 2,
+        "refused": 0,
+        "refusals": [],
+    }
     assert api.text(made["name"], "d/c") == "d/c"
 
 
@@ -332,7 +344,7 @@ def test_a_layer_file_is_registered_as_one(api: Api) -> None:
     assert api.paths(made["name"]) == ["a", *(row["path"] for row in rows[:-1])]
     stats = api("GET", f"/refs/{quote(made['name'], safe='')}/objects/stat?path=p/00007")
     assert (stats["mtime"], stats["content_type"], stats["metadata"]) == (7, "text/csv", {"k": "v", "l": "w"})
-    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 250}
+    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 250, "refused": 0, "refusals": []}
     api("POST", f"{at}/commit", {}, 201)
     assert len(api.paths("main")) == 251
     least = layer_file([registration(made, "q", b"")], None)

@@ -92,6 +92,7 @@ from .repository_restore_status import RepositoryRestoreStatus
 from .reset_creation import ResetCreation
 from .reset_type import ResetType
 from .revert_creation import RevertCreation
+from .scan_refusal import ScanRefusal
 from .sent_upload_part import SentUploadPart
 from .setup import Setup
 from .setup_state import SetupState
@@ -222,6 +223,7 @@ __all__ = (
     "ResetCreation",
     "ResetType",
     "RevertCreation",
+    "ScanRefusal",
     "SentUploadPart",
     "Setup",
     "SetupState",

@@ -2,10 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.scan_refusal import ScanRefusal
+
 
 T = TypeVar("T", bound="WorkspaceScan")
 
@@ -18,11 +24,15 @@ class WorkspaceScan:
         registered (int): Objects that were new or had changed.
         vanished (int): Objects that are there no more.
         unchanged (int): Objects that are as they were.
+        refused (int | Unset): What was not registered: links, for example.
+        refusals (list[ScanRefusal] | Unset): The first of what was not registered.
     """
 
     registered: int
     vanished: int
     unchanged: int
+    refused: int | Unset = UNSET
+    refusals: list[ScanRefusal] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -31,6 +41,15 @@ class WorkspaceScan:
         vanished = self.vanished
 
         unchanged = self.unchanged
+
+        refused = self.refused
+
+        refusals: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.refusals, Unset):
+            refusals = []
+            for refusals_item_data in self.refusals:
+                refusals_item = refusals_item_data.to_dict()
+                refusals.append(refusals_item)
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -41,11 +60,17 @@ class WorkspaceScan:
                 "unchanged": unchanged,
             }
         )
+        if refused is not UNSET:
+            field_dict["refused"] = refused
+        if refusals is not UNSET:
+            field_dict["refusals"] = refusals
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.scan_refusal import ScanRefusal
+
         d = dict(src_dict)
         registered = d.pop("registered")
 
@@ -53,10 +78,23 @@ class WorkspaceScan:
 
         unchanged = d.pop("unchanged")
 
+        refused = d.pop("refused", UNSET)
+
+        _refusals = d.pop("refusals", UNSET)
+        refusals: list[ScanRefusal] | Unset = UNSET
+        if _refusals is not UNSET:
+            refusals = []
+            for refusals_item_data in _refusals:
+                refusals_item = ScanRefusal.from_dict(refusals_item_data)
+
+                refusals.append(refusals_item)
+
         workspace_scan = cls(
             registered=registered,
             vanished=vanished,
             unchanged=unchanged,
+            refused=refused,
+            refusals=refusals,
         )
 
         workspace_scan.additional_properties = d

@@ -6,6 +6,7 @@ go to the store once, then the objects are registered; a commit moves no data.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -24,7 +25,9 @@ from lakebed._async.transport import recall
 from lakebed._gateway import commits, workspaces
 from lakebed._workspaces import check_policy, checked_globs, seconds_of
 from lakebed.errors import NothingToCommitError, WorkspaceClosedError
-from lakebed.model import Commit, TransferProgress, TransferResult, WorkspaceInfo
+from lakebed.model import Commit, ScanResult, TransferProgress, TransferResult, WorkspaceInfo
+
+log = logging.getLogger("lakebed.workspace")
 
 
 class Workspace(Staging):
@@ -198,7 +201,7 @@ class Workspace(Staging):
         )
         await self._open()
         if (self._given_out if scan is None else scan) and idempotency_key is None:
-            await self.scan()
+            _say_refused(await self.scan())
         retry_for = self.options.retry_for
         flow = Advance(
             self._plain,
@@ -239,6 +242,18 @@ class Workspace(Staging):
         """Say what became of the work, once."""
         if self._made and not isinstance(error, WorkspaceClosedError) and self._done is None:
             _notes.advise(error, self.repository.id, self.id, self.workspace_id)
+
+
+def _say_refused(found: ScanResult) -> None:
+    if found.refused:
+        first = found.refusals[0]
+        log.warning(
+            "%s of what was written beside Lakebed is not committed, first of all %s: it is %s; "
+            "put a copy in its place",
+            found.refused,
+            first.path,
+            first.reason,
+        )
 
 
 def _restore(handle: Any, repository: Any, lake: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:

@@ -9,7 +9,7 @@ from lakebed._gateway import answers, convert
 from lakebed._gateway._build import call, clean, reads, reads_page, segment
 from lakebed._signed import PartTarget, PartUrl
 from lakebed._wire import Call, Subject
-from lakebed.model import Commit, ObjectInfo, Page, ScanResult, UploadUrl, WorkspaceInfo
+from lakebed.model import Commit, ObjectInfo, Page, ScanRefusal, ScanResult, UploadUrl, WorkspaceInfo
 
 CONFLICTS_LISTED = 1000
 """How many conflicts a refused commit lists; the server's limit."""
@@ -143,7 +143,9 @@ def scan(repository: str, workspace: str) -> Call[ScanResult]:
     from lakebed_api.models import WorkspaceScan
 
     def counts(found: WorkspaceScan) -> ScanResult:
-        return ScanResult(*(convert.number(one) for one in (found.registered, found.vanished, found.unchanged)))
+        registered, vanished, unchanged = map(convert.number, (found.registered, found.vanished, found.unchanged))
+        refusals = tuple(ScanRefusal(convert.text(one.path), convert.text(one.reason)) for one in found.refusals or ())
+        return ScanResult(registered, vanished, unchanged, convert.number(found.refused, 0), refusals)
 
     kwargs = scan_workspace._get_kwargs(repository, workspace)
     parse = reads(WorkspaceScan.from_dict, counts)

@@ -159,7 +159,8 @@ def status(app: App, target: Location, prefix: str, scan: bool, limit: int | Non
     with app.lake() as lake:
         handle = _find(lake, target)
         if scan:
-            handle.scan()
+            for one in handle.scan().refusals:
+                output.note(app, f"not taken: {output.shown(one.path)} is {one.reason}")
         output.rows(app, handle.changes(prefix, limit=limit), line)
     if not app.as_json:
         parts = [f"{count:,} {kind}" for kind, count in sorted(counts.items())]

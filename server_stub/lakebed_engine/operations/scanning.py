@@ -20,15 +20,18 @@ from lakebed_engine.operations.swap import ledger_token
 from lakebed_engine.operations.views import View, sources_of
 from lakebed_engine.operations.workspaces import find_open, record_of
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
-from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.base import BlobStat, Guarded, Refused
 from lakebed_engine.stores.objects.foreign import version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, PredicateFailed, TooManyAttemptsError
-from lakebed_engine.vocabulary.records import Entry, ScanReport, Workspace
+from lakebed_engine.vocabulary.records import Entry, ScanRefusal, ScanReport, Workspace
 
 PAGE = 1000
 """Objects of a listing that are looked at together, and registered in one batch."""
+
+REFUSALS = 100
+"""Of what was refused, so many are named."""
 
 CONTENT_TYPE = "application/octet-stream"
 """Of objects that a scan finds: a listing does not tell it."""
@@ -49,6 +52,7 @@ class Known(msgspec.Struct, frozen=True, array_like=True):
     scanned: bool
 
 
+Found = BlobStat | Refused
 _GONE = b""
 """A ledger row of an object that has vanished."""
 
@@ -111,26 +115,37 @@ def _note(record: Workspace, key: str, known: Known | None) -> Put:
 async def scan(ctx: Context, repo_name: str, found_id: str, force: bool) -> ScanReport:
     """Register what lies below the workspace's prefixes and is new or has changed, by size, ETag and mtime.
 
-    Of what an earlier scan registered and is there no more, the path is deleted, while it still shows that object. Safe
-    to repeat, to run beside another, and to break off: each page of the listing is one batch. Raises
-    WorkspaceClosedError, TooManyAttemptsError.
+    Of what an earlier scan registered and is there no more, the path is deleted, while it still shows that object. What
+    the store refuses (links, for example) is reported and left. Safe to repeat, to run beside another, and to break
+    off: each page of the listing is one batch. Raises WorkspaceClosedError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     record = record_of(await find_open(ctx, repo, found_id))
-    total = [0, 0, 0]
+    registered = vanished = unchanged = refused = 0
+    refusals: list[ScanRefusal] = []
     for prefix in (*record.old_prefixes, record.prefix):
         start = prefix
         async for page, end in _pages(repo, prefix):
-            counts = await _settled(ctx, repo, record, prefix, page, (start, end))
-            total = [one + other for one, other in zip(total, counts, strict=True)]
+            done = await _settled(ctx, repo, record, prefix, page, (start, end))
+            registered += done.registered
+            vanished += done.vanished
+            unchanged += done.unchanged
+            refused += done.refused
+            refusals += done.refusals[: REFUSALS - len(refusals)]
             start = end
-    return ScanReport(*total)
+    return ScanReport(registered, vanished, unchanged, refused, refusals)
 
 
-async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[BlobStat], str]]:
+def _list(repo: Repo, prefix: str, start_after: str = "") -> AsyncIterator[Found]:
+    if isinstance(repo.store, Guarded):
+        return repo.store.list_guarded(prefix, start_after)
+    return repo.store.list(prefix, start_after)
+
+
+async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[Found], str]]:
     """Pages of a listing, each with the least key that stands behind it; the last one may be empty."""
-    page: list[BlobStat] = []
-    async for blob in repo.store.list(prefix):
+    page: list[Found] = []
+    async for blob in _list(repo, prefix):
         page.append(blob)
         if len(page) == PAGE:
             yield page, blob.key + "\0"
@@ -140,10 +155,10 @@ async def _pages(repo: Repo, prefix: str) -> AsyncIterator[tuple[list[BlobStat],
     yield page, end
 
 
-async def _between(repo: Repo, prefix: str, start: str, end: str) -> list[BlobStat]:
+async def _between(repo: Repo, prefix: str, start: str, end: str) -> list[Found]:
     """What a page's part of the listing is now."""
-    found: list[BlobStat] = []
-    async for blob in repo.store.list(prefix, start.removesuffix("\0") if start != prefix else ""):
+    found: list[Found] = []
+    async for blob in _list(repo, prefix, start.removesuffix("\0") if start != prefix else ""):
         if blob.key >= end:
             break
         found.append(blob)
@@ -151,10 +166,10 @@ async def _between(repo: Repo, prefix: str, start: str, end: str) -> list[BlobSt
 
 
 async def _settled(
-    ctx: Context, repo: Repo, record: Workspace, prefix: str, page: list[BlobStat], between: tuple[str, str]
-) -> tuple[int, int, int]:
-    """One page: registered, vanished, unchanged. Looked at again when others changed what it was compared with."""
-    streamed: list[BlobStat] | None = page
+    ctx: Context, repo: Repo, record: Workspace, prefix: str, page: list[Found], between: tuple[str, str]
+) -> ScanReport:
+    """One page. Looked at again when others changed what it was compared with."""
+    streamed: list[Found] | None = page
     for _ in range(ATTEMPTS):
         try:
             found = await _page(ctx, repo, record, prefix, streamed, between)
@@ -174,9 +189,9 @@ async def _page(
     repo: Repo,
     record: Workspace,
     prefix: str,
-    streamed: list[BlobStat] | None,
+    streamed: list[Found] | None,
     between: tuple[str, str],
-) -> tuple[int, int, int] | None:
+) -> ScanReport | None:
     """As `_settled`, of what was listed before, or lists it now. Raises PredicateFailed.
 
     None: by a listing from before the ledger was read something is gone or has changed, which may be what another scan,
@@ -184,12 +199,14 @@ async def _page(
     """
     known, versions = await _ledger(ctx, record, *between)
     page = await _between(repo, prefix, *between) if streamed is None else streamed
-    found = [blob for blob in page if blob.key != prefix and not _ASIDE.match(blob.key, len(prefix))]
+    shown = [blob for blob in page if blob.key != prefix and not _ASIDE.match(blob.key, len(prefix))]
+    found = [blob for blob in shown if isinstance(blob, BlobStat)]
+    refused = [ScanRefusal(one.key.removeprefix(prefix), one.reason) for one in shown if isinstance(one, Refused)]
     new = [blob for blob in found if not _is_known(known.get(blob.key), blob)]
     entries = [one for one in await _entries(ctx, repo, new) if not _is_same(known.get(one[0].key), one[1])]
     rows: list[Row] = [(blob.key.removeprefix(prefix), entry) for blob, entry in entries]
     notes = [_note(record, blob.key, Known(blob.size, blob.mtime, blob.etag, True)) for blob, _ in entries]
-    listed = {blob.key for blob in page}
+    listed = {blob.key for blob in page if isinstance(blob, BlobStat) or blob.there}
     gone = [key for key, one in known.items() if one.scanned and key not in listed]
     if streamed is not None and (gone or any(blob.key in known for blob, _ in entries)):
         return None
@@ -200,7 +217,7 @@ async def _page(
         # of two scans at once the one that has seen less must not have the last word
         checks += [Check(note.partition, note.key, versions.get(note.key, ABSENT)) for note in notes]
         await stage(ctx, repo, record.name, rows, notes, checks)
-    return len(entries), len(gone), len(found) - len(entries)
+    return ScanReport(len(entries), len(gone), len(found) - len(entries), len(refused), refused)
 
 
 async def _tombstones(

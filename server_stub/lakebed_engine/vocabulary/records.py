@@ -388,12 +388,24 @@ class ShareReport(msgspec.Struct, frozen=True):
     left: list[str]
 
 
+class ScanRefusal(msgspec.Struct, frozen=True):
+    """What a scan did not register though it lies where an object could: its path, and why."""
+
+    path: str
+    reason: str
+
+
 class ScanReport(msgspec.Struct, frozen=True):
-    """What a scan did: objects it registered or registered anew, ones that vanished, and ones that are as they were."""
+    """What a scan did: objects it registered or registered anew, ones that vanished, and ones that are as they were.
+
+    `refused` counts what it did not take; `refusals` has the first of them.
+    """
 
     registered: int
     vanished: int
     unchanged: int
+    refused: int = 0
+    refusals: list[ScanRefusal] = []
 
 
 class IngestRequest(msgspec.Struct, frozen=True, kw_only=True):

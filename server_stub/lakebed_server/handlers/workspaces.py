@@ -93,7 +93,17 @@ async def share_objects(call: Call, p: ops.ShareObjectsParams, body: models.Obje
 async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
     """scanWorkspace."""
     done = await call.engine.scan_workspace(p.repository, p.workspace, force=bool(p.force))
-    return json(200, models.WorkspaceScan(registered=done.registered, vanished=done.vanished, unchanged=done.unchanged))
+    refusals = [models.ScanRefusal(path=one.path, reason=one.reason) for one in done.refusals]
+    return json(
+        200,
+        models.WorkspaceScan(
+            registered=done.registered,
+            vanished=done.vanished,
+            unchanged=done.unchanged,
+            refused=done.refused,
+            refusals=refusals,
+        ),
+    )
 
 
 async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: models.UploadUrlRequest) -> Reply:

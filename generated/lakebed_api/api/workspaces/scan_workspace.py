@@ -114,8 +114,9 @@ def sync_detailed(
 ) -> Response[Error | WorkspaceScan]:
     """Register what other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. Safe
-    to repeat, and to break off.
+     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
+    directory of the server, symbolic links and files of other accounts that have other names are
+    refused and reported. Safe to repeat, and to break off.
 
     Args:
         repository (str):
@@ -152,8 +153,9 @@ def sync(
 ) -> Error | WorkspaceScan | None:
     """Register what other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. Safe
-    to repeat, and to break off.
+     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
+    directory of the server, symbolic links and files of other accounts that have other names are
+    refused and reported. Safe to repeat, and to break off.
 
     Args:
         repository (str):
@@ -185,8 +187,9 @@ async def asyncio_detailed(
 ) -> Response[Error | WorkspaceScan]:
     """Register what other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. Safe
-    to repeat, and to break off.
+     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
+    directory of the server, symbolic links and files of other accounts that have other names are
+    refused and reported. Safe to repeat, and to break off.
 
     Args:
         repository (str):
@@ -221,8 +224,9 @@ async def asyncio(
 ) -> Error | WorkspaceScan | None:
     """Register what other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. Safe
-    to repeat, and to break off.
+     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
+    directory of the server, symbolic links and files of other accounts that have other names are
+    refused and reported. Safe to repeat, and to break off.
 
     Args:
         repository (str):

@@ -27,6 +27,15 @@ class BlobStat:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """What lies where an object could, and is not taken as one. `there`: an object registered before is still there."""
+
+    key: str
+    reason: str
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PutResult:
     """What was written: size in bytes and the hex MD5 of the content."""
 
@@ -138,6 +147,15 @@ class ObjectStore(Protocol):
 
     async def copy(self, source: str, target: str) -> None:
         """Copy inside the namespace, durably. Raises BlobNotFound."""
+        ...
+
+
+@runtime_checkable
+class Guarded(Protocol):
+    """A store that other accounts may write to by other ways than the server."""
+
+    def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
+        """As `list`, with what is refused in between: what only `list` gives up without a word, and more."""
         ...
 
 

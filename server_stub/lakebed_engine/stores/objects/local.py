@@ -12,14 +12,15 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TypeVar
 
-from lakebed_engine.stores.objects.base import BlobStat, PutResult
+from lakebed_engine.stores.objects.base import BlobStat, PutResult, Refused
 from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error
 from lakebed_engine.stores.objects.local_concat import concat
-from lakebed_engine.stores.objects.local_list import walk
+from lakebed_engine.stores.objects.local_list import walk, walk_guarded
 from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
 from lakebed_engine.stores.objects.local_paths import look, names
 from lakebed_engine.stores.objects.local_read import Reader
@@ -27,6 +28,8 @@ from lakebed_engine.stores.objects.local_stream import put_stream
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.local_write import Put, Writer
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
+
+T = TypeVar("T")
 
 _PAGE = 500
 _DELETES = 500
@@ -122,14 +125,23 @@ class LocalObjects:
         found = self._reader.stat(key)
         return BlobStat(key, found.st_size, found.st_mtime)
 
-    async def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+    def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         """Objects in byte order of the key; each page shows the store as it is then."""
+        return self._list(walk, prefix, start_after)
+
+    def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
+        """The same, with links, what is no file, and files of other accounts that have other names."""
+        return self._list(walk_guarded, prefix, start_after)
+
+    async def _list(
+        self, walk: Callable[[Places, bytes, bytes], Iterator[T]], prefix: str, start_after: str
+    ) -> AsyncIterator[T]:
         # Half a surrogate pair is no key, yet may bound a listing: it sorts where its bytes would.
         refuse_without(self._base, "list", self._uri, prefix)
         found = walk(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
         while page := await self._page(found, prefix):
-            for blob in page:
-                yield blob
+            for one in page:
+                yield one
 
     async def list_partial(self) -> AsyncIterator[BlobStat]:
         """Temp files. Those of puts still under way are among them: a sweep takes only old ones, by mtime."""
@@ -169,7 +181,7 @@ class LocalObjects:
         raw = key_bytes(target)
         await concat(keys, target, raw, reader=self._reader, writer=self._writer, threads=self._threads)
 
-    async def _page(self, found: Iterator[BlobStat], prefix: str) -> Sequence[BlobStat]:
+    async def _page(self, found: Iterator[T], prefix: str) -> Sequence[T]:
         try:
             return await self._threads.run(lambda: tuple(itertools.islice(found, _PAGE)))
         except OSError as error:

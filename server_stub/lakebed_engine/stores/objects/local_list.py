@@ -7,16 +7,35 @@ sorted, nothing more, and the two walks are merged. Blocks: runs in threads, a p
 from __future__ import annotations
 
 import heapq
+import os
 import stat
 from collections.abc import Iterator
 
-from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.base import BlobStat, Refused
 from lakebed_engine.stores.objects.local_names import KEY_BYTES, Places, Tree
 from lakebed_engine.stores.objects.local_paths import look, names
+
+LINK = "a symbolic link"
+OTHER = "neither a file nor a directory"
+SHARED = "a file of another account that has other names (hard links)"
 
 
 def walk(places: Places, prefix: bytes, after: bytes) -> Iterator[BlobStat]:
     """The objects whose key begins with `prefix` and is greater than `after`. May raise OSError."""
+    return (found for found, _ in _walk(places, prefix, after) if isinstance(found, BlobStat))
+
+
+def walk_guarded(places: Places, prefix: bytes, after: bytes) -> Iterator[BlobStat | Refused]:
+    """The same, with what a scan must not take. May raise OSError."""
+    own = os.geteuid()
+    for found, status in _walk(places, prefix, after):
+        if isinstance(found, BlobStat) and status.st_nlink > 1 and status.st_uid != own:
+            yield Refused(found.key, SHARED, there=True)
+        else:
+            yield found
+
+
+def _walk(places: Places, prefix: bytes, after: bytes) -> Iterator[tuple[BlobStat | Refused, os.stat_result]]:
     last = b""
     for key, path in heapq.merge(_keys(places.plain, prefix, after), _keys(places.encoded, prefix, after)):
         if key == last:
@@ -26,9 +45,13 @@ def walk(places: Places, prefix: bytes, after: bytes) -> Iterator[BlobStat]:
         except UnicodeDecodeError:
             continue  # a name that is no key
         found = look(path)
-        if found is not None and stat.S_ISREG(found.st_mode):  # else deleted since, or a link, which is no object
+        if found is None:
+            continue  # deleted since
+        if stat.S_ISREG(found.st_mode):
             last = key
-            yield BlobStat(name, found.st_size, found.st_mtime)
+            yield BlobStat(name, found.st_size, found.st_mtime), found
+        elif not stat.S_ISDIR(found.st_mode):
+            yield Refused(name, LINK if stat.S_ISLNK(found.st_mode) else OTHER, there=False), found
 
 
 def _keys(tree: Tree, prefix: bytes, after: bytes) -> Iterator[tuple[bytes, bytes]]:
