@@ -733,6 +733,12 @@ class CompletedPartUpload(Struct, kw_only=True):
     size_bytes: Annotated[int, Meta(ge=0, le=9223372036854775807)]
 
 
+IncludeItem: TypeAlias = Annotated[str, Meta(max_length=256)]
+
+
+ExcludeItem: TypeAlias = Annotated[str, Meta(max_length=256)]
+
+
 class IngestRequest(Struct, kw_only=True):
     """
     Objects that lie elsewhere, and where they are to appear.
@@ -740,8 +746,8 @@ class IngestRequest(Struct, kw_only=True):
 
     source: Annotated[str, Meta(min_length=1)]
     prefix: str | UnsetType = UNSET
-    include: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
-    exclude: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    include: Annotated[list[IncludeItem], Meta(max_length=100)] | UnsetType = UNSET
+    exclude: Annotated[list[ExcludeItem], Meta(max_length=100)] | UnsetType = UNSET
     settle: Annotated[int, Meta(ge=0, le=31536000)] | UnsetType = UNSET
     keep_removed: bool | UnsetType = False
     after: str | UnsetType = UNSET
@@ -756,6 +762,9 @@ class CommitPolicy(StrEnum):
     overwrite = "overwrite"
 
 
+Path: TypeAlias = Annotated[str, Meta(max_length=256)]
+
+
 class WorkspaceCommit(Struct, kw_only=True):
     """
     How to commit a workspace.
@@ -766,7 +775,7 @@ class WorkspaceCommit(Struct, kw_only=True):
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     policy: CommitPolicy | UnsetType = UNSET
     replace_prefix: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
-    paths: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
+    paths: Annotated[list[Path], Meta(max_length=100)] | UnsetType = UNSET
     idempotency_key: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     allow_empty: bool | UnsetType = False
     relocate: bool | UnsetType = False
@@ -778,7 +787,7 @@ class WorkspaceRevert(Struct, kw_only=True):
     Which changes to take back.
     """
 
-    paths: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
+    paths: Annotated[list[Path], Meta(max_length=100)] | UnsetType = UNSET
 
 
 class WorkspacePop(Struct, kw_only=True):
@@ -1120,7 +1129,7 @@ class MergeRule(Struct, kw_only=True):
     Which side wins conflicts of some paths.
     """
 
-    pattern: Annotated[str, Meta(max_length=1024, min_length=1)]
+    pattern: Annotated[str, Meta(max_length=256, min_length=1)]
     side: MergeSide
 
 
@@ -1233,4 +1242,4 @@ class Merge(Struct, kw_only=True):
     force: bool | UnsetType = False
     allow_empty: bool | UnsetType = False
     squash_merge: bool | UnsetType = False
-    resolve: Annotated[list[MergeRule], Meta(max_length=1000)] | UnsetType = UNSET
+    resolve: Annotated[list[MergeRule], Meta(max_length=100)] | UnsetType = UNSET

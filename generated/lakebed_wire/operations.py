@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "12fd06c1687459422f4033b727b8d31e212d714549af5c305a3b22106bd658d0"
+SPEC_DIGEST: Final = "be420a9e8f9acb590087e378cd8cc5430c9acd55c2609b7a3fbaeea242f5791b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

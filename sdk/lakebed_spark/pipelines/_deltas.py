@@ -13,7 +13,8 @@ import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from lakebed.errors import ConfigurationError, InvalidRequestError
+from lakebed.errors import InvalidRequestError
+from lakebed_format.globs import GlobError, Globs
 
 from lakebed_spark.pipelines._windows import Side
 
@@ -183,28 +184,16 @@ class _Globs:
 
     def __init__(self, rules: Rules) -> None:
         self._cut = len(rules.prefix)
-        self._include = _spec(rules.include)
-        self._exclude = _spec(rules.exclude)
+        try:
+            self._include, self._exclude = Globs(rules.include), Globs(rules.exclude)
+        except GlobError as error:
+            raise InvalidRequestError(str(error)) from None
 
     def mask(self, paths: Any) -> Any:
         """For each path whether it does."""
-        if self._include is None and self._exclude is None:
+        if not self._include.globs and not self._exclude.globs:
             return np.ones(len(paths), dtype=bool)
         return np.fromiter((self._takes(path[self._cut :]) for path in paths.to_pylist()), bool, len(paths))
 
     def _takes(self, name: str) -> bool:
-        if self._exclude is not None and self._exclude.match_file(name):
-            return False
-        return self._include is None or bool(self._include.match_file(name))
-
-
-def _spec(globs: tuple[str, ...]) -> Any:
-    if not globs:
-        return None
-    try:
-        from pathspec import GitIgnoreSpec
-    except ImportError as error:
-        raise ConfigurationError(
-            "include and exclude need a package that is not installed: pip install 'lakebed[spark]'"
-        ) from error
-    return GitIgnoreSpec.from_lines(globs)
+        return not self._exclude.choose(name) and (not self._include.globs or self._include.choose(name))

@@ -8,16 +8,15 @@ crashes are those of `advancing`. A page that finds nothing new writes nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 
-from pathspec import GitIgnoreSpec
+from lakebed_format.globs import MOST as MOST_GLOBS
 
 from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.layers import compact, put_on_top
-from lakebed_engine.operations.names import check_path, check_text
+from lakebed_engine.operations.names import check_path, check_text, read_globs
 from lakebed_engine.operations.refs import resolve_commit
 from lakebed_engine.operations.repositories import refuse_overlap
 from lakebed_engine.operations.staging import Row, new_entry
@@ -49,7 +48,6 @@ BUDGET = 20.0
 CONTENT_TYPE = "application/octet-stream"
 """Of what is ingested: a listing does not tell it."""
 
-_MOST_GLOBS = 100
 _ROWS = 10_000
 _BREATH = 1000
 """Paths after which others get a turn, and the time is looked at."""
@@ -59,28 +57,14 @@ class Filter:
     """Which paths below the source count. Raises InvalidRequestError for a bad glob."""
 
     def __init__(self, include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
-        if len(include) + len(exclude) > _MOST_GLOBS:
-            raise InvalidRequestError(f"{len(include) + len(exclude)} globs: at most {_MOST_GLOBS}")
-        self._include = _spec(include) if include else None
-        self._exclude = _spec(exclude) if exclude else None
+        if len(include) + len(exclude) > MOST_GLOBS:
+            raise InvalidRequestError(f"{len(include) + len(exclude)} globs: at most {MOST_GLOBS}")
+        self._include = read_globs(include)
+        self._exclude = read_globs(exclude)
 
     def takes(self, name: str) -> bool:
         """Whether this one does; `exclude` wins."""
-        if self._exclude is not None and self._exclude.match_file(name):
-            return False
-        return self._include is None or self._include.match_file(name)
-
-
-def _spec(globs: tuple[str, ...]) -> GitIgnoreSpec:
-    for glob in globs:
-        check_text("glob", glob)
-    try:
-        spec = GitIgnoreSpec.from_lines(globs)
-    except (ValueError, re.error) as error:
-        raise InvalidRequestError(f"globs {list(globs)!r}: {error}") from None
-    if len(spec.patterns) != len(globs) or any(pattern.include is None for pattern in spec.patterns):
-        raise InvalidRequestError(f"globs {list(globs)!r}: one of them says nothing, it is empty or a comment")
-    return spec
+        return not self._exclude.choose(name) and (not self._include.globs or self._include.choose(name))
 
 
 @dataclass(slots=True)

@@ -6,16 +6,15 @@ for its path or the strategy may settle.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from pathspec import GitIgnoreSpec
+from lakebed_format.globs import names_of
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.delta_logs import DeltaLogs, explained
-from lakebed_engine.operations.names import check_amount, check_text
+from lakebed_engine.operations.names import check_amount, read_globs
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.threeway import Side, aligned
 from lakebed_engine.tree.trees import Tree
@@ -36,24 +35,18 @@ class Resolution:
                 f"strategy {strategy[:40]!r}: must be empty (conflicts are refused), 'dest-wins' or 'source-wins'"
             )
         self._otherwise = STRATEGIES[strategy]
-        self._rules = [(_spec(glob), _side(glob, side)) for glob, side in rules]
+        globs = read_globs([glob for glob, _ in rules]).globs
+        for glob in globs:
+            if not glob.chooses:
+                raise InvalidRequestError(f"glob {glob.text[:80]!r}: must choose paths; one that begins with '!' does not")
+        self._rules = [(glob, _side(glob.text, side)) for glob, (_, side) in zip(globs, rules, strict=True)]
 
     def side(self, path: str) -> str:
         """`source`, `dest`, or empty for a conflict that stays one."""
-        return next((side for spec, side in self._rules if spec.match_file(path)), self._otherwise)
-
-
-def _spec(glob: str) -> GitIgnoreSpec:
-    check_text("glob", glob)
-    try:
-        spec = GitIgnoreSpec.from_lines([glob])
-    except (ValueError, re.error) as error:
-        raise InvalidRequestError(f"glob {glob[:80]!r}: {error}") from None
-    if not glob or next(iter(spec.patterns)).include is not True:
-        raise InvalidRequestError(
-            f"glob {glob[:80]!r}: must choose paths; an empty one, a comment or one that begins with '!' chooses none"
-        )
-    return spec
+        if not self._rules:
+            return self._otherwise
+        names = names_of(path)
+        return next((side for glob, side in self._rules if glob.rank(names)), self._otherwise)
 
 
 def _side(glob: str, side: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lakebed_format.globs import GlobError, Globs
+
 from lakebed_engine.vocabulary.errors import (
     InvalidNameError,
     InvalidNamespaceError,
@@ -90,6 +92,16 @@ def check_texts(**values: str) -> None:
     """As `check_text`, for several by name."""
     for name, value in values.items():
         check_text(name, value)
+
+
+def read_globs(texts: Sequence[str]) -> Globs:
+    """The globs of a request. Raises InvalidRequestError for one that chooses nothing or is too long, and for many."""
+    for text in texts:
+        check_text("glob", text)
+    try:
+        return Globs(texts)
+    except GlobError as error:
+        raise InvalidRequestError(str(error)) from None
 
 
 def check_namespace(uri: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
 
 import pyarrow as pa
-from pathspec import GitIgnoreSpec
+from lakebed_format.globs import names_of
 
 from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.names import check_text
+from lakebed_engine.operations.names import read_globs
 from lakebed_engine.operations.views import layers_delta
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Layer
@@ -23,16 +22,7 @@ class Globs:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        for text in texts:
-            check_text("glob", text)
-        try:
-            self._spec = GitIgnoreSpec.from_lines(filter(None, texts))
-        except (ValueError, re.error) as error:
-            raise InvalidRequestError(f"globs {list(texts)!r}: {error}") from None
-        patterns = iter(self._spec.patterns)
-        for text in texts:
-            if not text or next(patterns).include is None:
-                raise InvalidRequestError(f"glob {text[:80]!r}: says nothing, it is empty or a comment")
+        self._globs = read_globs(texts)
         self._idle = set(range(len(texts)))
 
     @property
@@ -45,10 +35,10 @@ class Globs:
         return pa.array([self._match(path) for path in rows.column("path").to_pylist()], pa.bool_())
 
     def _match(self, path: str) -> bool:
-        for index in list(self._idle):
-            if self._spec.patterns[index].match_file(path) is not None:
-                self._idle.discard(index)
-        return self._spec.match_file(path)
+        if self._idle:
+            names = names_of(path)
+            self._idle = {index for index in self._idle if not self._globs.globs[index].rank(names)}
+        return self._globs.choose(path)
 
     def refuse_idle(self) -> None:
         """Raises InvalidRequestError when one has matched nothing of all that was looked at."""
