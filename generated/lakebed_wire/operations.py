@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "be420a9e8f9acb590087e378cd8cc5430c9acd55c2609b7a3fbaeea242f5791b"
+SPEC_DIGEST: Final = "83775d110f85a80a9d836c37d1da48462c7ca622b06af5d5a3061d3f3273861b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -152,6 +152,12 @@ class SetupParams(Struct, kw_only=True):
 
 class LoginParams(Struct, kw_only=True):
     """Parameters of login."""
+
+
+class LogoutParams(Struct, kw_only=True):
+    """Parameters of logout."""
+
+    everywhere: bool | UnsetType = UNSET
 
 
 class GetCurrentUserParams(Struct, kw_only=True):
@@ -1044,6 +1050,21 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         success=200,
         tag="auth",
         summary="Exchange an access key for a token.",
+    ),
+    Operation(
+        operation_id="logout",
+        method="POST",
+        path="/auth/logout",
+        params=LogoutParams,
+        parameters=(Parameter("everywhere", "query", False, True, False),),
+        body=None,
+        body_required=False,
+        media_types=(),
+        binary=False,
+        security=True,
+        success=204,
+        tag="auth",
+        summary="End the session of a token, or all sessions of the calling user.",
     ),
     Operation(
         operation_id="getCurrentUser",

@@ -50,6 +50,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "getCredentials": auth.get_credentials,
     "deleteCredentials": auth.delete_credentials,
     "login": auth.login,
+    "logout": auth.logout,
     "getCurrentUser": auth.get_current_user,
     "listRepositories": repositories.list_repositories,
     "createRepository": repositories.create_repository,

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from lakebed_server.cli_keys import keys
 from lakebed_server.cli_maintenance import fsck, rebuild, refusal, sweep
 from lakebed_server.vocabulary import StartError
 
@@ -69,7 +70,7 @@ def settings_report(path: str | None) -> list[dict[str, Any]]:
     return [row._asdict() for row in rows(loaded)]
 
 
-commands: list[click.Command] = [serve, fsck, rebuild, sweep]
+commands: list[click.Command] = [serve, fsck, rebuild, sweep, keys]
 """What the entry point group `lakebed.cli` finds."""
 
 

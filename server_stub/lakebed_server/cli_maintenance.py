@@ -75,7 +75,7 @@ def fsck(
     from lakebed_server.maintenance import run_fsck
 
     options = FsckOptions(data=data or deep, deep=deep, orphan_age=orphan_age)
-    return _run(lambda: run_fsck(_settings(config, data_dir), repo, options, as_json=as_json))
+    return _run(lambda: run_fsck(read_settings(config, data_dir), repo, options, as_json=as_json))
 
 
 @click.command()
@@ -122,7 +122,7 @@ def sweep(
     from lakebed_server.maintenance import run_sweep
 
     def job() -> int:
-        settings = _settings(config, data_dir)
+        settings = read_settings(config, data_dir)
         return run_sweep(settings, repo, data=data, dry_run=dry_run, grace=grace, age=orphan_age, as_json=as_json)
 
     return _run(job)
@@ -148,10 +148,11 @@ def rebuild(
     """
     from lakebed_server.maintenance import run_rebuild
 
-    return _run(lambda: run_rebuild(_settings(config, data_dir), namespace, name, dry_run=dry_run, as_json=as_json))
+    return _run(lambda: run_rebuild(read_settings(config, data_dir), namespace, name, dry_run=dry_run, as_json=as_json))
 
 
-def _settings(config: str | None, data_dir: str | None) -> Settings:
+def read_settings(config: str | None, data_dir: str | None) -> Settings:
+    """The settings of the server that a verb works for. Raises StartError."""
     from lakebed_server.settings.load import load
 
     return load(flags={"data_dir": data_dir}, env=os.environ, config=config).settings

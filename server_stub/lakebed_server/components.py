@@ -8,8 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import secrets
-import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +23,9 @@ from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.ports import Runtime
 
 from lakebed_server.auth.authenticate import Authenticator
-from lakebed_server.auth.credentials import Credential, CredentialStore
-from lakebed_server.auth.secret_key import SecretKey, load_or_make
-from lakebed_server.auth.tokens import Tokens
+from lakebed_server.auth.credentials import CredentialStore
+from lakebed_server.auth.opening import ensure_admin, key_ring
+from lakebed_server.auth.records import Credential
 from lakebed_server.call import Installation, Services
 from lakebed_server.settings.schema import PostgresSettings, Settings
 from lakebed_server.vocabulary import SettingError, StartError
@@ -56,13 +54,14 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
     A given `runtime` is shared, and stays with its owner; without one the engine has its own.
     """
     _prepare_directories(settings)
-    secret = _secret_key(settings)
     kv = _open_kv(settings)
     stores = _stores(settings)
     try:
+        ring = await key_ring(settings, kv)
+        store = CredentialStore(kv, ring)
+        first_admin = await ensure_admin(settings, store)
+        secret, _ = await store.current()
         engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"))
-        store = CredentialStore(kv, secret)
-        first_admin = await _ensure_admin(settings, store)
     except BaseException as error:
         await kv.close()
         stores.close()
@@ -80,7 +79,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         share=settings.objects.local.share,
         imports=tuple(_allowed(settings)),
     )
-    authenticator = Authenticator(store, Tokens(secret, settings.auth.login_duration))
+    authenticator = Authenticator(store, settings.auth.login_duration)
     return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)
 
 
@@ -91,12 +90,9 @@ async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pre
     `absent` is what to do when there is no database yet; `pretend` takes one in memory. Files are read from the bucket
     itself, past the cache on disk.
     """
-    if settings.kv.type == "memory":
-        raise StartError("kv.type is memory: a server keeps that to itself, there is nothing to open")
-    path = settings.kv.sqlite.path
-    exists = settings.kv.type != "sqlite" or os.path.isfile(path)  # noqa: ASYNC240 - nothing else runs yet
+    exists = _database_exists(settings)
     if not exists and absent == "refuse":
-        raise StartError(f"there is no database {path}: give the server's own --data-dir or --config")
+        raise _no_database(settings)
     if absent == "make":
         _prepare_directories(settings)
     pretend = not exists and absent == "pretend"
@@ -109,6 +105,28 @@ async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pre
         await engine.close()
         await kv.close()
         stores.close()
+
+
+@contextlib.asynccontextmanager
+async def open_kv(settings: Settings) -> AsyncIterator[KVStore]:
+    """The KV store of a server that was started before. Raises StartError."""
+    if not _database_exists(settings):
+        raise _no_database(settings)
+    kv = _open_kv(settings)
+    try:
+        yield kv
+    finally:
+        await kv.close()
+
+
+def _database_exists(settings: Settings) -> bool:
+    if settings.kv.type == "memory":
+        raise StartError("kv.type is memory: a server keeps that to itself, there is nothing to open")
+    return settings.kv.type != "sqlite" or os.path.isfile(settings.kv.sqlite.path)
+
+
+def _no_database(settings: Settings) -> StartError:
+    return StartError(f"there is no database {settings.kv.sqlite.path}: give the server's own --data-dir or --config")
 
 
 def _engine(
@@ -150,15 +168,6 @@ def version() -> str:
         return "0.0.0"
 
 
-async def _ensure_admin(settings: Settings, store: CredentialStore) -> Credential | None:
-    now = int(time.time())
-    await store.check_key()
-    if settings.admin.access_key_id:
-        await store.ensure_admin(settings.admin.access_key_id, settings.admin.secret_access_key, now)
-        return None
-    return await store.make_first_admin(now)
-
-
 def _prepare_directories(settings: Settings) -> None:
     wanted = []
     if settings.kv.type == "sqlite":
@@ -176,20 +185,6 @@ def _prepare_directories(settings: Settings) -> None:
             raise StartError(
                 f"cannot write to the directory {path}; choose another --data-dir or change its permissions"
             )
-
-
-def _secret_key(settings: Settings) -> SecretKey:
-    if settings.auth.secret_key:
-        return SecretKey(settings.auth.secret_key)
-    if settings.kv.type == "memory":
-        return SecretKey(secrets.token_hex(32))  # what it encrypts is forgotten as well
-    path = Path(settings.data_dir) / "secret.key"
-    try:
-        return load_or_make(path)
-    except OSError as error:
-        raise StartError(
-            f"cannot read or make {path}: {error.strerror}; make room, change its permissions, or set auth.secret_key"
-        ) from None
 
 
 def _open_kv(settings: Settings) -> KVStore:

@@ -22,7 +22,7 @@ from lakebed_engine.vocabulary.reports import SweepOptions
 
 from lakebed_server import components, logs, workers
 from lakebed_server.app import App, create_app
-from lakebed_server.auth.credentials import Credential
+from lakebed_server.auth.records import Credential
 from lakebed_server.bindings import Handler
 from lakebed_server.protocol import Protocol
 from lakebed_server.s3.config import S3Config, read_config

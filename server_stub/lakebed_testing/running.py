@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lakebed_server.auth.credentials import new_access_key_id, new_secret_access_key
+from lakebed_server.auth.records import new_credential
 from lakebed_server.settings.load import load
 
 from lakebed_testing.faults import Faults
@@ -94,7 +94,8 @@ def server(settings: Mapping[str, object] | None = None) -> Iterator[LakebedServ
 
     Raises StartError, which names a wrong setting, and UnusedFaultsError at the end, as `reset` does.
     """
-    pair = {"admin.access_key_id": new_access_key_id(), "admin.secret_access_key": new_secret_access_key()}
+    made = new_credential("admin", 0)
+    pair = {"admin.access_key_id": made.access_key_id, "admin.secret_access_key": made.secret_access_key}
     chosen = load(flags={**_MEMORY, **pair, **(settings or {})}, env={}, files=False).settings
     faults = Faults()
     host = Host(chosen, faults)

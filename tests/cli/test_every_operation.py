@@ -128,6 +128,7 @@ REACHED = {
     "getCurrentUser": Reached("Lake.user", "doctor"),
     "getSetupState": Reached("Lake.is_set_up", "config server"),
     "login": Reached("Lake.session_token", "key token"),
+    "logout": Reached("Lake.end_session_tokens", "key end-tokens"),
     "listUserCredentials": Reached("Lake.access_keys", "key list"),
     "createCredentials": Reached("Lake.create_access_key", "key create"),
     "getCredentials": Reached("Lake.access_key", "key show"),

@@ -31,8 +31,7 @@ from lakebed_engine.vocabulary.reports import SweepOptions, SweepPass
 from lakebed_server.app import App, create_app
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
-from lakebed_server.auth.secret_key import SecretKey
-from lakebed_server.auth.tokens import Tokens
+from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.call import Installation, Services
 
 from tests.support.waiting import PATIENCE, wait_until
@@ -194,10 +193,9 @@ class FakeEngine(Engine):
 
 def services(engine: Engine, kv: MemoryKV | None = None) -> Services:
     """Services with the one access key of these tests."""
-    key = SecretKey("a secret of the tests")
-    store = CredentialStore(kv or MemoryKV(), key)
+    store = CredentialStore(kv or MemoryKV(), KeyRing([SecretKey("a secret of the tests")]))
     run(store.ensure_admin(KEY_ID, SECRET, 1_700_000_000))
-    return Services(engine, Authenticator(store, Tokens(key, 3600)), Installation(version="1.2.3"))
+    return Services(engine, Authenticator(store, 3600), Installation(version="1.2.3"))
 
 
 def make_app(engine: Engine | None = None, **more: Any) -> App:

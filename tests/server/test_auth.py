@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_server.auth import authenticate, credentials, secret_key
-from lakebed_server.auth.authenticate import Authenticator, Remembered
+from lakebed_server.auth import authenticate, records, secret_key, tokens
+from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
-from lakebed_server.auth.secret_key import SecretKey, load_or_make
-from lakebed_server.auth.tokens import Tokens
+from lakebed_server.auth.key_file import KeyFile
+from lakebed_server.auth.remembered import Remembered
+from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import RequestError, StartError
 
 from tests.server.support import KEY_ID, SECRET, ask, make_app, run
@@ -23,6 +24,7 @@ from tests.server.support import KEY_ID, SECRET, ask, make_app, run
 USER = "/api/v1/user"
 LOGIN = "/api/v1/auth/login"
 KEY = SecretKey("a secret of the tests")
+RING = KeyRing([KEY])
 
 
 def basic(key_id: Any, secret: Any) -> Any:
@@ -45,7 +47,7 @@ class CountingKV(MemoryKV):
 
 
 def a_store(kv: MemoryKV | None = None) -> CredentialStore:
-    store = CredentialStore(kv or MemoryKV(), KEY)
+    store = CredentialStore(kv or MemoryKV(), RING)
     run(store.ensure_admin(KEY_ID, SECRET, 1))
     return store
 
@@ -102,13 +104,13 @@ def test_an_unknown_key_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> 
     store = a_store()
     real_open = store._open
 
-    def reveal(key_id: str, sealed: bytes) -> str:
+    def reveal(key_id: str, stored: Any) -> Any:
         opened.append(key_id)
-        return real_open(key_id, sealed)
+        return real_open(key_id, stored)
 
     monkeypatch.setattr(hmac, "compare_digest", compare)
     monkeypatch.setattr(store, "_open", reveal)
-    door = Authenticator(store, Tokens(KEY, 60))
+    door = Authenticator(store, 60)
     with pytest.raises(RequestError):
         run(door.check_pair("AKIAJUNKNOWN", "x"))
     with pytest.raises(RequestError):
@@ -169,39 +171,60 @@ def test_the_first_carrier_decides() -> None:
 def test_tokens_end_and_are_ours() -> None:
     import time
 
-    now = int(time.time())
-    tokens = Tokens(KEY, 900)
-    assert tokens.user_of(tokens.issue("admin", now).text) == "admin"
-    assert tokens.user_of(tokens.issue("admin", now - 901).text) is None
-    assert tokens.user_of(Tokens(SecretKey("another secret key"), 900).issue("admin", now).text) is None
-    head, claims, _ = tokens.issue("admin", now).text.split(".")
-    assert tokens.user_of(f"{head}.{claims}.") is None
     import jwt
 
-    odd: list[dict[str, Any]] = [
-        {"aud": "login", "iss": "auth", "sub": "admin", "iat": now},  # no end
-        {"aud": "other", "iss": "auth", "sub": "admin", "iat": now, "exp": now + 900},
-        {"aud": "login", "iss": "other", "sub": "admin", "iat": now, "exp": now + 900},
-    ]
-    for one in odd:
-        assert tokens.user_of(jwt.encode(one, KEY.derive("tokens"), algorithm="HS256")) is None
-    unsigned = jwt.PyJWT().encode({**odd[1], "aud": "login"}, "", algorithm="none")
-    assert tokens.user_of(unsigned) is None
+    now = int(time.time())
+    store = a_store()
+    opened, user = run(store.find(KEY_ID)), run(store.find_user("admin"))
+    assert opened is not None
+    assert user is not None
+    text = tokens.issue(opened, user, now, 900).text
+    session = tokens.read(text, opened)
+    assert session is not None
+    assert (session.user, session.expires, session.generation) == ("admin", now + 900, 0)
+    assert tokens.key_id_of(text) == KEY_ID
+    assert tokens.read(tokens.issue(opened, user, now - 901, 900).text, opened) is None
+    for other in (
+        opened._replace(key=SecretKey("another secret key")),
+        opened._replace(credential=msgspec.structs.replace(opened.credential, secret_access_key="another")),
+        opened._replace(credential=msgspec.structs.replace(opened.credential, created=2)),
+        opened._replace(credential=msgspec.structs.replace(opened.credential, access_key_id="AKIAJOTHER")),
+    ):
+        assert tokens.read(text, other) is None
+    head, claims, _ = text.split(".")
+    assert tokens.read(f"{head}.{claims}.", opened) is None
+    right = {"aud": "login", "iss": "auth", "sub": "admin", "iat": now, "exp": now + 900, "jti": "x", "gen": 0}
+    key = opened.credential.token_key(KEY)
+    assert tokens.read(jwt.encode(right, key, "HS256"), opened) is not None
+    for name in right:
+        fewer = {k: v for k, v in right.items() if k != name}
+        assert tokens.read(jwt.encode(fewer, key, "HS256"), opened) is None, name
+    for odd in ({**right, "aud": "other"}, {**right, "iss": "other"}):
+        assert tokens.read(jwt.encode(odd, key, "HS256"), opened) is None
+    assert tokens.read(jwt.PyJWT().encode(right, "", algorithm="none"), opened) is None
+    for nonsense in ("", "x", "x.y.z", jwt.encode(right, key, "HS256")):
+        assert tokens.key_id_of(nonsense) == ""
 
 
-def test_a_token_of_a_user_that_is_not_there() -> None:
-    app = make_app()
-    import time
+@pytest.mark.parametrize("kid", [None, b"null", b'"AKIAJUNKNOWN"', b'"%s"' % KEY_ID.encode(), b"7", b'"\\ud800"',
+                                 b'"%s"' % (b"x" * 4096), b"[" * 20_000, b"9" * 5000])  # fmt: skip
+def test_a_token_of_nobody(kid: bytes | None) -> None:
+    """Also the tokens of 0.1, which name no access key."""
+    import jwt
 
-    token = Tokens(KEY, 60).issue("nobody", int(time.time())).text
-    assert ask(app, USER, authorization=f"Bearer {token}").status == 401
+    claims = {"aud": "login", "iss": "auth", "sub": "admin", "iat": 0, "exp": 1 << 40, "jti": "x", "gen": 0}
+    text = jwt.encode(claims, KEY.derive("tokens"), "HS256")
+    if kid is not None:
+        head = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT","kid":%s}' % kid).rstrip(b"=")
+        text = ".".join([head.decode(), *text.split(".")[1:]])
+    assert ask(make_app(), USER, authorization=f"Bearer {text}").status == 401
 
 
 def test_known_keys_cost_no_read_for_a_while_and_new_ones_are_seen_soon() -> None:
     kv = CountingKV()
     store = a_store(kv)
     now = [0.0]
-    door = Authenticator(store, Tokens(KEY, 60), clock=lambda: now[0])
+    door = Authenticator(store, 60, clock=lambda: now[0])
     run(door.check_pair(KEY_ID, SECRET))
     before = kv.gets
     for _ in range(100):
@@ -236,7 +259,7 @@ def test_what_is_remembered_is_dropped_by_time() -> None:
 @pytest.mark.parametrize("length", [129, 3 << 20])
 def test_a_key_id_that_no_key_has_is_neither_looked_up_nor_remembered(length: int) -> None:
     kv = CountingKV()
-    door = Authenticator(a_store(kv), Tokens(KEY, 60))
+    door = Authenticator(a_store(kv), 60)
     before = kv.gets
     with pytest.raises(RequestError):
         run(door.check_pair("A" * length, "x"))
@@ -247,7 +270,7 @@ def test_a_key_id_that_no_key_has_is_neither_looked_up_nor_remembered(length: in
 def test_the_longest_key_id_works_and_a_longer_one_is_refused_at_start() -> None:
     store = a_store()
     run(store.ensure_admin("A" * 128, SECRET, 1))
-    assert run(Authenticator(store, Tokens(KEY, 60)).check_pair("A" * 128, SECRET)).user == "admin"
+    assert run(Authenticator(store, 60).check_pair("A" * 128, SECRET)).user == "admin"
     with pytest.raises(StartError, match="at most 128"):
         run(store.ensure_admin("A" * 129, SECRET, 1))
 
@@ -255,17 +278,17 @@ def test_the_longest_key_id_works_and_a_longer_one_is_refused_at_start() -> None
 def test_secrets_are_stored_encrypted_and_bound_to_their_id() -> None:
     kv = MemoryKV()
     store = a_store(kv)
-    rows = run(kv.scan(credentials.PARTITION))
+    rows = run(kv.scan(records.PARTITION))
     raw = b"".join(row.key + row.value for row in rows)
     assert SECRET.encode() not in raw
     assert base64.b64encode(SECRET.encode())[:20] not in raw
     stored = run(store.find(KEY_ID))
     assert stored is not None
-    assert stored.secret_access_key == SECRET
+    assert stored.credential.secret_access_key == SECRET
     row = next(row for row in rows if row.key.startswith(b"credentials/"))
     from lakebed_engine.stores.kv.base import Batch, Put
 
-    run(kv.apply(Batch(puts=[Put(credentials.PARTITION, b"credentials/AKIAJOTHER", row.value)])))
+    run(kv.apply(Batch(puts=[Put(records.PARTITION, b"credentials/AKIAJOTHER", row.value)])))
     with pytest.raises(StartError, match="secret"):
         run(store.find("AKIAJOTHER"))
 
@@ -277,7 +300,7 @@ def test_the_secret_is_in_no_repr_and_no_log(caplog: pytest.LogCaptureFixture) -
         app = make_app()
         log_in(app)
         ask(app, USER, authorization=basic(KEY_ID, "a wrong secret"))
-    for text in (repr(credential), str(credential), repr(KEY), caplog.text):
+    for text in (repr(credential), str(credential), repr(KEY), repr(RING), caplog.text):
         assert SECRET not in text
         assert "a wrong secret" not in text
         assert "a secret of the tests" not in text
@@ -289,16 +312,17 @@ def test_another_secret_key_is_noticed_at_start() -> None:
     kv = MemoryKV()
     a_store(kv)
     with pytest.raises(StartError, match="put the old one back"):
-        run(CredentialStore(kv, SecretKey("not the same secret")).check_key())
+        run(CredentialStore(kv, KeyRing([SecretKey("not the same secret")])).check_secret())
 
 
 def test_of_two_first_starts_one_makes_the_admin() -> None:
     kv = MemoryKV()
-    made = [run(CredentialStore(kv, KEY).make_first_admin(1)) for _ in range(2)]
+    made = [run(CredentialStore(kv, RING).make_first_admin(1)) for _ in range(2)]
     assert made[0] is not None
     assert made[1] is None
-    found = run(CredentialStore(kv, KEY).find(made[0].access_key_id))
-    assert found == made[0]
+    found = run(CredentialStore(kv, RING).find(made[0].access_key_id))
+    assert found is not None
+    assert found.credential == made[0]
 
 
 def test_a_given_pair_is_ensured_and_changed_when_it_differs() -> None:
@@ -307,34 +331,65 @@ def test_a_given_pair_is_ensured_and_changed_when_it_differs() -> None:
     found, user = run(store.find(KEY_ID)), run(store.find_user("admin"))
     assert found is not None
     assert user is not None
-    assert (found.secret_access_key, found.created) == ("a new secret", 1)
+    assert (found.credential.secret_access_key, found.credential.created) == ("a new secret", 1)
     assert user.created == 1
 
 
 def test_generated_keys_have_the_known_form() -> None:
-    key_id, secret = credentials.new_access_key_id(), credentials.new_secret_access_key()
-    assert len(key_id) == 20
-    assert key_id.startswith("AKIAJ")
-    assert key_id.endswith("Q")
-    assert len(secret) == 40
-    assert credentials.new_secret_access_key() != secret
+    made, other = (records.new_credential("admin", 1) for _ in range(2))
+    assert len(made.access_key_id) == 20
+    assert made.access_key_id.startswith("AKIAJ")
+    assert made.access_key_id.endswith("Q")
+    assert len(made.secret_access_key) == 40
+    assert made.secret_access_key != other.secret_access_key
 
 
 def test_the_key_file_is_private_and_made_once(tmp_path: Path) -> None:
-    path = tmp_path / "secret.key"
+    file = KeyFile(tmp_path / "secret.key")
     made = []
-    threads = [threading.Thread(target=lambda: made.append(load_or_make(path).derive("x"))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: made.append(file.make()[0].derive("x"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(set(made)) == 1
-    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(file.path).st_mode) == 0o600
     assert [p.name for p in tmp_path.iterdir()] == ["secret.key"]
-    assert load_or_make(path).derive("x") == made[0]
-    assert load_or_make(path).derive("y") != made[0]
+    (key,) = file.read()
+    assert key.derive("x") == made[0]
+    assert key.derive("y") != made[0]
 
 
-def test_a_short_secret_is_refused() -> None:
+def test_the_key_file_holds_a_new_key_beside_the_old_one(tmp_path: Path) -> None:
+    file = KeyFile(tmp_path / "secret.key")
+    assert file.read() == []
+    (old,) = file.make()
+    os.chmod(file.path, 0o644)
+    first, second = file.add()
+    assert first.id == old.id != second.id
+    assert stat.S_IMODE(os.stat(file.path).st_mode) == 0o600
+    file.keep(second)
+    assert [key.id for key in file.read()] == [second.id]
+    assert [p.name for p in tmp_path.iterdir()] == ["secret.key"]
+    with file.locked(), pytest.raises(StartError, match="another command"), KeyFile(file.path).locked():
+        pass
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"short\n", b"\xff\xfe" * 20])
+def test_a_damaged_key_file_is_not_replaced(tmp_path: Path, text: bytes) -> None:
+    file = KeyFile(tmp_path / "secret.key")
+    file.path.write_bytes(text)
+    for job in (file.read, file.make):
+        with pytest.raises(StartError, match="is damaged; put it back from a backup"):
+            job()
+    assert file.path.read_bytes() == text
+
+
+def test_short_secrets_are_refused_with_the_way_out() -> None:
+    with pytest.raises(StartError, match=r"auth.previous_secret_key to the short one.*rotate-secret"):
+        secret_key.configured("x" * 31, "")
+    ring = secret_key.configured("x" * 32, "a short one of 0.1")
+    assert ring.newest.id == SecretKey("x" * 32).id
+    assert len(ring.keys) == 2
     with pytest.raises(StartError, match="too short"):
-        secret_key.SecretKey("short")
+        SecretKey("short")

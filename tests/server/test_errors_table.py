@@ -25,7 +25,7 @@ from lakebed_server.vocabulary import RequestError
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
-from tests.server.support import KEY_ID, Answer, FakeEngine, ask, services
+from tests.server.support import KEY_ID, SECRET, Answer, FakeEngine, ask, services
 from tools import spec
 
 DOCUMENT = spec.load(Path(__file__).parents[2] / "openapi.yaml")
@@ -67,6 +67,7 @@ SPECIAL: dict[tuple[str, int], Change] = {
     ("headObject", 416): lambda one: one.told(range="bytes=9-"),
     ("importCancel", 409): lambda one: one,
     ("linkPhysicalAddress", 412): lambda one: one,
+    ("logout", 400): lambda one: one,
     ("linkPhysicalAddress", 501): lambda one: one.told(if_none_match='"x"'),
     ("listUserCredentials", 403): lambda one: one.at(userId="other"),
     ("revertBranch", 409): lambda one: one.says(ref=CLOSED_NAME),
@@ -84,8 +85,10 @@ ASK_NOTHING = {"healthCheck", "getSetupState", "getAuthCapabilities", "setupComm
 NOT_SIGNING = {"getMetadataObject", "getPhysicalAddress", "abortPartUpload", "abortPresignMultipartUpload"}
 """They are 501 on a server that signs, over a store that does not."""
 
-COLD = {"getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "setup"} | {
-    name for name in TABLE if name.endswith("Credentials")
+COLD = {
+    *("getConfig", "getLakeFSVersion", "getStorageConfig", "postStatsEvents", "getCurrentUser", "login", "logout"),
+    "setup",
+    *(name for name in TABLE if name.endswith("Credentials")),
 }
 """The only store that they ask is that of access keys."""
 
@@ -101,7 +104,7 @@ test_placing_s3.py and test_part_uploads.py."""
 FOREIGN = {
     *("setBranchProtectionRules", "internalCreateBranchProtectionRule", "internalDeleteBranchProtectionRule"),
     *("createRepository", "deleteObjects", "dumpRefs", "dumpSubmit"),
-    *("login", "setup", "setupCommPrefs", "postStatsEvents"),
+    *("login", "logout", "setup", "setupCommPrefs", "postStatsEvents"),
 }
 """They are 403 only for a page of another origin: a read-only repository takes them, or they are about none."""
 
@@ -188,6 +191,12 @@ def _asked(name: str) -> set[str]:
 
 def provoke(scene: Scene, name: str, status: int) -> Answer:
     request = scene.request(name, status)
+    if name == "logout" and status != 400:
+        request = request.asks("everywhere=true")
+    if (name, status) == ("deleteCredentials", 409):
+        login = Request.of("login").says(access_key_id=KEY_ID, secret_access_key=SECRET)
+        token = scene.send(login).json["token"]
+        return scene.send(request.at(accessKeyId=KEY_ID).told(authorization=f"Bearer {token}"))
     if (name, status) in STOOD_IN:
         return standing_in(request, status)
     if name in NOT_SIGNING and status == 501:

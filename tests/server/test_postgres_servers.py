@@ -36,7 +36,7 @@ def servers(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Ite
         "LAKEBED_KV_TYPE": "postgres",
         "LAKEBED_KV_POSTGRES_DSN": postgres.dsn,
         "LAKEBED_OBJECTS_LOCAL_ROOT": str(place / "objects"),
-        "LAKEBED_AUTH_SECRET_KEY": "the secret that both servers share",
+        "LAKEBED_AUTH_SECRET_KEY": "the secret that both of the servers share",
     }
     with (
         running_server(place / "one", environment=environment) as one,

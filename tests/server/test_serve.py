@@ -196,7 +196,7 @@ def test_another_secret_key(start: type[Process]) -> None:
     server = start("--port", "0", **PAIR)
     server.ready()
     assert server.stop() == 0
-    server = start("--port", "0", **PAIR, LAKEBED_AUTH_SECRET_KEY="quite another secret key")
+    server = start("--port", "0", **PAIR, LAKEBED_AUTH_SECRET_KEY="quite another secret key, and a long one")
     assert server.wait() == 1
     assert "put the old one back" in server.said[-2]
 

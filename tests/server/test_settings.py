@@ -40,7 +40,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert settings.kv.sqlite.path == settings.data_dir + "/lakebed.db"
     assert settings.objects.local.root == settings.data_dir + "/objects"
     assert settings.limits.json_body == 10 << 20
-    assert settings.auth.login_duration == 168 * 3600
+    assert settings.auth.login_duration == 12 * 3600
     assert set(loaded.sources.values()) == {"default"}
 
 
@@ -175,7 +175,7 @@ def test_what_is_written_is_read_back(value: float) -> None:
 def test_config_show_prints_what_a_person_would_write() -> None:
     shown = {row.key: row.shown for row in show.rows(load(env={"LAKEBED_OBJECTS_PRESIGN_EXPIRY": "15m"}))}
     assert shown["objects.presign_expiry"] == "15m"
-    assert shown["auth.login_duration"] == "7d"
+    assert shown["auth.login_duration"] == "12h"
     assert shown["cache.memory"] == "256MiB"
     assert shown["objects.presign"] == "true"
 
@@ -246,4 +246,4 @@ def test_client_and_server_know_each_others_variables() -> None:
 
 
 def test_the_verbs() -> None:
-    assert [command.name for command in commands] == ["serve", "fsck", "rebuild", "sweep"]
+    assert [command.name for command in commands] == ["serve", "fsck", "rebuild", "sweep", "keys"]

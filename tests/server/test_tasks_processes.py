@@ -47,7 +47,7 @@ def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     place = tmp_path_factory.mktemp("tasks")
     environment = {
         "LAKEBED_OBJECTS_LOCAL_ROOT": str(place / "objects"),
-        "LAKEBED_AUTH_SECRET_KEY": "the secret that both servers share",
+        "LAKEBED_AUTH_SECRET_KEY": "the secret that both of the servers share",
         "LAKEBED_INGEST_ALLOW": "local://feed/",
     }
     feed = place / "objects" / "feed"

@@ -91,6 +91,13 @@ class Lake(Door):
         settings = self.settings
         return await self._transport.call(keys.login(settings.access_key_id, settings.secret_access_key))
 
+    async def end_session_tokens(self) -> None:
+        """End all tokens of this user, on every server within a second. Access keys stay.
+
+        Raises OutcomeUnknownError on a lost answer: ask again.
+        """
+        await self._transport.call(keys.logout_everywhere())
+
     async def request(
         self, method: str, path: str, params: Mapping[str, str | Sequence[str]] | None = None, body: Any = None
     ) -> Answer:
@@ -130,7 +137,11 @@ class Lake(Door):
         return await self._transport.call(keys.create((await self.user()).id))
 
     async def drop_access_key(self, id: str) -> None:
-        """Remove one of the caller's access keys; that of this connection is refused. Raises NotFoundError."""
+        """Remove one of the caller's access keys and end its tokens, on every server within a second.
+
+        The key of this connection is refused (InvalidRequestError), and the last one (ConflictError). Raises
+        NotFoundError.
+        """
         await self._transport.call(keys.delete((await self.user()).id, _checks.check_name(id, "access key id")))
 
     def repositories(self, prefix: str = "", search: str = "", limit: int | None = None) -> Listing[RepositoryInfo]:

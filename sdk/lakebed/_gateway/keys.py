@@ -47,6 +47,13 @@ def login(key_id: str, secret: str) -> Call[SessionToken]:
     return call("login", kwargs, reads(AuthenticationToken.from_dict, read), Subject(), repeat="safe")
 
 
+def logout_everywhere() -> Call[None]:
+    """End all tokens of the user. Asked twice, it ends also what was made between, so it is not repeated."""
+    from lakebed_api.api.auth import logout
+
+    return call("logout", logout._get_kwargs(everywhere=True), answers.nothing, Subject(), success=204)
+
+
 def get(user: str, key_id: str) -> Call[AccessKey]:
     """Describe a key."""
     from lakebed_api.api.auth import get_credentials

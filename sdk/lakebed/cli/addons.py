@@ -13,7 +13,7 @@ import click
 from lakebed.cli.app import Verb
 
 GROUP = "lakebed.cli"
-SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep")
+SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys")
 """Known without looking, so that a missing extra is named and not called an unknown command."""
 
 _SERVER_MODULES = frozenset(

@@ -63,7 +63,7 @@ def show(app: App, found_id: str) -> None:
 @yes_option
 @pass_app
 def delete(app: App, found_id: str, yes: bool) -> None:
-    """Remove one of your access keys; not the one that this command uses.
+    """Remove one of your access keys and end its tokens; not the one that this command uses, and not the last.
 
     \b
     Example: lakebed key delete AKIA… --yes
@@ -86,6 +86,21 @@ def token(app: App) -> None:
         given = lake.session_token()
     output.note(app, f"It works until {output.when(given.expires)}.")
     output.show(app, given.token, {"token": given.token, **output.record(given)})
+
+
+@key.command("end-tokens")
+@yes_option
+@pass_app
+def end_tokens(app: App, yes: bool) -> None:
+    """End all tokens that your access keys were exchanged for. The keys stay.
+
+    \b
+    Example: lakebed key end-tokens --yes
+    """
+    confirm("End all your tokens, those of other tools too?", yes=yes)
+    with app.lake() as lake:
+        lake.end_session_tokens()
+    output.say(app, "Your tokens do not work any more.", {"ended": True})
 
 
 def _line(row: AccessKey) -> str:

@@ -1,7 +1,7 @@
 """Who sent a request: the first carrier of credentials decides, and a wrong one is 401 whatever else is there.
 
-Above `credentials` and `tokens`, called by `api` before anything of a request is parsed: strangers learn nothing
-about their request. (lakeFS validates first. Here a malformed request without credentials is 401, not 400.)
+`api` asks before anything of a request is parsed: strangers learn nothing about their request. (lakeFS validates first.
+Here a malformed request without credentials is 401, not 400.)
 """
 
 from __future__ import annotations
@@ -11,76 +11,49 @@ import binascii
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from typing import Final, Generic, TypeVar
+from typing import Final
 
-from lakebed_server.auth.credentials import LONGEST_ID, Credential, CredentialStore, User
-from lakebed_server.auth.tokens import Token, Tokens, cookie_name
-from lakebed_server.vocabulary import RequestError
+from lakebed_server.auth import tokens
+from lakebed_server.auth.credentials import CredentialStore, Opened
+from lakebed_server.auth.records import LONGEST_ID, Credential, User
+from lakebed_server.auth.remembered import Remembered
+from lakebed_server.auth.tokens import Session, Token
+from lakebed_server.vocabulary import RequestError, bad_request
 
-REMEMBER_SECONDS: Final = 5.0
+REMEMBER_SECONDS: Final = 0.9
+"""From the moment that the store was asked: what is deleted or ended works nowhere after a second."""
 REMEMBER_MOST: Final = 1024
-
-T = TypeVar("T")
-
-
-class Remembered(Generic[T]):
-    """The answers of the last `seconds`, at most `most` of them; the oldest go first."""
-
-    def __init__(self, clock: Callable[[], float], seconds: float, most: int) -> None:
-        self._clock = clock
-        self._seconds = seconds
-        self._most = most
-        self._rows: dict[str, tuple[float, T]] = {}
-
-    def get(self, key: str) -> T | None:
-        """What was put in lately."""
-        row = self._rows.get(key)
-        if row is None:
-            return None
-        if row[0] < self._clock():
-            del self._rows[key]
-            return None
-        return row[1]
-
-    def forget(self, key: str) -> None:
-        """Know nothing of it."""
-        self._rows.pop(key, None)
-
-    def put(self, key: str, value: T) -> None:
-        """Remember for `seconds`, and drop what is older."""
-        now, rows = self._clock(), self._rows
-        rows.pop(key, None)
-        # all rows live equally long, so the order in which they came is the order in which they end
-        while rows and (len(rows) >= self._most or next(iter(rows.values()))[0] < now):
-            del rows[next(iter(rows))]
-        rows[key] = (now + self._seconds, value)
 
 
 class Authenticator:
     """Checks credentials. A request with a known access key costs no KV read and no decryption."""
 
-    def __init__(self, store: CredentialStore, tokens: Tokens, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: CredentialStore, login_duration: float, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._store = store
-        self._tokens = tokens
-        self._known: Remembered[Credential] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._login_duration = int(login_duration)
+        self._clock = clock
+        self._known: Remembered[Opened] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         # strangers have a place of their own, so that a flood of them pushes out nobody
         self._unknown: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._users: Remembered[User] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._open: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
 
     async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False) -> str:
         """The name of the calling user. Raises RequestError (401). `https`: the client uses TLS."""
         authorization = headers.get(b"authorization")
         if authorization is None:
-            token = _cookie(headers.get(b"cookie"), cookie_name(https=https))
+            token = _token(headers, https=https)
             if token is None:
                 raise _refused("no credentials: send an access key pair (HTTP Basic) or a token of login (Bearer)")
-            return await self._by_token(token)
+            return (await self._by_token(token)).user
         scheme, _, value = authorization.partition(b" ")
         scheme = scheme.lower()
         if scheme == b"basic":
             return (await self.check_pair(*_pair(value))).user
         if scheme == b"bearer":
-            return await self._by_token(value.strip().decode("latin-1"))
+            return (await self._by_token(value.strip().decode("latin-1"))).user
         raise _refused("unknown authorization scheme; use Basic or Bearer")
 
     async def check_pair(self, access_key_id: str, secret_access_key: str) -> Credential:
@@ -93,46 +66,99 @@ class Authenticator:
         return credential
 
     async def find(self, access_key_id: str) -> Credential | None:
-        """The access key of this id, as it was within the last seconds. For signatures: it proves nothing yet."""
-        if len(access_key_id) > LONGEST_ID:
-            return None  # no key has such an id, and nothing that long is remembered
-        credential = self._known.get(access_key_id)
-        if credential is None and not self._unknown.get(access_key_id):
-            credential = await self._store.find(access_key_id)
-            if credential is None:
-                self._unknown.put(access_key_id, True)
-            else:
-                self._known.put(access_key_id, credential)
-        return credential
+        """The access key of this id, as it was within the last second. For signatures: it proves nothing yet."""
+        opened = await self._find(access_key_id)
+        return None if opened is None else opened.credential
 
     async def user(self, name: str) -> User | None:
-        """The user of this name."""
-        user = self._users.get(name)
-        if user is None:
-            user = await self._store.find_user(name)
-            if user is not None:
-                self._users.put(name, user)
-        return user
+        """The user of this name, as it was within the last second."""
+        return self._users.get(name) or await self._user_now(name)
 
     @property
     def store(self) -> CredentialStore:
         """Where the access keys are."""
         return self._store
 
-    async def remove(self, access_key_id: str) -> None:
-        """Remove an access key: it does not work here from now on."""
-        await self._store.remove(access_key_id)
+    async def remove(self, access_key_id: str, user: str) -> None:
+        """Remove an access key of a user: it and its tokens do not work here from now on. Raises RequestError."""
+        await self._store.remove(access_key_id, user)
         self._known.forget(access_key_id)
 
-    def issue(self, user: str, now: int) -> Token:
-        """A token for a user."""
-        return self._tokens.issue(user, now)
+    async def log_in(self, access_key_id: str, secret_access_key: str, now: int) -> Token:
+        """A token for an access key. Raises RequestError (401)."""
+        await self.check_pair(access_key_id, secret_access_key)
+        opened = await self._find(access_key_id)
+        user = None if opened is None else await self._user_now(opened.credential.user)
+        if opened is None or user is None:
+            raise _refused("the access key was deleted meanwhile")
+        return tokens.issue(opened, user, now, self._login_duration)
 
-    async def _by_token(self, text: str) -> str:
-        name = self._tokens.user_of(text)
-        if name is None or await self.user(name) is None:
+    async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> None:
+        """End the session of a request's token. Raises RequestError, also when the request came with an access key."""
+        text = _token(headers, https=https)
+        if text is None:
+            raise bad_request(
+                "an access key has no session to end: send the token that is to end, or everywhere=true to end all of "
+                "this user"
+            )
+        session = await self._by_token(text)
+        await self._store.end_session(session.id, session.expires, now)
+        self._open.forget(session.id)
+
+    async def log_out_everywhere(self, user: str, now: int) -> None:
+        """End all sessions of a user."""
+        await self._store.end_sessions(user, now)
+        self._users.forget(user)
+
+    async def _find(self, access_key_id: str) -> Opened | None:
+        if len(access_key_id) > LONGEST_ID:
+            return None  # no key has such an id, and nothing that long is remembered
+        opened = self._known.get(access_key_id)
+        if opened is None and not self._unknown.get(access_key_id):
+            asked = self._clock()
+            opened = await self._store.find(access_key_id)
+            if opened is None:
+                self._unknown.put(access_key_id, True, asked)
+            else:
+                self._known.put(access_key_id, opened, asked)
+        return opened
+
+    async def _user_now(self, name: str) -> User | None:
+        asked = self._clock()
+        user = await self._store.find_user(name)
+        if user is not None:
+            self._users.put(name, user, asked)
+        return user
+
+    async def _by_token(self, text: str) -> Session:
+        opened = await self._find(tokens.key_id_of(text))
+        session = None if opened is None else tokens.read(text, opened)
+        if session is None or await self._is_ended(session):
             raise _refused("the token is not valid, or not any more; log in again")
-        return name
+        return session
+
+    async def _is_ended(self, session: Session) -> bool:
+        user = await self.user(session.user)
+        if user is not None and user.generation < session.generation:
+            user = await self._user_now(session.user)  # made by another server since this one asked
+        if user is None or user.generation != session.generation:
+            return True
+        if self._open.get(session.id):
+            return False
+        asked = self._clock()
+        ended = await self._store.is_ended(session.id, session.expires)
+        if not ended:
+            self._open.put(session.id, True, asked)
+        return ended
+
+
+def _token(headers: Mapping[bytes, bytes], *, https: bool) -> str | None:
+    """The token that a request carries: in its header, or in the cookie where there is no such header."""
+    authorization = headers.get(b"authorization")
+    if authorization is None:
+        return _cookie(headers.get(b"cookie"), tokens.cookie_name(https=https))
+    scheme, _, value = authorization.partition(b" ")
+    return value.strip().decode("latin-1") if scheme.lower() == b"bearer" else None
 
 
 def _pair(value: bytes) -> tuple[str, str]:

@@ -1,175 +1,255 @@
-"""Access keys and users, kept in the KV store with their secrets encrypted.
-
-Above the KV interface and `secret_key`, under `authenticate` and `serve`. Secrets are encrypted with AES-GCM and not
-hashed, because the signatures of the S3 gateway need them. Partition `auth` holds `users/NAME` and
-`credentials/ACCESS_KEY_ID`, both JSON.
-"""
+"""Reads and writes access keys, users and ended sessions in the KV store (`records`)."""
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-import string
-from typing import Final
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put
-from lakebed_engine.vocabulary.errors import PredicateFailed
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row
+from lakebed_engine.vocabulary.errors import PredicateFailed, TooManyAttemptsError
 
-from lakebed_server.auth.secret_key import SecretKey
-from lakebed_server.vocabulary import StartError
+from lakebed_server.auth import records
+from lakebed_server.auth.records import (
+    PARTITION,
+    Credential,
+    CurrentSecret,
+    StoredCredential,
+    User,
+    put_credential,
+    put_secret,
+    put_user,
+)
+from lakebed_server.auth.secret_key import KeyRing, SecretKey
+from lakebed_server.vocabulary import RequestError, StartError
 
-PARTITION: Final = "auth"
 ADMIN: Final = "admin"
-LONGEST_ID: Final = 128
-"""Characters of an access key id. The server looks up and remembers no longer one."""
+WRONG_KEY: Final = (
+    "the stored access keys cannot be decrypted: auth.secret_key (or the secret.key file of the data directory) is not "
+    "the one they were written with; put the old one back or, if it is lost, run `lakebed keys reset-admin`"
+)
 
-_BASE32 = string.ascii_uppercase + "234567"
-_BASE64 = string.ascii_letters + string.digits + "+/"
-_NONCE = 12
+T = TypeVar("T")
 
+_ATTEMPTS: Final = 20
+_PAGE: Final = 100
 
-class User(msgspec.Struct, frozen=True):
-    """A user: a name and the time it was made (Unix seconds)."""
-
-    id: str
-    created: int
+_stored = msgspec.json.Decoder(StoredCredential).decode
 
 
-class Credential(msgspec.Struct, frozen=True):
-    """An access key in the clear. Lives in memory only, and its repr shows no secret."""
+class Opened(NamedTuple):
+    """An access key, and the secret key that encrypted it. `named`: its row says which that was; in 0.1 none did."""
 
-    access_key_id: str
-    secret_access_key: str
-    user: str
-    created: int
-
-    def __repr__(self) -> str:
-        return f"Credential({self.access_key_id!r}, user={self.user!r})"
-
-
-class _Stored(msgspec.Struct, frozen=True):
-    access_key_id: str
-    user: str
-    created: int
-    secret: bytes  # nonce and AES-GCM ciphertext; base64 in JSON
+    credential: Credential
+    key: SecretKey
+    named: bool
 
 
 class CredentialStore:
-    """Reads and writes access keys and users."""
+    """Access keys and users. Any call may raise StartError: the secret key that a row needs is not here."""
 
-    def __init__(self, kv: KVStore, key: SecretKey) -> None:
+    def __init__(self, kv: KVStore, ring: KeyRing) -> None:
         self._kv = kv
-        self._cipher = AESGCM(key.derive("credentials"))
-        self._decode = msgspec.json.Decoder(_Stored).decode
-        self._dummy = self._seal("", secrets.token_hex(20))
+        self._ring = ring
+        self._dummy = records.seal(Credential("", secrets.token_hex(20), "", 0), ring.newest)
 
-    async def find(self, access_key_id: str) -> Credential | None:
+    async def find(self, access_key_id: str) -> Opened | None:
         """The access key of this id. An unknown one costs the same decryption as a known one."""
-        found = await self._kv.get(PARTITION, _credential_key(access_key_id))
+        found = await self._kv.get(PARTITION, records.credential_key(access_key_id))
         if found is None:
             self._open("", self._dummy)
             return None
-        stored = self._decode(found.value)
-        secret = self._open(access_key_id, stored.secret)
-        return Credential(access_key_id, secret, stored.user, stored.created)
+        return self._open(access_key_id, _stored(found.value))
 
     async def find_user(self, name: str) -> User | None:
         """The user of this name."""
-        found = await self._kv.get(PARTITION, _user_key(name))
+        found = await self._kv.get(PARTITION, records.user_key(name))
         return None if found is None else msgspec.json.decode(found.value, type=User)
 
     async def make_first_admin(self, now: int, access_key_id: str = "", secret: str = "") -> Credential | None:
         """Make the admin user and an access key, when there is no admin yet. Of two servers at once, one makes it."""
-        made = Credential(access_key_id or new_access_key_id(), secret or new_secret_access_key(), ADMIN, now)
-        puts = [self._put_user(User(ADMIN, now)), self._put(made)]
-        try:
-            await self._kv.apply(Batch(checks=[Check(PARTITION, _user_key(ADMIN), ABSENT)], puts=puts))
-        except PredicateFailed:
-            return None
-        return made
+        made = records.new_credential(ADMIN, now, access_key_id, secret)
+
+        async def attempt() -> Credential | None:
+            if await self._kv.get(PARTITION, records.user_key(ADMIN)) is not None:
+                return None
+            key, check = await self.current()
+            puts = [put_user(User(ADMIN, now)), put_credential(made, key)]
+            await self._kv.apply(Batch(checks=[Check(PARTITION, records.user_key(ADMIN), ABSENT), check], puts=puts))
+            return made
+
+        return await repeated(attempt, "making the first administrator")
 
     async def ensure_admin(self, access_key_id: str, secret_access_key: str, now: int) -> None:
         """Store this pair as a key of the admin; other keys stay as they are. Raises StartError for an id too long."""
-        if len(access_key_id) > LONGEST_ID:
-            raise StartError(f"admin.access_key_id has {len(access_key_id)} characters: at most {LONGEST_ID}")
-        user = await self.find_user(ADMIN) or User(ADMIN, now)
-        found = await self.find(access_key_id)
-        wanted = Credential(access_key_id, secret_access_key, ADMIN, found.created if found else now)
-        if found != wanted:
-            await self._kv.apply(Batch(puts=[self._put_user(user), self._put(wanted)]))
+        if len(access_key_id) > records.LONGEST_ID:
+            raise StartError(f"admin.access_key_id has {len(access_key_id)} characters: at most {records.LONGEST_ID}")
+
+        async def attempt() -> None:
+            found = await self.find(access_key_id)
+            created = found.credential.created if found else now
+            wanted = Credential(access_key_id, secret_access_key, ADMIN, created)
+            if found is not None and found.credential == wanted:
+                return
+            user, seen = await self.user_row(ADMIN, now)
+            key, check = await self.current()
+            await self._kv.apply(Batch(checks=[seen, check], puts=[put_user(user), put_credential(wanted, key)]))
+
+        await repeated(attempt, f"storing access key {access_key_id!r}")
 
     async def list_of(self, user: str, prefix: str, after: str, amount: int) -> tuple[list[Credential], bool]:
         """A page of a user's access keys in order of their ids, without secrets; and whether more follow."""
         found: list[Credential] = []
-        start = max(_credential_key(prefix), _credential_key(after) + b"\0" if after else b"")
-        end = _credential_key(prefix) + b"\xff"
-        while rows := await self._kv.scan(PARTITION, start, end, 100):
-            for row in rows:
-                stored = self._decode(row.value)
-                if stored.user != user:
-                    continue
-                if len(found) == amount:
-                    return found, True
-                found.append(Credential(stored.access_key_id, "", stored.user, stored.created))
-            start = rows[-1].key + b"\0"
+        async for row in self.rows(prefix, after):
+            stored = _stored(row.value)
+            if stored.user != user:
+                continue
+            if len(found) == amount:
+                return found, True
+            found.append(Credential(stored.access_key_id, "", stored.user, stored.created))
         return found, False
+
+    async def rows(self, prefix: str = "", after: str = "") -> AsyncIterator[Row]:
+        """The rows of all access keys in order of their ids."""
+        start = records.credential_key(prefix)
+        end = start + b"\xff"
+        if after:
+            start = max(start, records.credential_key(after) + b"\0")
+        while rows := await self._kv.scan(PARTITION, start, end, _PAGE):
+            for row in rows:
+                yield row
+            start = rows[-1].key + b"\0"
 
     async def add(self, user: str, now: int) -> Credential:
         """Another access key for a user."""
-        made = Credential(new_access_key_id(), new_secret_access_key(), user, now)
-        await self._kv.apply(Batch(puts=[self._put(made)]))
-        return made
+        made = records.new_credential(user, now)
 
-    async def remove(self, access_key_id: str) -> None:
-        """An access key works no more, here at once, with other servers within seconds."""
-        await self._kv.apply(Batch(deletes=[Delete(PARTITION, _credential_key(access_key_id))]))
+        async def attempt() -> Credential:
+            key, check = await self.current()
+            await self._kv.apply(Batch(checks=[check], puts=[put_credential(made, key)]))
+            return made
 
-    async def check_key(self) -> None:
-        """Raise StartError when the stored secrets were written under another secret key."""
-        prefix = _credential_key("")
-        rows = await self._kv.scan(PARTITION, prefix, prefix + b"\xff", limit=1)
-        for row in rows:
-            stored = self._decode(row.value)
-            self._open(stored.access_key_id, stored.secret)
+        return await repeated(attempt, "making an access key")
 
-    def _put_user(self, user: User) -> Put:
-        return Put(PARTITION, _user_key(user.id), msgspec.json.encode(user))
+    async def remove(self, access_key_id: str, user: str) -> None:
+        """Remove an access key of a user. Raises RequestError: `last_credential`.
 
-    def _put(self, credential: Credential) -> Put:
-        sealed = self._seal(credential.access_key_id, credential.secret_access_key)
-        stored = _Stored(credential.access_key_id, credential.user, credential.created, sealed)
-        return Put(PARTITION, _credential_key(credential.access_key_id), msgspec.json.encode(stored))
+        That another one gives access is a check of the same batch: of two servers that remove the last two, one fails.
+        """
 
-    def _seal(self, access_key_id: str, secret: str) -> bytes:
-        nonce = secrets.token_bytes(_NONCE)
-        # the id is bound to the ciphertext: a secret copied under another id does not open
-        return nonce + self._cipher.encrypt(nonce, secret.encode(), access_key_id.encode())
+        async def attempt() -> None:
+            other = await self._another(access_key_id, user)
+            if other is None:
+                raise RequestError(
+                    "last_credential",
+                    f"access key {access_key_id!r} is the last one of {user!r}, and nobody could log in without it: "
+                    "make another one first (`lakebed key create`), then remove this one",
+                )
+            row = Delete(PARTITION, records.credential_key(access_key_id))
+            await self._kv.apply(Batch(checks=[Check(PARTITION, other.key, other.version)], deletes=[row]))
 
-    def _open(self, access_key_id: str, sealed: bytes) -> str:
-        try:
-            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], access_key_id.encode()).decode()
-        except InvalidTag:
-            raise StartError(
-                "the stored access keys cannot be decrypted: auth.secret_key (or the secret.key file of the data "
-                "directory) is not the one they were written with; put the old one back"
-            ) from None
+        await repeated(attempt, f"removing access key {access_key_id!r}")
+
+    async def end_session(self, session: str, expires: int, now: int) -> None:
+        """Remember that a session ended before its time, and forget those whose time is over."""
+        start, end = records.REVOKED, records.revoked_key(now, "")
+        over = [Delete(PARTITION, row.key) for row in await self._kv.scan(PARTITION, start, end, _PAGE)]
+        await self._kv.apply(Batch(puts=[Put(PARTITION, records.revoked_key(expires, session), b"{}")], deletes=over))
+
+    async def is_ended(self, session: str, expires: int) -> bool:
+        """Whether a session ended before its time."""
+        return await self._kv.get(PARTITION, records.revoked_key(expires, session)) is not None
+
+    async def end_sessions(self, name: str, now: int) -> None:
+        """End all sessions of a user: its tokens name another generation."""
+
+        async def attempt() -> None:
+            user, seen = await self.user_row(name, now)
+            ended = User(user.id, user.created, user.generation + 1)
+            await self._kv.apply(Batch(checks=[seen], puts=[put_user(ended)]))
+
+        await repeated(attempt, f"ending the sessions of {name!r}")
+
+    async def check_secret(self) -> None:
+        """Store which secret key encrypts, unless it is stored. Raises StartError when none opens the stored rows."""
+        first = await self._kv.scan(PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", 1)
+        key = self.opened(first[0]).key if first else self._ring.newest
+        current, seen = await self._current()
+        if seen.version == ABSENT or (current is None and not first):
+            with contextlib.suppress(PredicateFailed):  # another server was first
+                await self._kv.apply(Batch(checks=[seen], puts=[put_secret(key)]))
+        await self.current()
+
+    def opened(self, row: Row) -> Opened:
+        """The access key of a row. Raises StartError."""
+        return self._open(_id_of(row), _stored(row.value))
+
+    def opened_or_none(self, row: Row) -> Opened | None:
+        """The access key of a row; None when no secret key opens it."""
+        return self._try(_id_of(row), _stored(row.value))
+
+    async def current(self) -> tuple[SecretKey, Check]:
+        """The key to encrypt with, and the check that a rotation has not put another in its place meanwhile."""
+        key, check = await self._current()
+        if key is None:
+            raise StartError(WRONG_KEY)
+        return key, check
+
+    async def current_or_newest(self) -> tuple[SecretKey, Check]:
+        """As `current`; the newest key where the current one is lost."""
+        key, check = await self._current()
+        return key or self._ring.newest, check
+
+    async def user_row(self, name: str, now: int) -> tuple[User, Check]:
+        """A user, made when there is none, and the check that nothing has changed it meanwhile."""
+        found = await self._kv.get(PARTITION, records.user_key(name))
+        user = User(name, now) if found is None else msgspec.json.decode(found.value, type=User)
+        return user, Check(PARTITION, records.user_key(name), ABSENT if found is None else found.version)
+
+    async def _another(self, access_key_id: str, user: str) -> Row | None:
+        """The row of another access key that gives this user access."""
+        async for row in self.rows():
+            stored = _stored(row.value)
+            found = stored.access_key_id
+            if stored.user == user and found != access_key_id and self._try(found, stored) is not None:
+                return row
+        return None
+
+    async def _current(self) -> tuple[SecretKey | None, Check]:
+        row = await self._kv.get(PARTITION, records.SECRET)
+        if row is None:
+            return self._ring.newest, Check(PARTITION, records.SECRET, ABSENT)
+        key = self._ring.find(msgspec.json.decode(row.value, type=CurrentSecret).key)
+        return key, Check(PARTITION, records.SECRET, row.version)
+
+    def _open(self, access_key_id: str, stored: StoredCredential) -> Opened:
+        found = self._try(access_key_id, stored)
+        if found is None:
+            raise StartError(WRONG_KEY)
+        return found
+
+    def _try(self, access_key_id: str, stored: StoredCredential) -> Opened | None:
+        for key in self._ring.candidates(stored.key):
+            credential = records.unseal(access_key_id, stored, key)
+            if credential is not None:
+                return Opened(credential, key, bool(stored.key))
+        return None
 
 
-def new_access_key_id() -> str:
-    """20 characters in the form that AWS tools know: `AKIAJ`, 14 of A-Z and 2-7, `Q`."""
-    return "AKIAJ" + "".join(secrets.choice(_BASE32) for _ in range(14)) + "Q"
+def _id_of(row: Row) -> str:
+    return row.key.removeprefix(records.CREDENTIALS).decode()
 
 
-def new_secret_access_key() -> str:
-    """40 characters of the base64 alphabet: 240 random bits."""
-    return "".join(secrets.choice(_BASE64) for _ in range(40))
+async def is_used(kv: KVStore) -> bool:
+    """Whether a store holds access keys: then the secret key that encrypted them is needed."""
+    return bool(await kv.scan(PARTITION, records.CREDENTIALS, records.CREDENTIALS + b"\xff", 1))
 
 
-def _credential_key(access_key_id: str) -> bytes:
-    return b"credentials/" + access_key_id.encode()
-
-
-def _user_key(name: str) -> bytes:
-    return b"users/" + name.encode()
+async def repeated(attempt: Callable[[], Awaitable[T]], what: str) -> T:
+    """Try a change again that lost a race. Raises TooManyAttemptsError."""
+    for _ in range(_ATTEMPTS):
+        with contextlib.suppress(PredicateFailed):
+            return await attempt()
+    raise TooManyAttemptsError(f"{what}: lost every race in {_ATTEMPTS} tries; try again later")

@@ -1,63 +1,82 @@
-"""The server's one secret, and the keys made from it.
+"""The server's secret keys, and the keys made from them.
 
-At the bottom of `auth`. The secret is configured (`auth.secret_key`) or made on first start in a file that only its
-owner can read. Each use gets a key of its own, so that none can stand in for another.
+The secret is configured (`auth.secret_key`) or lies in a file that only its owner can read (`key_file`). Each use gets
+a key of its own, so that none can stand in for another. A server knows several while one takes the place of another.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import os
-import secrets
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from lakebed_server.vocabulary import SettingError
 
-_LEAST = 16
+_LEAST: Final = 16
+"""Characters without which nothing is a secret key, not even an old one."""
+LEAST_CONFIGURED: Final = 32
 
 
 class SecretKey:
-    """A secret that shows itself to nobody: not in repr, not in a pickle."""
+    """A secret that shows itself to nobody: not in repr, not in a pickle. `id` names it where it was used."""
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_secret", "id")
 
     def __init__(self, secret: str) -> None:
         if len(secret) < _LEAST:
-            raise SettingError(f"auth.secret_key is too short: use at least {_LEAST} characters, better 64")
+            raise SettingError(f"a secret key is too short: it has {len(secret)} characters of at least {_LEAST}")
         self._secret = secret.encode()
+        self.id = self.derive("key id")[:8].hex()
 
     def derive(self, purpose: str) -> bytes:
         """32 bytes for one purpose."""
         return hmac.new(self._secret, b"lakebed " + purpose.encode(), hashlib.sha256).digest()
 
     def __repr__(self) -> str:
-        return "SecretKey(...)"
+        return f"SecretKey(id={self.id!r})"
 
     def __reduce__(self) -> str:
         raise TypeError("a secret key is not pickled")
 
 
-def load_or_make(path: Path) -> SecretKey:
-    """The key in `path`, made with mode 0600 when there is none.
+class KeyRing:
+    """The secret keys that a server knows, oldest first. `again` reads them where they are kept, if one is missing."""
 
-    The file appears whole or not at all, and of two servers that start at once one makes it and both read it.
-    """
-    try:
-        return SecretKey(path.read_text().strip())
-    except FileNotFoundError:
-        pass
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(file, "w") as out:
-            out.write(secrets.token_hex(32) + "\n")
-            out.flush()
-            os.fsync(out.fileno())
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-    finally:
-        draft.unlink()
-    return SecretKey(path.read_text().strip())
+    def __init__(self, keys: Sequence[SecretKey], again: Callable[[], Sequence[SecretKey]] | None = None) -> None:
+        self._again = again
+        self.keys = tuple(keys)
+
+    @property
+    def newest(self) -> SecretKey:
+        """The key that is to be used from now on."""
+        return self.keys[-1]
+
+    def find(self, key_id: str) -> SecretKey | None:
+        """The key of this id; one that another process has put beside the others is found too."""
+        found = self._find(key_id)
+        if found is None and self._again is not None:
+            self.keys = tuple(self._again()) or self.keys
+            found = self._find(key_id)
+        return found
+
+    def candidates(self, key_id: str) -> Sequence[SecretKey]:
+        """The keys that may have encrypted what names this id. Rows of 0.1 name none."""
+        if not key_id:
+            return self.keys
+        found = self.find(key_id)
+        return () if found is None else (found,)
+
+    def _find(self, key_id: str) -> SecretKey | None:
+        return next((key for key in self.keys if key.id == key_id), None)
+
+
+def configured(secret: str, previous: str) -> KeyRing:
+    """The keys of `auth.secret_key` and `auth.previous_secret_key`. Raises SettingError for one that is too short."""
+    if len(secret) < LEAST_CONFIGURED:
+        raise SettingError(
+            f"auth.secret_key is too short: it has {len(secret)} characters of at least {LEAST_CONFIGURED}; put a "
+            "longer one in its place, set auth.previous_secret_key to the short one, start, and run "
+            "`lakebed keys rotate-secret`"
+        )
+    return KeyRing([SecretKey(one) for one in (previous, secret) if one])

@@ -1,6 +1,7 @@
-"""Login tokens: JSON Web Tokens, HS256, under a key of their own.
+"""Login tokens: JSON Web Tokens, HS256. Each is signed with a key made from the access key that logged in.
 
-Above `secret_key`, under `authenticate`. A token names a user and an end; nothing else is in it.
+So a token ends with its access key: when that is deleted, has another secret, or is encrypted with another secret key.
+It also ends when its user ends all sessions: `gen` is the user's generation (`authenticate` compares it).
 """
 
 from __future__ import annotations
@@ -8,16 +9,12 @@ from __future__ import annotations
 import uuid
 from typing import NamedTuple
 
-from lakebed_server.auth.secret_key import SecretKey
+from lakebed_server.auth.credentials import Opened
+from lakebed_server.auth.records import User
 
 ISSUER = "auth"
 AUDIENCE = "login"
 COOKIE = "internal_auth_session"
-
-
-def cookie_name(*, https: bool) -> str:
-    """The name of the session cookie. With `__Host-` browsers take it from this host alone, over TLS alone."""
-    return f"__Host-{COOKIE}" if https else COOKIE
 
 
 class Token(NamedTuple):
@@ -27,35 +24,63 @@ class Token(NamedTuple):
     expires: int
 
 
-class Tokens:
-    """Signs and reads tokens. `pyjwt` is imported on first use: most requests carry access keys."""
+class Session(NamedTuple):
+    """What a token stands for. `id` is its own, `generation` that of its user; `expires` are Unix seconds."""
 
-    def __init__(self, key: SecretKey, duration: float) -> None:
-        self._key = key.derive("tokens")
-        self._duration = int(duration)
+    id: str
+    user: str
+    expires: int
+    generation: int
 
-    def issue(self, user: str, now: int) -> Token:
-        """A token for a user, from now on."""
-        import jwt
 
-        expires = now + self._duration
-        claims = {"jti": str(uuid.uuid4()), "iss": ISSUER, "aud": AUDIENCE, "sub": user, "iat": now, "exp": expires}
-        return Token(jwt.encode(claims, self._key, algorithm="HS256"), expires)
+def cookie_name(*, https: bool) -> str:
+    """The name of the session cookie. With `__Host-` browsers take it from this host alone, over TLS alone."""
+    return f"__Host-{COOKIE}" if https else COOKIE
 
-    def user_of(self, text: str) -> str | None:
-        """The user of a token, None when it is not ours, not whole or at its end."""
-        import jwt
 
-        try:
-            claims = jwt.decode(
-                text,
-                self._key,
-                algorithms=["HS256"],
-                audience=AUDIENCE,
-                issuer=ISSUER,
-                options={"require": ["exp", "iat", "sub"]},
-            )
-        except jwt.InvalidTokenError:
-            return None
-        user = claims["sub"]
-        return user if isinstance(user, str) else None
+def issue(opened: Opened, user: User, now: int, duration: int) -> Token:
+    """A token for an access key of a user, for `duration` seconds from now on."""
+    import jwt  # on first use: most requests carry access keys
+
+    expires = now + duration
+    claims = {
+        "jti": str(uuid.uuid4()),
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "sub": user.id,
+        "iat": now,
+        "exp": expires,
+        "gen": user.generation,
+    }
+    key = opened.credential.token_key(opened.key)
+    return Token(jwt.encode(claims, key, "HS256", {"kid": opened.credential.access_key_id}), expires)
+
+
+def key_id_of(text: str) -> str:
+    """The access key that a token names, before anything is verified; empty when it names none."""
+    import jwt
+
+    try:
+        named = jwt.get_unverified_header(text).get("kid", "")
+        named.encode()
+    except (jwt.InvalidTokenError, AttributeError, RecursionError, UnicodeEncodeError):
+        return ""  # no token, or a header that is no header of ours
+    return str(named)
+
+
+def read(text: str, opened: Opened) -> Session | None:
+    """What a token of this access key stands for; None when it is not ours, not whole, or at its end."""
+    import jwt
+
+    try:
+        claims = jwt.decode(
+            text,
+            opened.credential.token_key(opened.key),
+            algorithms=["HS256"],
+            audience=AUDIENCE,
+            issuer=ISSUER,
+            options={"require": ["exp", "iat", "sub", "jti", "gen"]},
+        )
+    except jwt.InvalidTokenError:
+        return None
+    return Session(claims["jti"], opened.credential.user, claims["exp"], claims["gen"])

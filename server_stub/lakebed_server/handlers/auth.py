@@ -8,11 +8,11 @@ from lakebed_wire import models
 from lakebed_wire import operations as ops
 
 from lakebed_server import views
-from lakebed_server.auth.credentials import Credential
+from lakebed_server.auth.records import SHORTEST_SECRET, Credential
 from lakebed_server.auth.tokens import cookie_name
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, empty, json
-from lakebed_server.vocabulary import RequestError, bad_request
+from lakebed_server.vocabulary import Header, RequestError, bad_request
 
 
 async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | None) -> Reply:
@@ -20,16 +20,19 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
     if body is None:
         raise bad_request("body: required")
     now = int(time.time())
-    credential = await call.services.authenticator.check_pair(body.access_key_id, body.secret_access_key)
-    token = call.services.authenticator.issue(credential.user, now)
-    secure = "; Secure" if call.https else ""
-    name = cookie_name(https=call.https)
-    cookie = f"{name}={token.text}; Path=/; Max-Age={token.expires - now}; HttpOnly; SameSite=Strict{secure}"
-    return json(
-        200,
-        models.AuthenticationToken(token=token.text, token_expiration=token.expires),
-        ((b"set-cookie", cookie.encode()),),
-    )
+    token = await call.services.authenticator.log_in(body.access_key_id, body.secret_access_key, now)
+    given = models.AuthenticationToken(token=token.text, token_expiration=token.expires)
+    return json(200, given, (_cookie(call, token.text, token.expires - now),))
+
+
+async def logout(call: Call, p: ops.LogoutParams) -> Reply:
+    """logout."""
+    authenticator, now = call.services.authenticator, int(time.time())
+    if p.everywhere is True:
+        await authenticator.log_out_everywhere(call.user, now)
+    else:
+        await authenticator.log_out(call.headers, now, https=call.https)
+    return empty(204, (_cookie(call, "", 0),))
 
 
 async def get_current_user(call: Call, p: ops.GetCurrentUserParams) -> Reply:
@@ -47,6 +50,8 @@ async def get_auth_capabilities(call: Call, p: ops.GetAuthCapabilitiesParams) ->
 async def setup(call: Call, p: ops.SetupParams, body: models.Setup) -> Reply:
     """setup. The first start makes the administrator, so it is refused unless nobody is there."""
     wanted = (body.key.access_key_id, body.key.secret_access_key) if body.key else ("", "")
+    if body.key and len(wanted[1]) < SHORTEST_SECRET:
+        raise bad_request(f"body key.secret_access_key: at least {SHORTEST_SECRET} characters")
     made = await call.services.authenticator.store.make_first_admin(int(time.time()), *wanted)
     if made is None:
         raise RequestError("already_set_up", "there is an administrator already: log in with an access key")
@@ -93,8 +98,14 @@ async def delete_credentials(call: Call, p: ops.DeleteCredentialsParams) -> Repl
     found = await _found(call, p.user_id, p.access_key_id)
     if found.access_key_id == call.access_key_id:
         raise bad_request(f"access key {found.access_key_id!r} is the one of this request: remove it with another one")
-    await call.services.authenticator.remove(found.access_key_id)
+    await call.services.authenticator.remove(found.access_key_id, found.user)
     return empty()
+
+
+def _cookie(call: Call, token: str, seconds: int) -> Header:
+    secure = "; Secure" if call.https else ""
+    name = cookie_name(https=call.https)
+    return b"set-cookie", f"{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}".encode()
 
 
 def _refuse_cookie(call: Call) -> None:
@@ -117,11 +128,11 @@ def _own(call: Call, user: str) -> str:
 
 
 async def _found(call: Call, user: str, access_key_id: str) -> Credential:
+    _own(call, user)
     found = await call.services.authenticator.store.find(access_key_id)
-    if _own(call, user) and (found is None or found.user != user):
+    if found is None or found.credential.user != user:
         raise RequestError("credentials_not_found", f"access key {access_key_id[:80]!r} of {user!r} not found")
-    assert found is not None
-    return found
+    return found.credential
 
 
 def _with_secret(made: Credential) -> models.CredentialsWithSecret:

@@ -120,10 +120,14 @@ class AuthSettings:
     secret_key: str = _setting(
         "",
         TEXT,
-        "encrypts stored access keys and signs tokens; empty: {data_dir}/secret.key, made on first start",
+        "encrypts stored access keys and signs tokens, at least 32 characters; empty: {data_dir}/secret.key, made on "
+        "first start",
         secret=True,
     )
-    login_duration: float = _setting(168 * 3600.0, DURATION, "how long a token of login is valid")
+    previous_secret_key: str = _setting(
+        "", TEXT, "the key that `auth.secret_key` replaces, until `lakebed keys rotate-secret` has run", secret=True
+    )
+    login_duration: float = _setting(12 * 3600.0, DURATION, "how long a token of login is valid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,7 @@ class AdminSettings:
     """A given access key of the admin."""
 
     access_key_id: str = _setting("", TEXT, "access key id to ensure at start; empty: one is made on first start")
-    secret_access_key: str = _setting("", TEXT, "its secret access key", secret=True)
+    secret_access_key: str = _setting("", TEXT, "its secret access key, at least 16 characters", secret=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

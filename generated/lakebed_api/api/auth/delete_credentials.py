@@ -52,6 +52,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_404
 
+    if response.status_code == 409:
+        response_409 = Error.from_dict(response.json())
+
+        return response_409
+
     if response.status_code == 429:
         response_429 = Error.from_dict(response.json())
 
@@ -95,7 +100,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Remove one of the caller's access keys.
 
-     The key that the request itself came with is refused.
+     The key and its tokens end on every server within a second. The key that the request itself came
+    with is refused (400), and so is the last one that the user has (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -129,7 +135,8 @@ def sync(
 ) -> Any | Error | None:
     """Remove one of the caller's access keys.
 
-     The key that the request itself came with is refused.
+     The key and its tokens end on every server within a second. The key that the request itself came
+    with is refused (400), and so is the last one that the user has (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -158,7 +165,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Remove one of the caller's access keys.
 
-     The key that the request itself came with is refused.
+     The key and its tokens end on every server within a second. The key that the request itself came
+    with is refused (400), and so is the last one that the user has (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -190,7 +198,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Remove one of the caller's access keys.
 
-     The key that the request itself came with is refused.
+     The key and its tokens end on every server within a second. The key that the request itself came
+    with is refused (400), and so is the last one that the user has (409, `last_credential`).
 
     Args:
         user_id (str):

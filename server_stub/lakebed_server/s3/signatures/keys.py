@@ -11,7 +11,7 @@ from collections import OrderedDict
 from typing import Final
 
 from lakebed_server.auth.authenticate import Authenticator
-from lakebed_server.auth.credentials import Credential
+from lakebed_server.auth.records import Credential
 from lakebed_server.s3.day_key import DayKey
 from lakebed_server.s3.vocabulary import S3Error
 

@@ -1,0 +1,112 @@
+"""The file `secret.key`: one secret key a line, the newest last. A second one is there only while a rotation runs.
+
+Every change puts a whole new file in the place of the old one, and is on the disk when it returns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lakebed_server.auth.secret_key import SecretKey
+from lakebed_server.vocabulary import SettingError, StartError
+
+
+class KeyFile:
+    """Reads and writes one file of secret keys."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[SecretKey]:
+        """The keys in the file; none when there is no file. Raises StartError, also for a file that holds none."""
+        try:
+            lines = self.path.read_text().split()
+            keys = [SecretKey(line) for line in lines]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StartError(f"cannot read {self.path}: {error.strerror}; change its permissions") from None
+        except (SettingError, UnicodeDecodeError):
+            keys = []
+        if not keys:
+            raise StartError(
+                f"{self.path} holds no secret key: it is damaged; put it back from a backup, or remove it and "
+                "run `lakebed keys reset-admin`"
+            )
+        return keys
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other commands from changing the file. Raises StartError when one is at it."""
+        directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise StartError(f"another command changes {self.path} just now; wait for its end") from None
+        finally:
+            os.close(directory)
+
+    def make(self) -> list[SecretKey]:
+        """Make the file with a new key, unless there is one. Of several processes one makes it, and all read the same.
+
+        Raises StartError.
+        """
+        with self._draft([new_secret()]) as draft, contextlib.suppress(FileExistsError):
+            os.link(draft, self.path)
+        return self.read()
+
+    def add(self) -> list[SecretKey]:
+        """Put a new key behind those that are there. Raises StartError."""
+        self._replace([*self.path.read_text().split(), new_secret()])
+        return self.read()
+
+    def keep(self, key: SecretKey) -> None:
+        """Remove all keys but this one. Raises StartError."""
+        self._replace([line for line in self.path.read_text().split() if SecretKey(line).id == key.id])
+
+    def _replace(self, lines: Sequence[str]) -> None:
+        owner = self.path.stat()
+        with self._draft(lines) as draft:
+            if (os.getuid(), os.getgid()) != (owner.st_uid, owner.st_gid):
+                os.chown(draft, owner.st_uid, owner.st_gid)  # root runs the command for the server's account
+            os.replace(draft, self.path)
+
+    @contextlib.contextmanager
+    def _draft(self, lines: Sequence[str]) -> Iterator[Path]:
+        """A file of mode 0600 beside this one; at the end the directory is synced, and the draft gone."""
+        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        try:
+            file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                with os.fdopen(file, "w") as out:
+                    out.write("".join(f"{line}\n" for line in lines))
+                    out.flush()
+                    os.fsync(out.fileno())
+                yield draft
+                _sync(self.path.parent)
+            finally:
+                draft.unlink(missing_ok=True)
+        except OSError as error:
+            raise StartError(
+                f"cannot write {self.path}: {error.strerror}; make room, change the permissions of its directory, or "
+                "set auth.secret_key"
+            ) from None
+
+
+def new_secret() -> str:
+    """64 hexadecimal digits: 256 random bits."""
+    return secrets.token_hex(32)
+
+
+def _sync(directory: Path) -> None:
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -1,0 +1,140 @@
+"""Users, access keys and their rows in partition `auth` of the KV store, with the secrets encrypted.
+
+Secrets are encrypted with AES-GCM and not hashed, because the signatures of the S3 gateway need them. Rows are JSON:
+
+    users/NAME                   a user
+    credentials/ACCESS_KEY_ID    an access key; `key` is the id of the secret key that encrypted it
+    revoked/END/SESSION          a session of login that ended before its time; END are its Unix seconds
+    secret                       the id of the secret key that encrypts from now on
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import string
+from typing import Final
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from lakebed_engine.stores.kv.base import Put
+
+from lakebed_server.auth.secret_key import SecretKey
+
+PARTITION: Final = "auth"
+SECRET: Final = b"secret"
+CREDENTIALS: Final = b"credentials/"
+REVOKED: Final = b"revoked/"
+LONGEST_ID: Final = 128
+"""Characters of an access key id. The server looks up and remembers no longer one."""
+SHORTEST_SECRET: Final = 16
+"""Characters of a secret access key that somebody chooses."""
+
+_BASE32 = string.ascii_uppercase + "234567"
+_BASE64 = string.ascii_letters + string.digits + "+/"
+_NONCE = 12
+
+
+class User(msgspec.Struct, frozen=True):
+    """A user: a name, the time it was made (Unix seconds), and how often all its sessions were ended."""
+
+    id: str
+    created: int
+    generation: int = 0
+
+
+class Credential(msgspec.Struct, frozen=True):
+    """An access key in the clear. Lives in memory only, and its repr shows no secret."""
+
+    access_key_id: str
+    secret_access_key: str
+    user: str
+    created: int
+
+    def __repr__(self) -> str:
+        return f"Credential({self.access_key_id!r}, user={self.user!r})"
+
+    def token_key(self, key: SecretKey) -> bytes:
+        """The key that signs this access key's tokens: another secret, or a key made again, has another."""
+        told = msgspec.json.encode([self.access_key_id, self.secret_access_key, self.created])
+        return hmac.digest(key.derive("tokens"), told, "sha256")
+
+
+class StoredCredential(msgspec.Struct, frozen=True):
+    """An access key as it is stored. `key` is empty in rows of 0.1, which had one secret key."""
+
+    access_key_id: str
+    user: str
+    created: int
+    secret: bytes  # nonce and AES-GCM ciphertext; base64 in JSON
+    key: str = ""
+
+
+class CurrentSecret(msgspec.Struct, frozen=True):
+    """Which secret key encrypts from now on."""
+
+    key: str
+
+
+def seal(credential: Credential, key: SecretKey) -> StoredCredential:
+    """Encrypt a secret."""
+    nonce = secrets.token_bytes(_NONCE)
+    # the id is bound to the ciphertext: a secret copied under another id does not open
+    text = _cipher(key).encrypt(nonce, credential.secret_access_key.encode(), credential.access_key_id.encode())
+    return StoredCredential(credential.access_key_id, credential.user, credential.created, nonce + text, key.id)
+
+
+def unseal(access_key_id: str, stored: StoredCredential, key: SecretKey) -> Credential | None:
+    """Decrypt a secret; None when another key, or another access key, encrypted it."""
+    nonce, text = stored.secret[:_NONCE], stored.secret[_NONCE:]
+    try:
+        secret = _cipher(key).decrypt(nonce, text, access_key_id.encode()).decode()
+    except InvalidTag:
+        return None
+    return Credential(access_key_id, secret, stored.user, stored.created)
+
+
+def new_credential(user: str, now: int, access_key_id: str = "", secret: str = "") -> Credential:
+    """An access key; what is not given is drawn.
+
+    An id has 20 characters in the form that AWS tools know: `AKIAJ`, 14 of A-Z and 2-7, `Q`. A secret has 40 of the
+    base64 alphabet: 240 random bits.
+    """
+    drawn = "AKIAJ" + "".join(secrets.choice(_BASE32) for _ in range(14)) + "Q"
+    return Credential(access_key_id or drawn, secret or "".join(secrets.choice(_BASE64) for _ in range(40)), user, now)
+
+
+def credential_key(access_key_id: str) -> bytes:
+    """The row of an access key."""
+    return CREDENTIALS + access_key_id.encode()
+
+
+def user_key(name: str) -> bytes:
+    """The row of a user."""
+    return b"users/" + name.encode()
+
+
+def revoked_key(expires: int, session: str) -> bytes:
+    """The row of a session that was ended; rows of sessions that would have ended come first."""
+    return b"%s%012d/%s" % (REVOKED, expires, session.encode())
+
+
+def put_user(user: User) -> Put:
+    """The change that stores a user."""
+    return Put(PARTITION, user_key(user.id), msgspec.json.encode(user))
+
+
+def put_credential(credential: Credential, key: SecretKey) -> Put:
+    """The change that stores an access key, its secret encrypted."""
+    stored = seal(credential, key)
+    return Put(PARTITION, credential_key(credential.access_key_id), msgspec.json.encode(stored))
+
+
+def put_secret(key: SecretKey) -> Put:
+    """The change that makes a secret key the one that encrypts from now on."""
+    return Put(PARTITION, SECRET, msgspec.json.encode(CurrentSecret(key.id)))
+
+
+def _cipher(key: SecretKey) -> AESGCM:
+    return AESGCM(key.derive("credentials"))
