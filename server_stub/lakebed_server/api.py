@@ -108,6 +108,8 @@ class Api:
         if call.method not in origins.SAFE:
             origins.refuse_foreign(call.headers)
         if operation.security:
+            if len(call.headers) != len(scope["headers"]):
+                _refuse_two_authorizations(scope)
             call.user = await self._services.authenticator.authenticate(call.headers, https=call.https)
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
@@ -126,6 +128,12 @@ def _route(operation: Operation, json_limit: int, handlers: Mapping[str, Handler
     name = operation.operation_id
     handler = handlers.get(name) or _planned(bindings.PLANNED.get(name, ""))
     return Route(operation, Binder(operation, json_limit), handler)
+
+
+def _refuse_two_authorizations(scope: Scope) -> None:
+    """A request has one sender: a proxy may look at another of two headers than this server does."""
+    if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
+        raise bad_request("the header Authorization stands twice: send one")
 
 
 def _below_prefix(path: bytes, root_path: str) -> str:

@@ -130,8 +130,7 @@ def application(
 
 
 def _s3_config(settings: Settings, port: int | None = None) -> S3Config:
-    given = settings.gateway.s3
-    return read_config(given.listen, given.domain, given.region, given.aliases, given.namespace, port=port)
+    return read_config(settings.gateway.s3, port)
 
 
 def http_config(

@@ -19,7 +19,7 @@ from lakebed_server.auth.remembered import Remembered
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import RequestError, StartError
 
-from tests.server.support import KEY_ID, SECRET, ask, make_app, run
+from tests.server.support import BASIC, KEY_ID, SECRET, Wire, ask, make_app, run, serving
 
 USER = "/api/v1/user"
 LOGIN = "/api/v1/auth/login"
@@ -393,3 +393,15 @@ def test_short_secrets_are_refused_with_the_way_out() -> None:
     assert len(ring.keys) == 2
     with pytest.raises(StartError, match="too short"):
         SecretKey("short")
+
+
+@pytest.mark.parametrize("order", [(BASIC, "Basic bm86bm8="), ("Basic bm86bm8=", BASIC), (BASIC, BASIC)])
+def test_a_request_has_one_authorization(order: tuple[str, str]) -> None:
+    with serving(make_app()) as port, Wire(port) as wire:
+        head = "".join(f"Authorization: {value}\r\n" for value in order)
+        wire.send(f"GET {USER} HTTP/1.1\r\nHost: test\r\n{head}\r\n".encode())
+        answer = wire.answer()
+        assert (answer.status, answer.kind) == (400, "invalid_request")
+        assert "Authorization stands twice" in answer.json["message"]
+        wire.send(f"GET {USER} HTTP/1.1\r\nHost: test\r\nX-A: 1\r\nX-A: 2\r\nAuthorization: {BASIC}\r\n\r\n".encode())
+        assert wire.answer().status == 200

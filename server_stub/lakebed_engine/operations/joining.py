@@ -38,7 +38,9 @@ class Resolution:
         globs = read_globs([glob for glob, _ in rules]).globs
         for glob in globs:
             if not glob.chooses:
-                raise InvalidRequestError(f"glob {glob.text[:80]!r}: must choose paths; one that begins with '!' does not")
+                raise InvalidRequestError(
+                    f"glob {glob.text[:80]!r}: must choose paths; one that begins with '!' does not"
+                )
         self._rules = [(glob, _side(glob.text, side)) for glob, (_, side) in zip(globs, rules, strict=True)]
 
     def side(self, path: str) -> str:

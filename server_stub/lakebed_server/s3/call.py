@@ -49,6 +49,15 @@ class S3Call:
         ours = not (self.method == "POST" and "uploadId" in self.query)
         self.payload.read_headers(self.headers, chunked=chunked, checksums=ours)
 
+    def accept_unsigned(self) -> None:
+        """Note that the signature does not cover the body. Raises S3Error where the settings refuse that."""
+        if self.config.unsigned_payload == "https" and not self.base.https and not self.base.body.finished:
+            raise S3Error(
+                "AccessDenied",
+                "This server accepts a body that is not signed over HTTPS only (gateway.s3.unsigned_payload): "
+                "use HTTPS, or sign the payload.",
+            )
+
     @property
     def engine(self) -> Engine:
         """The engine."""

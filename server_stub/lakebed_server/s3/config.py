@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lakebed_server.settings.schema import S3GatewaySettings
 from lakebed_server.vocabulary import SettingError
 
 _LAST_PORT = 65535
@@ -26,7 +27,8 @@ class S3Config:
     """`listen`: host and port where all is S3; `port`: the port that it became. `domains`: the gateway's hosts.
 
     `aliases`: buckets bound to refs. `namespace`: the storage namespace below which CreateBucket makes repositories;
-    empty: it may not.
+    empty: it may not. `signature_v2`: whether Signature Version 2 is accepted. `unsigned_payload`: where a body that
+    the signature does not cover is accepted: `always`, or over `https` only.
     """
 
     listen: tuple[str, int] | None = None
@@ -35,19 +37,21 @@ class S3Config:
     region: str = "us-east-1"
     aliases: Mapping[str, Alias] = field(default_factory=dict)
     namespace: str = ""
+    signature_v2: bool = True
+    unsigned_payload: str = "always"
 
 
-def read_config(
-    listen: str, domain: str, region: str, aliases: str, namespace: str, *, port: int | None = None
-) -> S3Config:
+def read_config(given: S3GatewaySettings, port: int | None = None) -> S3Config:
     """The gateway's settings, and the port of its own. Raises SettingError."""
     return S3Config(
-        domains=read_domains(domain),
-        region=region,
-        aliases=read_aliases(aliases),
-        namespace=namespace,
-        listen=read_listen(listen),
+        domains=read_domains(given.domain),
+        region=given.region,
+        aliases=read_aliases(given.aliases),
+        namespace=given.namespace,
+        listen=read_listen(given.listen),
         port=port,
+        signature_v2=given.signature_v2,
+        unsigned_payload=given.unsigned_payload,
     )
 
 

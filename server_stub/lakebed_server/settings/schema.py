@@ -217,6 +217,12 @@ class S3GatewaySettings:
     namespace: str = _setting(
         "", TEXT, "storage namespace below which CreateBucket makes repositories; empty: it makes and deletes none"
     )
+    signature_v2: bool = _setting(True, FLAG, "accept Signature Version 2, which older clients send; it signs no body")
+    unsigned_payload: str = _setting(
+        "always",
+        choice("always", "https"),
+        "where bodies that the signature does not cover are accepted: always, or over https only",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

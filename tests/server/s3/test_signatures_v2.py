@@ -63,11 +63,11 @@ def sign(method: str, target: str, headers: Headers, date: str = DATE) -> Header
     return {name: str(value) for name, value in request.headers.items()}
 
 
-def presigned(method: str, target: str) -> str:
+def presigned(method: str, target: str, expires: int = 60) -> str:
     request = AWSRequest(method, f"http://{HOST}{target}")
     request.auth_path = urlsplit(target).path
     with mock.patch.object(botocore_auth.time, "time", return_value=NOW):
-        HmacV1QueryAuth(Credentials(KEY_ID, SECRET), expires=60).add_auth(request)
+        HmacV1QueryAuth(Credentials(KEY_ID, SECRET), expires=expires).add_auth(request)
     return str(request.url).removeprefix(f"http://{HOST}")
 
 
@@ -129,3 +129,36 @@ def test_times(bucket: Bucket) -> None:
 def test_urls_that_are_not_signed(bucket: Bucket, query: str) -> None:
     answer = bucket.send("GET", f"/lake?AWSAccessKeyId={KEY_ID}&{query}", {"host": HOST})
     assert (answer.status, code(answer)) == (403, "AccessDenied")
+
+
+def test_a_url_is_good_for_a_week_at_most(bucket: Bucket) -> None:
+    week = 7 * 24 * 3600
+    for ahead, expected in ((week, 200), (week + 1, 403), (10**13, 403)):
+        answer = bucket.send("GET", presigned("GET", "/lake", ahead), {"host": HOST})
+        assert answer.status == expected, ahead
+    assert code(answer) == "AccessDenied"
+    assert b"at most 604800 seconds from now" in answer.body
+
+
+def test_version_2_can_be_turned_off() -> None:
+    bucket = Bucket(signature_v2=False)
+    try:
+        url = bucket.send("GET", presigned("GET", "/lake"), {"host": HOST})
+        head = bucket.send("GET", "/lake", sign("GET", "/lake", {}))
+        for answer in (url, head):
+            assert (answer.status, code(answer)) == (400, "InvalidRequest")
+            assert b"use AWS4-HMAC-SHA256" in answer.body
+        assert bucket("GET", "/lake").status == 200
+    finally:
+        bucket.close()
+
+
+def test_bodies_of_version_2_count_as_unsigned() -> None:
+    bucket = Bucket(unsigned_payload="https")
+    try:
+        headers = sign("PUT", "/lake/main/x", {})
+        assert code(bucket.send("PUT", "/lake/main/x", headers, b"1")) == "AccessDenied"
+        assert bucket.send("PUT", "/lake/main/x", {**headers, "x-forwarded-proto": "https"}, b"1").status == 200
+        assert bucket.send("GET", "/lake/main/x", sign("GET", "/lake/main/x", {})).body == b"1"
+    finally:
+        bucket.close()

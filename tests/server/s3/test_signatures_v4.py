@@ -328,3 +328,25 @@ def test_a_body_without_its_hash_is_not_signed(bucket: Bucket) -> None:
         assert code(bucket("PUT", "/lake/main/x", b"1", payload=value)) == expected
     assert code(bucket("PUT", "/lake/main/x", b"1", payload=EMPTY)) == "XAmzContentSHA256Mismatch"
     assert bucket.paths() == []
+
+
+def test_unsigned_bodies_can_be_refused_over_plain_http() -> None:
+    bucket = Bucket(unsigned_payload="https")
+    try:
+        for payload in (UNSIGNED, "STREAMING-UNSIGNED-PAYLOAD-TRAILER"):
+            answer = bucket("PUT", "/lake/main/x", b"1", payload=payload)
+            assert (answer.status, code(answer)) == (403, "AccessDenied")
+            assert b"gateway.s3.unsigned_payload" in answer.body
+        url = presigned(bucket, "PUT", "/lake/main/x")
+        assert code(bucket.send("PUT", url, {"host": HOST}, b"1")) == "AccessDenied"
+        assert bucket.paths() == []
+        stated = presigned(bucket, "PUT", "/lake/main/x", payload=hashlib.sha256(b"1").hexdigest())
+        assert bucket.send("PUT", stated, {"host": HOST}, b"1").status == 200
+        assert bucket("PUT", "/lake/main/y", b"2").status == 200
+        # what has no body needs no signature of one
+        assert bucket.send("GET", presigned(bucket, "GET", "/lake/main/x"), {"host": HOST}).body == b"1"
+        assert bucket("DELETE", "/lake/main/x", payload=UNSIGNED).status == 204
+        over_tls = bucket("PUT", "/lake/main/z", b"3", payload=UNSIGNED, x_forwarded_proto="https")
+        assert over_tls.status == 200
+    finally:
+        bucket.close()

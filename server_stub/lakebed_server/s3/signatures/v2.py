@@ -12,7 +12,7 @@ from typing import Final
 from lakebed_server.s3.call import S3Call
 from lakebed_server.s3.signatures.dates import require_near, seconds_of_http
 from lakebed_server.s3.signatures.keys import Keys
-from lakebed_server.s3.signatures.v4 import mismatch
+from lakebed_server.s3.signatures.v4 import LONGEST, mismatch
 from lakebed_server.s3.vocabulary import S3Error
 
 _RESOURCES: Final = frozenset(
@@ -48,10 +48,19 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
         raise S3Error("AccessDenied", "Invalid date (should be seconds since epoch): Expires")
     if now > int(expires):
         raise S3Error("AccessDenied", "Request has expired")
+    if int(expires) > now + LONGEST:
+        raise S3Error("AccessDenied", f"Expires must be at most {LONGEST} seconds from now.")
     return await _check(call, keys, query["AWSAccessKeyId"], signature, expires.encode())
 
 
 async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, date: bytes) -> str:
+    if not call.config.signature_v2:
+        raise S3Error(
+            "InvalidRequest",
+            "The authorization mechanism you have provided is not supported by this server (gateway.s3.signature_v2): "
+            "use AWS4-HMAC-SHA256.",
+        )
+    call.accept_unsigned()
     credential = await keys.find(access_key_id)
     sent = signature.encode("utf-8", "replace")
     forms = [string_to_sign(call, date, path) for path in _paths(call)]

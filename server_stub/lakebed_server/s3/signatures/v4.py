@@ -111,6 +111,8 @@ async def _check(
 
 def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
     chunked = True
+    if payload in (UNSIGNED, _UNSIGNED_CHUNKS):
+        call.accept_unsigned()
     if payload in _SIGNED_CHUNKS:
         call.payload.signer = signer
     elif payload != _UNSIGNED_CHUNKS:
