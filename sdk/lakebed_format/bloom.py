@@ -36,6 +36,11 @@ def _hashes(raw: pa.Array | pa.ChunkedArray) -> Any:
     return np.fromiter(map(crc32, raw.to_pylist()), dtype=np.uint64, count=len(raw))
 
 
+def is_bloom(found: bytes) -> bool:
+    """Whether these bytes are a filter: whole words of 64 bits, and at least one."""
+    return len(found) > 0 and len(found) % 8 == 0
+
+
 def may_hold(bloom: bytes, path: str) -> bool:
     """False: the path is surely not among those of the filter."""
     raw = path.encode()

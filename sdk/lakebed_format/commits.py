@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final
+
+from lakebed_format.decoding import FormatError, as_id, decoder, integer, items, load_json, text, texts
+
+LARGEST: Final = 64 << 20
+"""Bytes of a commit file that is read: a message and metadata as large as any request ever took, six times escaped."""
 
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -95,36 +100,21 @@ def _nested(begin: str, values: Sequence[str], end: str) -> str:
     return begin + "\n  " + ",\n  ".join(values) + "\n " + end if values else begin + end
 
 
+@decoder("commit file")
 def decode_commit(data: bytes) -> tuple[str, CommitRecord]:
-    """The id and the record. Raises ValueError when the content does not hash to the id that it states."""
-    try:
-        body = json.loads(data)
-    except ValueError as error:
-        raise ValueError(f"not a whole commit file: its {len(data):,} bytes are no JSON ({error})") from error
-    if not isinstance(body, dict) or body.get("format") != "commit/1":
-        raise ValueError("not a commit file of version 1")
-    try:
-        record = _record(body)
-        found = commit_id(record)
-    except (KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise ValueError(f"not a commit file: {error!r}") from error
-    if found != body.get("id"):
-        raise ValueError(f"commit {body.get('id')} does not hash to its id: the file was changed")
-    return found, record
-
-
-def _record(body: Mapping[str, Any]) -> CommitRecord:
-    return CommitRecord(
-        parents=tuple(_strings(body["parents"])),
-        committer=str(body["committer"]),
-        message=str(body["message"]),
-        creation_date=int(body["creation_date"]),
-        metarange_id=str(body["metarange_id"]),
-        metadata={str(key): str(value) for key, value in body["metadata"].items()},
-        generation=int(body["generation"]),
-        version=int(body["version"]),
+    """The id and the record. Raises FormatError, also when the content does not hash to the id that it states."""
+    body = load_json(data, "commit/1", LARGEST)
+    record = CommitRecord(
+        parents=tuple(as_id(parent, "parent") for parent in items(body, "parents")),
+        committer=text(body, "committer"),
+        message=text(body, "message"),
+        creation_date=integer(body, "creation_date"),
+        metarange_id=as_id(body["metarange_id"], "metarange_id") if body["metarange_id"] != "" else "",
+        metadata=texts(body, "metadata"),
+        generation=integer(body, "generation"),
+        version=integer(body, "version"),
     )
-
-
-def _strings(values: Iterable[object]) -> Iterable[str]:
-    return (str(value) for value in values)
+    found = commit_id(record)
+    if found != body.get("id"):
+        raise FormatError(f"commit {str(body.get('id'))[:80]} does not hash to its id: the file was changed")
+    return found, record

@@ -1,4 +1,4 @@
-"""Ranges, patches and layers as Parquet bytes: pandas, DuckDB, Polars and Spark read a lake's history directly.
+"""Ranges, patches and layers written as Parquet bytes: pandas, DuckDB, Polars and Spark read a lake's history directly.
 
 Row groups of 2,000 rows: a cold point lookup decodes one of them instead of the whole file.
 
@@ -10,7 +10,7 @@ the eight bytes before the footer, where Parquet readers do not look, seal the w
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Final
 from zlib import crc32
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lakebed_format.bloom import make_bloom
+from lakebed_format.decoding import FormatError
 from lakebed_format.schemas import (
     DELTA_SCHEMA,
     FORMAT_VERSIONS,
@@ -26,7 +27,6 @@ from lakebed_format.schemas import (
     PATCH_SCHEMA,
     RANGE_SCHEMA,
     VERSION_KEY,
-    compact,
 )
 
 ROW_GROUP_ROWS: Final = 2000
@@ -49,10 +49,6 @@ _TAIL_BYTES: Final = 8
 """Behind the footer: its length:u32 little-endian, and the letters PAR1."""
 
 
-class FormatError(ValueError):
-    """The bytes are not a file of this kind, or of a version that this reader does not know."""
-
-
 def encode_range(rows: pa.Table, file_id: str) -> bytes:
     """A range file from rows of RANGE_SCHEMA, sorted by path. `file_id` is their `range_id`."""
     return encode_file(rows, RANGE_SCHEMA, "range", file_id, DICTIONARIES)
@@ -69,12 +65,6 @@ def encode_layer(rows: pa.Table, file_id: str) -> bytes:
     if rows.num_rows >= BLOOM_FROM:
         extra[BLOOM_KEY.decode()] = b64encode(make_bloom(rows.column("path"))).decode()
     return encode_file(rows, DELTA_SCHEMA, "layer", file_id, DICTIONARIES, extra)
-
-
-def bloom_of(file: pq.ParquetFile) -> bytes | None:
-    """The Bloom filter of a layer file, when it has one."""
-    stored = (file.metadata.metadata or {}).get(BLOOM_KEY)
-    return None if stored is None else b64decode(stored)
 
 
 def encode_file(
@@ -125,7 +115,8 @@ def _sealed(file: pa.Buffer) -> bytes:
     return b"".join([data[:at], _SEAL, check.to_bytes(4, "little"), data[at:]])
 
 
-def _check_seal(file: bytes) -> None:
+def check_seal(file: bytes) -> None:
+    """Refuse bytes that do not fit the checksum before the footer. Raises FormatError."""
     data = memoryview(file)
     at = _footer_at(data) - _SEAL_BYTES
     if at < 0 or bytes(data[at : at + 4]) != _SEAL:
@@ -133,91 +124,3 @@ def _check_seal(file: bytes) -> None:
     stated = int.from_bytes(data[at + 4 : at + _SEAL_BYTES], "little")
     if crc32(data[at + _SEAL_BYTES :], crc32(data[:at])) != stated:
         raise FormatError("its bytes do not fit their checksum")
-
-
-def open_file(data: bytes, kind: str, file_id: str) -> pq.ParquetFile:
-    """A reader over the bytes of a file of this kind (`range`, `metarange`) and id. Raises FormatError.
-
-    The checksum of the whole file is verified, so that a flipped bit is an error and never data.
-    """
-    _check_seal(data)
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"not a Parquet file: {error}") from error
-    tags = file.metadata.metadata or {}
-    said = tags.get(VERSION_KEY, b"").decode(errors="replace")
-    name, _, version = said.partition("/")
-    if name != kind or not version.isdigit():
-        raise FormatError(f"not a {kind} file: its metadata says {said!r}")
-    if int(version) > FORMAT_VERSIONS[kind]:
-        known = FORMAT_VERSIONS[kind]
-        raise FormatError(f"{kind} format {version} is newer than this reader ({known}): upgrade Lakebed")
-    if tags.get(ID_KEY, b"").decode(errors="replace") != file_id:
-        raise FormatError(f"holds {kind} {tags.get(ID_KEY)!r}, not {file_id}")
-    return file
-
-
-def reopen(data: bytes, metadata: pq.FileMetaData) -> pq.ParquetFile:
-    """Another reader over bytes that `open_file` has verified. Each reader is for one thread at a time."""
-    return pq.ParquetFile(pa.BufferReader(data), metadata=metadata, pre_buffer=False)
-
-
-def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """All rows of a range file, with RANGE_SCHEMA or some columns of it. Raises FormatError."""
-    schema = RANGE_SCHEMA if columns is None else pa.schema([RANGE_SCHEMA.field(name) for name in columns])
-    return read_file(open_file(data, "range", file_id), schema)
-
-
-def decode_patch(data: bytes, file_id: str) -> pa.Table:
-    """All rows of a patch file, with PATCH_SCHEMA. Raises FormatError."""
-    return read_file(open_file(data, "patch", file_id), PATCH_SCHEMA)
-
-
-def decode_rows(data: bytes, file_id: str) -> pa.Table:
-    """All rows of a range or patch file (they share a folder); a patch has PATCH_SCHEMA. Raises FormatError."""
-    try:
-        return decode_range(data, file_id)
-    except FormatError:
-        if _kind(data) != "patch":
-            raise
-    return decode_patch(data, file_id)
-
-
-def _kind(data: bytes) -> str:
-    try:
-        tags = pq.read_metadata(pa.BufferReader(data)).metadata or {}
-    except (pa.ArrowException, OSError):
-        return ""
-    return str(tags.get(VERSION_KEY, b"").decode(errors="replace").partition("/")[0])
-
-
-def decode_layer(data: bytes, file_id: str) -> pa.Table:
-    """All rows of a layer file, with DELTA_SCHEMA. Raises FormatError."""
-    return read_file(open_file(data, "layer", file_id), DELTA_SCHEMA)
-
-
-def read_row_group(file: pq.ParquetFile, index: int, schema: pa.Schema = RANGE_SCHEMA) -> pa.Table:
-    """One row group of a range file, or with DELTA_SCHEMA of a layer file. Raises FormatError."""
-    try:
-        return compact(file.read_row_group(index, use_threads=False).cast(schema))
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"unreadable row group {index}: {error}") from error
-
-
-def row_group_bounds(file: pq.ParquetFile) -> list[tuple[str, int]]:
-    """For each row group its greatest path and its row count: Parquet keeps exact min and max of `path`."""
-    bounds = []
-    for index in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(index)
-        statistics = group.column(0).statistics
-        bounds.append((str(statistics.max), int(group.num_rows)))
-    return bounds
-
-
-def read_file(file: pq.ParquetFile, schema: pa.Schema) -> pa.Table:
-    """All rows of an open file. Raises FormatError."""
-    try:
-        return compact(file.read(columns=schema.names, use_threads=False).cast(schema))
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"unreadable: {error}") from error

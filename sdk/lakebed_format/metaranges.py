@@ -11,9 +11,10 @@ import json
 from typing import Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from lakebed_format.files import DICTIONARIES, FormatError, encode_file, open_file, read_file
+from lakebed_format.decoding import FormatError, as_id, decoder
+from lakebed_format.files import DICTIONARIES, encode_file
+from lakebed_format.reading import open_file
 from lakebed_format.schemas import LEVELED_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA
 
 TREE_KEY: Final = b"lakebed.tree"
@@ -49,22 +50,33 @@ def decode_metarange(data: bytes, file_id: str) -> pa.Table:
     return decode_tree(data, file_id).rows
 
 
+@decoder("metarange")
 def decode_tree(data: bytes, file_id: str) -> TreeFile:
     """All that a metarange file holds. Raises FormatError."""
     file = open_file(data, "metarange", file_id)
-    stated = (file.metadata.metadata or {}).get(TREE_KEY)
-    if stated is None:
-        return TreeFile(read_file(file, LEVELED_SCHEMA if "level" in file.schema_arrow.names else METARANGE_SCHEMA))
-    return _carrier(file, stated)
+    rows = file.read()
+    stated = file.tags.get(TREE_KEY)
+    if (stated is None) == rows.schema.equals(PATCH_SCHEMA):
+        raise FormatError("it has rows of a patch and no metarange, or the other way round")
+    tree = TreeFile(rows) if stated is None else _carrier(stated, rows)
+    _check_rows(tree.rows)
+    return tree
 
 
-def _carrier(file: pq.ParquetFile, stated: bytes) -> TreeFile:
-    try:
-        rows = pa.Table.from_pydict(json.loads(stated), schema=LEVELED_SCHEMA)
-    except (ValueError, TypeError, AttributeError, KeyError, pa.ArrowException) as error:
-        raise FormatError(f"its metadata holds no metarange: {error}") from error
-    carried = read_file(file, PATCH_SCHEMA)
+def _carrier(stated: bytes, carried: pa.Table) -> TreeFile:
+    rows = pa.Table.from_pydict(json.loads(stated), schema=LEVELED_SCHEMA)
+    if any(column.null_count for column in rows.columns):
+        raise FormatError("its metadata has a value that is null")
     last = rows.slice(max(rows.num_rows - 1, 0)).to_pylist()
     if not last or last[0]["level"] < 1 or last[0]["count"] != carried.num_rows:
         raise FormatError("its rows are not those of the newest patch that its metadata names")
     return TreeFile(rows, carried)
+
+
+def _check_rows(rows: pa.Table) -> None:
+    """What they name are files, and there is a range for patches to lie over."""
+    for found_id in rows.column("range_id").to_pylist():
+        as_id(found_id, "range_id")
+    levels = rows.column("level") if "level" in rows.column_names else None
+    if levels is not None and not (rows.num_rows and levels[0].as_py() == 0):
+        raise FormatError("it has patches and no range")

@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
+from lakebed_format.decoding import FormatError, as_id, as_text, decoder, flag, integer, items, load_json, text, texts
+
 FOLDER: Final = "_lakebed/refs/"
+
+LARGEST: Final = 256 << 20
+"""Bytes of a snapshot that is read: about a million branches and tags."""
 
 _NAME: Final = re.compile(r"_lakebed/refs/(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json")
 
@@ -54,8 +59,8 @@ class RefsRecord:
 
 def refs_id(record: RefsRecord) -> str:
     """64 hex characters: the SHA-256 of the content as JSON, keys sorted, without white space, in UTF-8."""
-    text = json.dumps(_body(record), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    content = json.dumps(_body(record), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def encode_refs(record: RefsRecord, time_ms: int) -> tuple[str, bytes]:
@@ -66,18 +71,14 @@ def encode_refs(record: RefsRecord, time_ms: int) -> tuple[str, bytes]:
     return f"{FOLDER}{_stamp(time_ms)}-{found}.json", data
 
 
+@decoder("ref snapshot")
 def decode_refs(data: bytes) -> tuple[str, int, RefsRecord]:
-    """The id, the time and the record. Raises ValueError when the content does not hash to the id that it states."""
-    body = json.loads(data)
-    if not isinstance(body, dict) or body.get("format") != "refs/1":
-        raise ValueError("not a ref snapshot of version 1")
-    try:
-        record = _record(body)
-        found, time_ms = refs_id(record), int(body["time_ms"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a ref snapshot: {error!r}") from error
+    """The id, the time and the record. Raises FormatError, also when the content does not hash to its id."""
+    body = load_json(data, "refs/1", LARGEST)
+    record = _record(body)
+    found, time_ms = refs_id(record), integer(body, "time_ms")
     if found != body.get("id"):
-        raise ValueError(f"ref snapshot {body.get('id')} does not hash to its id: the file was changed")
+        raise FormatError(f"ref snapshot {str(body.get('id'))[:80]} does not hash to its id: the file was changed")
     return found, time_ms, record
 
 
@@ -119,14 +120,22 @@ def _body(record: RefsRecord) -> dict[str, Any]:
 def _record(body: Mapping[str, Any]) -> RefsRecord:
     about = body["repository"]
     return RefsRecord(
-        uid=str(about["uid"]),
-        name=str(about["name"]),
-        storage_namespace=str(about["storage_namespace"]),
-        default_branch=str(about["default_branch"]),
-        creation_date=int(about["creation_date"]),
-        read_only=bool(about["read_only"]),
-        metadata={str(key): str(value) for key, value in body["metadata"].items()},
-        branches=tuple(BranchRef(str(o["name"]), str(o["commit_id"]), bool(o["hidden"])) for o in body["branches"]),
-        tags=tuple(TagRef(str(one["name"]), str(one["commit_id"])) for one in body["tags"]),
-        protection=tuple(str(one) for one in body.get("protection", ())),
+        uid=text(about, "uid"),
+        name=text(about, "name"),
+        storage_namespace=text(about, "storage_namespace"),
+        default_branch=text(about, "default_branch"),
+        creation_date=integer(about, "creation_date"),
+        read_only=flag(about, "read_only"),
+        metadata=texts(body, "metadata"),
+        branches=tuple(map(_branch, items(body, "branches"))),
+        tags=tuple(map(_tag, items(body, "tags"))),
+        protection=tuple(as_text(one, "protection") for one in items({"protection": [], **body}, "protection")),
     )
+
+
+def _branch(one: Mapping[str, Any]) -> BranchRef:
+    return BranchRef(text(one, "name"), as_id(one["commit_id"], "commit_id"), flag(one, "hidden"))
+
+
+def _tag(one: Mapping[str, Any]) -> TagRef:
+    return TagRef(text(one, "name"), as_id(one["commit_id"], "commit_id"))

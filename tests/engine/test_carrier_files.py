@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from lakebed_engine.tree.carriers import Stretch, carrier_id, encode_carrier
 from lakebed_engine.tree.outline import RangeInfo, carrying_tree, metarange_rows
 from lakebed_format import PATCH_SCHEMA, decode_tree, encode_metarange
+from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id
-from lakebed_format.files import FormatError
 from lakebed_format.metaranges import TREE_KEY
 
 from tests.format.support import Row, entry, layer_sample, patch_table, tombstone

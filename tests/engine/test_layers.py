@@ -21,7 +21,7 @@ from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Layer, LayerPart
-from lakebed_format.files import read_row_group
+from lakebed_format.reading import RowFile, reopen
 from lakebed_format.split import row_sizes
 
 from tests.engine.layering import (
@@ -423,11 +423,11 @@ def test_a_look_up_skips_layers_by_their_bounds_and_by_their_filter(monkeypatch:
         engine = world.engine(cache_bytes=1 << 24)
         decoded: list[str] = []
 
-        def reading(*args: Any) -> Any:
+        def reading(*args: Any) -> RowFile:
             decoded.append("group")
-            return read_row_group(*args)
+            return reopen(*args)
 
-        monkeypatch.setattr("lakebed_engine.tree.trees.read_row_group", reading)
+        monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
         for path in ("a", "m/", "n", "zz", "p/0499"):
             world.log = []
             await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
@@ -479,9 +479,10 @@ def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Parquet reader that threads share gives errors now and then, or ends the process."""
     readers: list[Any] = []
 
-    def reading(file: Any, *args: Any) -> Any:
+    def reading(*args: Any) -> RowFile:
+        file = reopen(*args)
         readers.append(file)
-        return read_row_group(file, *args)
+        return file
 
     async def job() -> None:
         lake = Lake(low=1 << 20, high=1 << 23)
@@ -501,5 +502,5 @@ def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("lakebed_engine.tree.layers.MAX_BYTES", 1 << 23)
     monkeypatch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 20)
-    monkeypatch.setattr("lakebed_engine.tree.trees.read_row_group", reading)
+    monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
     run(job())

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from lakebed_format import decode_metarange, decode_range, encode_metarange, encode_range
+from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id, range_id
-from lakebed_format.files import FormatError, open_file, read_row_group, row_group_bounds
+from lakebed_format.reading import open_file
 
 from tests.format.support import entry, metarange_table, sample, table
 
@@ -55,8 +56,8 @@ def test_row_groups_of_two_thousand_with_exact_bounds() -> None:
     data, file_id = encoded(rows)
     file = open_file(data, "range", file_id)
     paths = rows.column("path").to_pylist()
-    assert row_group_bounds(file) == [(paths[1999], 2000), (paths[3999], 2000), (paths[4000], 1)]
-    assert read_row_group(file, 1).equals(rows.slice(2000, 2000).combine_chunks())
+    assert file.bounds() == [(paths[0], paths[1999], 2000), (paths[2000], paths[3999], 2000), (paths[4000],) * 2 + (1,)]
+    assert file.read([1]).equals(rows.slice(2000, 2000).combine_chunks())
 
 
 def test_other_readers_see_the_same_rows() -> None:
@@ -112,7 +113,8 @@ def test_a_file_under_another_name_or_kind_is_refused() -> None:
 
 
 def test_a_newer_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakebed_format.files.FORMAT_VERSIONS", {"range": 2, "layer": 2})
+    for module in ("files", "reading"):
+        monkeypatch.setattr(f"lakebed_format.{module}.FORMAT_VERSIONS", {"range": 2, "layer": 2})
     data, file_id = encoded(table(sample()))
     assert decode_range(data, file_id).num_rows == 40
     monkeypatch.undo()

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed_format import decode_commit, decode_metarange, decode_patch, decode_range
 from lakebed_format.bloom import make_bloom, may_hold
+from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id, patch_id, range_id
-from lakebed_format.files import FormatError, bloom_of, decode_layer, decode_rows, open_file
+from lakebed_format.reading import decode_layer, decode_rows, open_file
 
 from tests.format.support import layer_sample, layer_table, patch_table, sample
 
@@ -70,7 +71,7 @@ def test_the_layer_and_its_filter() -> None:
     assert decode_layer(data, LAYER_ID).equals(layer_table(wanted))
     file = open_file(data, "layer", LAYER_ID)
     assert file.metadata.metadata[b"lakebed.format"] == b"layer/1"
-    bloom = bloom_of(file)
+    bloom = file.bloom()
     assert bloom is not None
     assert bloom == make_bloom([row["path"] for row in wanted])
     assert all(may_hold(bloom, row["path"]) for row in wanted)

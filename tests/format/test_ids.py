@@ -130,9 +130,12 @@ def commit_by_hand(record: CommitRecord) -> str:
     return hashlib.sha256(out).hexdigest()
 
 
+ids = st.binary(min_size=32, max_size=32).map(bytes.hex)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(texts, max_size=3).map(tuple), texts, texts, st.integers(-(2**63), 2**63 - 1), texts,
+    st.lists(ids, max_size=3).map(tuple), texts, texts, st.integers(-(2**63), 2**63 - 1), st.just("") | ids,
     st.dictionaries(texts, texts, max_size=4),
 )  # fmt: skip
 def test_commit_id_and_round_trip(
@@ -151,7 +154,7 @@ def test_known_commit_ids() -> None:
     first = CommitRecord((), "", "Repository created", 1_700_000_000, "")
     assert commit_id(first) == "e7720703b5e19f0c37c665b0bf14fc291522d882cd951d854edb8b1f1c33689d"
     assert commit_id(first) == commit_by_hand(first)
-    later = CommitRecord((commit_id(first),), "ann", "é", -1, "t" * 64, {"b": "2", "a": ""}, generation=2)
+    later = CommitRecord((commit_id(first),), "ann", "é", -1, "e" * 64, {"b": "2", "a": ""}, generation=2)
     assert commit_id(later) == commit_by_hand(later)
     assert commit_id(later) == commit_id(CommitRecord(**{**_fields(later), "generation": 9, "version": 0}))
 
@@ -172,15 +175,15 @@ def test_bad_commit_files_are_value_errors(data: bytes) -> None:
 
 
 def test_a_cut_commit_file_says_so() -> None:
-    data = encode_commit(CommitRecord(("p" * 64,), "ann", "hello", 5, "t" * 64, {"k": "v"}))
-    with pytest.raises(ValueError, match=rf"not a whole commit file: its {len(data) - 3} bytes are no JSON"):
+    data = encode_commit(CommitRecord(("d" * 64,), "ann", "hello", 5, "e" * 64, {"k": "v"}))
+    with pytest.raises(ValueError, match="not a whole commit file: JSONDecodeError"):
         decode_commit(data[:-3])
 
 
 def test_a_changed_commit_file_is_refused() -> None:
-    record = CommitRecord(("p" * 64,), "ann", "hello", 5, "t" * 64, {"k": "v"})
+    record = CommitRecord(("d" * 64,), "ann", "hello", 5, "e" * 64, {"k": "v"})
     data = encode_commit(record)
-    for word in (b"ann", b"hello", b"pppp", b"tttt", b'"v"'):
+    for word in (b"ann", b"hello", b"dddd", b"eeee", b'"v"'):
         assert word in data
         with pytest.raises(ValueError, match="does not hash"):
-            decode_commit(data.replace(word, word[:-2] + b"q" + word[-1:], 1))
+            decode_commit(data.replace(word, word[:-2] + b"0" + word[-1:], 1))

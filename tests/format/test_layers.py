@@ -16,18 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_format import DELTA_SCHEMA, RANGE_SCHEMA, decode_range, encode_range
 from lakebed_format.bloom import BITS_A_PATH, PROBES, make_bloom, may_hold
-from lakebed_format.files import (
-    BLOOM_FROM,
-    BLOOM_KEY,
-    ROW_GROUP_ROWS,
-    FormatError,
-    bloom_of,
-    decode_layer,
-    encode_layer,
-    open_file,
-    read_row_group,
-    row_group_bounds,
-)
+from lakebed_format.decoding import FormatError
+from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS, encode_layer
+from lakebed_format.reading import decode_layer, open_file
 
 from tests.format.support import entry, layer_sample, layer_table, sample, table
 
@@ -114,14 +105,14 @@ def test_large_layers_have_a_filter_and_row_groups(count: int) -> None:
     data = encode_layer(rows, ID)
     file = open_file(data, "layer", ID)
     groups = [slice(at, at + ROW_GROUP_ROWS) for at in range(0, count, ROW_GROUP_ROWS)]
-    assert row_group_bounds(file) == [(paths[group][-1], len(paths[group])) for group in groups]
+    assert file.bounds() == [(paths[group][0], paths[group][-1], len(paths[group])) for group in groups]
     for index, group in enumerate(groups):
         wanted = rows.slice(group.start, len(paths[group])).combine_chunks()
-        assert read_row_group(file, index, DELTA_SCHEMA).equals(wanted)
+        assert file.read([index]).equals(wanted)
     if count < BLOOM_FROM:
-        assert bloom_of(file) is None
+        assert file.bloom() is None
         return
-    assert bloom_of(file) == make_bloom(paths)
+    assert file.bloom() == make_bloom(paths)
     stored = pq.read_metadata(io.BytesIO(data)).metadata[BLOOM_KEY]
     assert b64decode(stored, validate=True) == make_bloom(paths)
 

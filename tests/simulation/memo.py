@@ -14,7 +14,7 @@ from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.carriers import Stretch
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_format import decode_patch, decode_range, decode_tree
-from lakebed_format.files import decode_layer
+from lakebed_format.reading import decode_layer
 
 T = TypeVar("T")
 

@@ -13,11 +13,11 @@ from typing import Final, Literal
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from lakebed._signed import DIRECT, wanted_path
 from lakebed.errors import TableFormatError
 from lakebed_format import decode_tree
-from lakebed_format.files import FormatError, open_file
+from lakebed_format.decoding import FormatError
+from lakebed_format.reading import RowFile, open_file
 
 from lakebed_spark._access import Access
 from lakebed_spark.history.spans import Span
@@ -61,16 +61,14 @@ class Store:
         wanted = list(columns) if inside or "path" in columns else ["path", *columns]
         try:
             file = self._open(part)
-            groups = range(file.num_row_groups)
             if not inside:
-                bounds = [file.metadata.row_group(index).column(0).statistics for index in groups]
-                meeting = [index for index in groups if span.meets(bounds[index].min, bounds[index].max)]
-                return _in_span(file.read_row_groups(meeting, columns=wanted, use_threads=False), span)
-            return file.read_row_groups(list(groups), columns=wanted, use_threads=False)
-        except (FormatError, pa.ArrowException) as error:
+                meeting = [index for index, (low, high, _) in enumerate(file.bounds()) if span.meets(low, high)]
+                return _in_span(file.read(meeting, wanted), span)
+            return file.read(columns=wanted)
+        except FormatError as error:
             raise self._damaged(part.carrier or part.id, error) from error
 
-    def _open(self, part: Part) -> pq.ParquetFile:
+    def _open(self, part: Part) -> RowFile:
         if part.carrier:  # its rows are the patch
             return open_file(self._bytes("meta_range", part.carrier), "metarange", part.carrier)
         return open_file(self._bytes("range", part.id), "patch" if part.level else "range", part.id)

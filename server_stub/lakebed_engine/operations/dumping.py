@@ -217,5 +217,5 @@ async def _lines(repo: Repo, found_id: str) -> AsyncIterator[bytes]:
 def _decoded(line: bytes, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidRequestError(f"a line of the dump cannot be read: {error}") from None

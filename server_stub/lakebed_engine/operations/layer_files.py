@@ -6,6 +6,7 @@ names is looked at in the store. Memory is bounded by a batch of rows and a row 
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -13,6 +14,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from lakebed_format.decoding import DAMAGE
+from lakebed_format.pages import check_footer, size_of, widths_of
 
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.foreign_rows import ForeignRows, names_elsewhere
@@ -30,7 +33,10 @@ LARGEST_FILE = 1 << 30
 """Bytes of a file."""
 
 LARGEST_GROUP = 64 << 20
-"""Bytes of a row group, decoded."""
+"""Bytes of a row group, decompressed."""
+
+_MOST_PAGES = 500_000
+"""Pages of a file: the headers of so many are read in about three seconds."""
 
 _BATCH = 5_000
 _TEXTS: Final = ("path", "physical_address", "checksum")
@@ -98,21 +104,22 @@ class _Source:
     """A Parquet file of rows. Raises InvalidRequestError for one that is none, or is too large."""
 
     def __init__(self, path: str) -> None:
-        with _refusing():
-            with pq.ParquetFile(path, memory_map=False) as file:
-                leaves = [file.schema.column(at) for at in range(len(file.schema))]
-            texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
-            self._file = pq.ParquetFile(path, memory_map=False, read_dictionary=texts)
-            self._columns = _columns(self._file.schema_arrow)
-            meta = self._file.metadata
-            sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
-        if any(not 0 <= size <= LARGEST_GROUP for size in sizes):
+        with _refusing(), open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            check_footer(data)
+            meta = pq.read_metadata(path)
+            largest = _largest_group(data, meta)
+        if largest > LARGEST_GROUP:
             raise InvalidRequestError(
-                f"layer file: a row group has {max(sizes):,} bytes, at most {LARGEST_GROUP:,}: write smaller ones"
+                f"layer file: a row group has {largest:,} bytes, at most {LARGEST_GROUP:,}: write smaller ones"
             )
+        with _refusing():
+            leaves = [meta.schema.column(at) for at in range(meta.num_columns)]
+            texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+            self._file = pq.ParquetFile(path, metadata=meta, memory_map=False, read_dictionary=texts)
+            self._columns = _columns(self._file.schema_arrow)
         if meta.num_rows == 0:
             raise InvalidRequestError("layer file: it has no rows, nothing to register")
-        self.groups = len(sizes)
+        self.groups = meta.num_row_groups
 
     def batches(self, group: int) -> Iterator[pa.Table]:
         """The rows of one row group, in tables of checked types."""
@@ -131,12 +138,31 @@ class _Source:
         self._file.close()
 
 
+def _largest_group(data: mmap.mmap, meta: pq.FileMetaData) -> int:
+    """Bytes of the largest row group in memory, by the headers of its pages: the footer may say anything.
+
+    Texts count as they are decoded here, as entries of dictionaries. No row group counts beyond the bound on one.
+    """
+    largest = pages = 0
+    widths = widths_of(meta)
+    for index in range(meta.num_row_groups):
+        group = meta.row_group(index)
+        sizes = [size_of(data, group.column(at)) for at in range(meta.num_columns if group.num_rows else 0)]
+        largest = max(largest, sum(one.decoded(width) for one, width in zip(sizes, widths, strict=False)))
+        pages += sum(one.page_count for one in sizes)
+        if largest > LARGEST_GROUP:
+            break
+        if pages > _MOST_PAGES:
+            raise InvalidRequestError(f"layer file: it has more than {_MOST_PAGES:,} pages: write larger ones")
+    return largest
+
+
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """What pyarrow makes of a bad file is the sender's to mend."""
+    """A bad file is the sender's to mend."""
     try:
         yield
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except DAMAGE as error:
         raise InvalidRequestError(f"layer file: it cannot be read as Parquet: {str(error)[:200]}") from None
 
 

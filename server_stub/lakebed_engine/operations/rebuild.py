@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
 from lakebed_format.refs import FOLDER, RefsRecord, decode_refs, parse_key
 
 from lakebed_engine.operations import names
@@ -42,6 +43,7 @@ from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
     InvalidNamespaceError,
+    InvalidRequestError,
     NamespaceInUseError,
     OutcomeUnknownError,
     PredicateFailed,
@@ -121,9 +123,9 @@ async def _marker(job: Job) -> dict[str, str]:
         job.problem(Bad("missing", "repository marker", MARKER, "not in the bucket"), ())
         return {}
     try:
-        return msgspec.json.decode(data, type=dict[str, str])
-    except msgspec.DecodeError as error:
-        job.problem(Bad("corrupt", "repository marker", MARKER, f"cannot be read: {error}"), ())
+        return decode_marker(data)
+    except FormatError as error:
+        job.problem(Bad("corrupt", "repository marker", MARKER, str(error)), ())
         return {}
 
 
@@ -137,14 +139,25 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
         try:
             found, time_ms, record = decode_refs(data)
             if (time_ms, found) != parse_key(key) or uid not in ("", record.uid):
-                raise ValueError("does not say what its name and the marker say")
-        except ValueError as error:
+                raise FormatError("does not say what its name and the marker say")
+            _check_names(record)
+        except (FormatError, InvalidRequestError) as error:
             job.problem(Bad("corrupt", "ref snapshot", key, str(error)), ())
             continue
         return _Snapshot(key, time_ms / 1000, record)
     detail = "there is none: commits can be brought back, but not which branches and tags there were"
     job.problem(Bad("missing", "ref snapshot", FOLDER, detail), ())
     return None
+
+
+def _check_names(record: RefsRecord) -> None:
+    """They become keys of the KV store. Raises InvalidRequestError."""
+    names.check_repository(record.name)
+    names.check_namespace(record.storage_namespace)
+    for branch in (record.default_branch, *(one.name for one in record.branches)):
+        names.check_branch(branch)
+    for tag in record.tags:
+        names.check_tag(tag.name)
 
 
 def _record(

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
 
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import (
@@ -26,9 +28,12 @@ from lakebed_engine.operations.context import (
     text_key,
 )
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.tree.damage import damaged_file
 from lakebed_engine.vocabulary.errors import (
     BlobExists,
     BlobNotFound,
+    CorruptDataError,
     InvalidNamespaceError,
     InvalidRequestError,
     NamespaceInUseError,
@@ -84,7 +89,11 @@ async def create_repository(
     try:
         await store.put(MARKER, encode({"uid": record.uid, "name": name}), if_absent=True)
     except BlobExists:
-        marker = msgspec.json.decode(await store.get(MARKER))
+        try:
+            marker = await read_marker(store)
+        except CorruptDataError:
+            await _unclaim(ctx, record, seen)
+            raise
         if marker.get("uid") != record.uid:
             await _unclaim(ctx, record, seen)
             raise NamespaceInUseError(
@@ -177,11 +186,19 @@ async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
         return
     store = ctx.stores.open(old.storage_namespace)
     try:
-        marker = msgspec.json.decode(await store.get(MARKER))
+        marker = await read_marker(store)
     except (BlobNotFound, NoStoreError):
         return
     if marker.get("uid") == old.uid:
         await store.delete([MARKER])
+
+
+async def read_marker(store: ObjectStore) -> dict[str, str]:
+    """What the marker of a namespace says. Raises BlobNotFound, CorruptDataError naming the file."""
+    try:
+        return decode_marker(await store.get(MARKER))
+    except FormatError as error:
+        raise damaged_file(f"{store.uri}/{MARKER}", error) from error
 
 
 async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> bool:

@@ -15,16 +15,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from lakebed_format import decode_patch, decode_range, decode_tree, encode_metarange, encode_patch, encode_range
 from lakebed_format.bloom import may_hold
+from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id, patch_id, range_id
-from lakebed_format.files import (
-    FormatError,
-    bloom_of,
-    decode_layer,
-    open_file,
-    read_row_group,
-    reopen,
-    row_group_bounds,
-)
+from lakebed_format.reading import decode_layer, open_file, reopen
 from lakebed_format.schemas import compact, has_column
 
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -38,7 +31,6 @@ from lakebed_engine.tree.outline import (
     LIMITS,
     METARANGES,
     RANGES,
-    SCHEMAS,
     SMALL,
     Kind,
     Limits,
@@ -313,9 +305,8 @@ class Trees:
         key = (store.uri, "block", info.id, index)
         block = self._cache.get(key)
         if block is None:
-            schema = SCHEMAS[info.kind]
             name = f"{store.uri}/{info.file}"
-            block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index, schema))
+            block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index, info.kind))
             self._cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         after = file.max_paths[index] + "\0" if index + 1 < len(file.max_paths) else None
@@ -385,15 +376,15 @@ def _carried(data: bytes, tree_id: str) -> pa.Table:
 
 
 def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:
-    parquet = open_file(data, info.kind, info.id)
-    bounds = row_group_bounds(parquet)
-    if sum(rows for _, rows in bounds) != info.rows or bounds[-1][0] != info.max_path:
+    file = open_file(data, info.kind, info.id)
+    bounds = file.bounds()
+    if sum(rows for _, _, rows in bounds) != info.rows or not bounds or bounds[-1][1] != info.max_path:
         raise FormatError("its footer does not fit the metarange")
-    return _RangeFile(data, parquet.metadata, [path for path, _ in bounds], bloom_of(parquet))
+    return _RangeFile(data, file.metadata, [last for _, last, _ in bounds], file.bloom())
 
 
-def _read_group(file: _RangeFile, index: int, schema: pa.Schema) -> pa.Table:
-    return read_row_group(reopen(file.data, file.footer), index, schema)
+def _read_group(file: _RangeFile, index: int, kind: Kind) -> pa.Table:
+    return reopen(file.data, kind, file.footer).read([index])
 
 
 def _named(rows: pa.Table) -> tuple[str, pa.Table, str, str]:

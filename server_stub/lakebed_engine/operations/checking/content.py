@@ -9,7 +9,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 from lakebed_format import decode_tree, identity, metarange_id, patch_id, range_id, row_sizes
-from lakebed_format.files import FormatError, decode_layer, decode_rows
+from lakebed_format.decoding import FormatError
+from lakebed_format.reading import decode_layer, decode_rows
 
 from lakebed_engine.operations.checking.ledger import ObjectRow
 from lakebed_engine.tree.outline import infos_of

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 
 import msgspec
 from lakebed_format import CommitRecord, decode_commit
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
 from lakebed_format.refs import FOLDER, decode_refs, parse_key
 
 from lakebed_engine.operations.checking.job import Job
@@ -45,10 +47,10 @@ def as_commit(commit_id: str, record: CommitRecord) -> Commit:
 
 
 def commit_in(data: bytes, commit_id: str) -> Commit:
-    """The commit of a file. Raises ValueError when it is not the one that its name says."""
+    """The commit of a file. Raises FormatError when it is not the one that its name says."""
     found, record = decode_commit(data)
     if found != commit_id:
-        raise ValueError(f"holds commit {found}")
+        raise FormatError(f"holds commit {found}")
     return as_commit(found, record)
 
 
@@ -60,9 +62,9 @@ async def check_marker(job: Job) -> None:
         job.problem(Bad("missing", "repository marker", MARKER, detail), ())
         return
     try:
-        uid = dict(msgspec.json.decode(data)).get("uid")
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
-        job.problem(Bad("corrupt", "repository marker", MARKER, f"cannot be read: {error}"), ())
+        uid = decode_marker(data).get("uid")
+    except FormatError as error:
+        job.problem(Bad("corrupt", "repository marker", MARKER, str(error)), ())
         return
     if uid != job.repo.record.uid:
         detail = f"it belongs to repository {uid!r}, the KV store says {job.repo.record.uid!r}"
@@ -170,7 +172,7 @@ async def read_commit(job: Job, commit_id: str) -> Commit | None:
         return None
     try:
         return commit_in(data, commit_id)
-    except ValueError as error:
+    except FormatError as error:
         job.bad(Bad("corrupt", "commit", name, str(error), id=commit_id))
         return None
 
@@ -194,7 +196,7 @@ async def check_snapshots(job: Job) -> None:
             continue  # pruned meanwhile
         try:
             if decode_refs(data)[0] != found[1]:
-                raise ValueError("does not say what its name says")
-        except ValueError as error:
+                raise FormatError("does not say what its name says")
+        except FormatError as error:
             job.problem(Bad("corrupt", "ref snapshot", blob.key, str(error)), ())
         job.count("ref snapshots")

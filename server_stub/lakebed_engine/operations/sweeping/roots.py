@@ -11,7 +11,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 import pyarrow.compute as pc
-from lakebed_format.files import FormatError, decode_layer
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
+from lakebed_format.reading import decode_layer
 from lakebed_format.refs import FOLDER, decode_refs, parse_key
 
 from lakebed_engine.operations.context import (
@@ -93,9 +95,11 @@ async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) ->
 async def _check_marker(repo: Repo) -> None:
     """In another repository's bucket, or an empty disk mounted in its place, everything would look unnamed."""
     try:
-        marker = msgspec.json.decode(await repo.store.get(MARKER), type=dict[str, str])
+        marker = decode_marker(await repo.store.get(MARKER))
     except BlobNotFound:
         raise refuse(repo, f"{repo.store.uri} has no marker: is the right disk or bucket there?") from None
+    except FormatError as error:
+        raise refuse(repo, f"{MARKER} cannot be read ({error})") from error
     if marker.get("uid") != repo.record.uid:
         raise refuse(repo, f"{repo.store.uri} belongs to repository {marker.get('uid')!r}")
 
@@ -122,6 +126,8 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
             _, _, record = decode_refs(await repo.store.get(blob.key))
         except BlobNotFound:
             continue  # pruned meanwhile
+        except FormatError as error:
+            raise refuse(repo, f"{blob.key} cannot be read ({error})") from error
         named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
         ledger.want(named, f"ref snapshot {blob.key}")
 

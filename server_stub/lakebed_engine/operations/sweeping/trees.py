@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from lakebed_format import decode_range, decode_tree
-from lakebed_format.files import FormatError, decode_patch
+from lakebed_format.decoding import FormatError
+from lakebed_format.reading import decode_patch
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.sweeping.ledger import Ledger

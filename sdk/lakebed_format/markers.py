@@ -1,0 +1,18 @@
+"""The marker of a repository as JSON bytes: it says whose namespace this is."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from lakebed_format.decoding import FormatError, decoder, texts
+
+_MOST: Final = 64 << 10
+
+
+@decoder("repository marker")
+def decode_marker(data: bytes) -> dict[str, str]:
+    """Its members by name: `uid` and `name`. Raises FormatError."""
+    if len(data) > _MOST:
+        raise FormatError(f"it has {len(data):,} bytes, at most {_MOST:,} are read")
+    return texts({"marker": json.loads(data)}, "marker")

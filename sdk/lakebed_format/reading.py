@@ -1,0 +1,207 @@
+"""Ranges, patches, layers and metaranges read from Parquet bytes, of which nothing is believed.
+
+Whoever can write to the bucket can write a file whose checksum fits. So a file must have the columns and the row groups
+that a writer of this format makes, and before rows are decoded `pages` says how much memory they take.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lakebed_format.bloom import is_bloom
+from lakebed_format.decoding import FormatError, decoder
+from lakebed_format.files import BLOOM_KEY, ROW_GROUP_ROWS, check_seal
+from lakebed_format.pages import CHUNKS_MOST, check_footer, size_of, widths_of
+from lakebed_format.schemas import (
+    DELTA_SCHEMA,
+    FORMAT_VERSIONS,
+    ID_KEY,
+    LEVELED_SCHEMA,
+    METARANGE_SCHEMA,
+    PATCH_SCHEMA,
+    RANGE_SCHEMA,
+    VERSION_KEY,
+    compact,
+)
+
+LARGEST: Final = {"range": 64 << 20, "patch": 64 << 20, "layer": 256 << 20, "metarange": 64 << 20}
+"""Bytes that the rows of a file may take in memory. A range or patch ends at 8 MiB or with the row that passes them, a
+part of a layer with the batch of 5,000 rows; the largest row that a request ever made has 10 MiB."""
+
+_RATIO: Final = 64
+"""A metarange has no bound of its own: a lake may have any number of ranges. So it may take more, by its length: of ids
+half is not to be compressed."""
+
+SCHEMAS: Final = {
+    "range": (RANGE_SCHEMA,),
+    "patch": (PATCH_SCHEMA,),
+    "layer": (DELTA_SCHEMA,),
+    "metarange": (METARANGE_SCHEMA, LEVELED_SCHEMA, PATCH_SCHEMA),
+}
+"""The columns that the versions of each kind have."""
+
+
+class RowFile:
+    """An open file of rows over its bytes, which are checked as they are read. For one thread at a time."""
+
+    __slots__ = ("_data", "_file", "kind", "metadata")
+
+    def __init__(self, data: bytes, kind: str, metadata: pq.FileMetaData | None = None) -> None:
+        self._data = data
+        self._file = pq.ParquetFile(
+            pa.BufferReader(data), metadata=metadata, pre_buffer=False, thrift_container_size_limit=CHUNKS_MOST
+        )
+        self.kind = kind
+        self.metadata = self._file.metadata
+
+    @property
+    def tags(self) -> Mapping[bytes, bytes]:
+        """The keys and values of the file metadata."""
+        return self.metadata.metadata or {}
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its rows, as Parquet states them."""
+        return self._file.schema_arrow
+
+    @decoder("file")
+    def read(self, groups: Sequence[int] | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Rows of all or some row groups, with all or some columns in the order of the file. Raises FormatError.
+
+        Before anything is decoded, the headers of the pages say how much memory it takes.
+        """
+        chosen = range(self.metadata.num_row_groups) if groups is None else groups
+        chosen = [index for index in chosen if self.metadata.row_group(index).num_rows]  # an empty one has no pages
+        self._check_size(chosen)
+        rows = self._file.read_row_groups(chosen, columns=columns, use_threads=False)
+        rows.validate(full=True)  # texts are UTF-8, and offsets lie inside
+        return compact(rows)
+
+    @decoder("file")
+    def bounds(self) -> list[tuple[str, str, int]]:
+        """For each row group its least and greatest path, which Parquet keeps exactly, and its row count."""
+        found = []
+        for index in range(self.metadata.num_row_groups):
+            group = self.metadata.row_group(index)
+            statistics = group.column(0).statistics
+            found.append((_path(statistics.min), _path(statistics.max), int(group.num_rows)))
+        return found
+
+    @decoder("file")
+    def bloom(self) -> bytes | None:
+        """The Bloom filter of a layer file, when it has one. Raises FormatError."""
+        stored = self.tags.get(BLOOM_KEY)
+        if stored is None:
+            return None
+        found = b64decode(stored, validate=True)
+        if not is_bloom(found):
+            raise FormatError("its Bloom filter has no whole words")
+        return found
+
+    def _check_size(self, groups: Sequence[int]) -> None:
+        most = LARGEST[self.kind] + (_RATIO * len(self._data) if self.kind == "metarange" else 0)
+        widths = widths_of(self.metadata)
+        size = 0
+        for index in groups:
+            group = self.metadata.row_group(index)
+            sizes = [size_of(self._data, group.column(at)) for at in range(group.num_columns)]
+            size += sum(one.decoded(width) for one, width in zip(sizes, widths, strict=True))
+            repeated = sum(one.repeated() for one in sizes)
+            if size <= most < size + repeated:
+                repeated = self._repeated(index)
+            size += repeated
+            if size > most:
+                raise FormatError(f"its rows take {size:,} bytes, at most {most:,} in a {self.kind}")
+
+    def _repeated(self, group: int) -> int:
+        """Bytes of the texts of a row group, counted in their dictionaries before they are written out."""
+        leaves = [self.metadata.schema.column(at) for at in range(self.metadata.num_columns)]
+        names = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        file = pq.ParquetFile(pa.BufferReader(self._data), metadata=self.metadata, read_dictionary=names)
+        total = 0
+        for column in file.read_row_group(group, columns=names, use_threads=False).columns:
+            for chunk in column.chunks:
+                texts = [chunk.keys, chunk.items] if pa.types.is_map(chunk.type) else [chunk]
+                total += sum(map(_written_out, texts))
+        return total
+
+
+def _written_out(texts: pa.DictionaryArray) -> int:
+    lengths = pc.binary_length(texts.dictionary).cast(pa.int64())
+    return pc.sum(lengths.take(texts.indices)).as_py() or 0
+
+
+def _path(found: object) -> str:
+    if not isinstance(found, str):
+        raise FormatError("a row group has no least and greatest path")
+    return found
+
+
+def open_file(data: bytes, kind: str, file_id: str) -> RowFile:
+    """The file of this kind (`range`, `patch`, `layer`, `metarange`) and id in these bytes. Raises FormatError.
+
+    The checksum of the whole file is verified, so that a flipped bit is an error and never data. The checksum says
+    nothing of who wrote the file: its columns and its row groups must be such as `encode_file` makes.
+    """
+    return _open(data, (kind,), file_id)
+
+
+@decoder("file")
+def _open(data: bytes, kinds: Sequence[str], file_id: str) -> RowFile:
+    check_seal(data)
+    check_footer(data)
+    file = RowFile(data, kinds[0])
+    said = file.tags.get(VERSION_KEY, b"").decode(errors="replace")[:80]
+    name, _, version = said.partition("/")
+    if name not in kinds or not (version.isascii() and version.isdigit()):
+        raise FormatError(f"not a {kinds[0]} file: its metadata says {said!r}")
+    if int(version) > FORMAT_VERSIONS[name]:
+        known = FORMAT_VERSIONS[name]
+        raise FormatError(f"{name} format {version} is newer than this reader ({known}): upgrade Lakebed")
+    if file.tags.get(ID_KEY, b"") != file_id.encode():
+        raise FormatError(f"holds {name} {str(file.tags.get(ID_KEY))[:100]}, not {file_id}")
+    file.kind = name
+    _check_shape(file)
+    return file
+
+
+def _check_shape(file: RowFile) -> None:
+    """Refuse columns and row groups that no writer of this format makes: the sizes of pages do not bound those."""
+    schemas = SCHEMAS[file.kind]
+    if not any(file.schema.equals(schema) for schema in schemas):
+        raise FormatError(f"its columns are not those of a {file.kind}")
+    meta = file.metadata
+    for index in range(meta.num_row_groups):
+        if not 0 <= meta.row_group(index).num_rows <= ROW_GROUP_ROWS:
+            raise FormatError(f"a row group has more than {ROW_GROUP_ROWS:,} rows")
+
+
+def reopen(data: bytes, kind: str, metadata: pq.FileMetaData) -> RowFile:
+    """Another reader over bytes that `open_file` has verified, with its metadata."""
+    return RowFile(data, kind, metadata)
+
+
+def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """All rows of a range file, with RANGE_SCHEMA or some columns of it in its order. Raises FormatError."""
+    return open_file(data, "range", file_id).read(columns=columns)
+
+
+def decode_patch(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a patch file, with PATCH_SCHEMA. Raises FormatError."""
+    return open_file(data, "patch", file_id).read()
+
+
+def decode_rows(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a range or patch file (they share a folder); a patch has PATCH_SCHEMA. Raises FormatError."""
+    return _open(data, ("range", "patch"), file_id).read()
+
+
+def decode_layer(data: bytes, file_id: str) -> pa.Table:
+    """All rows of a layer file, with DELTA_SCHEMA. Raises FormatError."""
+    return open_file(data, "layer", file_id).read()
