@@ -11,12 +11,13 @@ S3     := .venv-s3
 DELTA  := .venv-delta
 AZURITE := $(VENV)/.azurite
 # the tests of `make test` by job; `pytest-rest` has what no other job has
-PYTESTS := server simulation engine sdk crash
+PYTESTS := server simulation engine sdk crash histories
 simulation_tests := tests/simulation
 engine_tests := tests/engine tests/format tests/conformance
 server_tests := tests/server
 sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash
+histories_tests := tests/histories
 SIGKILLS := tests/crash/test_sigkill.py
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
 # those that start more of Spark than the one session that the others share: a job of their own
@@ -99,7 +100,7 @@ test: ## everything, with all the installing it needs
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
 		spark-apart spark-shared pytest-simulation pytest-engine $(KILLED:%=pytest-kills-%) pytest-sdk pytest-rest pytest-server \
-		pytest-crash s3 schemathesis types lint layers generated
+		pytest-crash pytest-histories s3 schemathesis types lint layers generated
 
 check: lint types layers generated pytest-fast ## the quick loop: no slow tests
 

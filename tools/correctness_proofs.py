@@ -1,8 +1,8 @@
 """The proofs: what each is, how it is run at a given size, and who reads its report.
 
 Data, above `correctness_page` and `correctness_reports`. In arguments and environment, `{seeds}`, `{start}`, `{sets}`,
-`{kills}`, `{workspaces}` and `{examples}` stand for the sizes; `paths` are test files or patterns of them, found when
-the proof is run.
+`{kills}`, `{workspaces}`, `{history}` and `{examples}` stand for the sizes; `paths` are test files or patterns of them,
+found when the proof is run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.correctness_page import Proof
-from tools.correctness_reports import Report, of_mutants, of_pytest, of_schedules, of_schemathesis
+from tools.correctness_reports import Report, of_histories, of_mutants, of_pytest, of_schedules, of_schemathesis
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -135,6 +135,28 @@ PROOFS: Sequence[Job] = (
         ),
         "tests/crash/test_sigkill.py",
         environment={"LAKEBED_KILLS": "{kills}"},
+    ),
+    Job(
+        Proof(
+            "histories",
+            "Histories of real servers",
+            "Three real servers on one PostgreSQL and one S3 server, eight clients, and faults that are drawn from a "
+            "seed: servers are paused, killed and started again; connections to the database are dropped, refused, "
+            "stalled, delayed and half-closed, or lose their answers; the bucket stalls; the database crashes. A "
+            "checker searches for each object, tag, branch and head an order of all operations that explains every "
+            "answer, the answers that were lost included. Every acknowledged commit and merge must be in the history "
+            "of its branch once, and hold what the branch showed. Servers with a mistake in them must be caught: a "
+            "stale cache, a commit answered before its batch, and a database that answers before it has written. "
+            "In the table, `done` counts what was acknowledged, `refused` answers that a condition did not hold, "
+            "`failed` answers that nothing was changed, and `unknown` lost answers.",
+            (
+                "python -m tests.histories.run --seconds 600 --seed N",
+                "python -m tests.histories.run --only-mutant stale_cache",
+            ),
+        ),
+        of_histories,
+        ("-m", "tests.histories.run", "--seconds", "{history}", "--mutants"),
+        "--json=",
     ),
     _tests(
         Proof(

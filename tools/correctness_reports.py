@@ -1,4 +1,4 @@
-"""What the reports of pytest, the simulation and schemathesis say: figures that were counted, and what was wrong.
+"""What the reports of the proofs say: figures that were counted, and what was wrong.
 
 Pure, from bytes; `correctness` runs the programs. Each reader gives (figures, what was wrong, details).
 """
@@ -89,6 +89,33 @@ def of_mutants(report: bytes) -> Report:
         for one in mutants
     ]
     return figures, wrong if mutants else ["no mutant was hunted"], details
+
+
+def of_histories(report: bytes) -> Report:
+    """The JSON of `tests.histories.run`."""
+    found: dict[str, Any] = msgspec.json.decode(report)
+    run, mutants = found["run"], found["mutants"]
+    wrong = [one[:1000] for one in run["wrong"][:_ENOUGH]]
+    wrong += [f"mutant {one['mutant']} was not caught" for one in mutants if not one["runs"]]
+    counts: dict[str, dict[str, int]] = run["operations"]
+    figures = {
+        "operations": sum(sum(of.values()) for of in counts.values()),
+        "of them with an unknown answer": sum(of.get("unknown", 0) for of in counts.values()),
+        "faults": sum(run["faults"].values()),
+        "registers": run["registers"],
+        "commits and merges in history": run["commits"],
+        "violations": len(run["wrong"]),
+        "mutants": len(mutants),
+        "mutants caught": sum(one["runs"] > 0 for one in mutants),
+        "runs for a mutant at worst": max((one["runs"] for one in mutants), default=0),
+    }
+    details: list[dict[str, str | int]] = [
+        {"what": act, "done": of.get("ok", 0), **{word: of.get(word, 0) for word in ("refused", "failed", "unknown")}}
+        for act, of in counts.items()
+    ]
+    nothing = dict.fromkeys(("refused", "failed", "unknown"), 0)
+    details += [{"what": f"fault: {kind}", "done": count, **nothing} for kind, count in run["faults"].items()]
+    return figures, wrong if figures["operations"] and mutants else [*wrong, "nothing was tried"], details
 
 
 def of_schemathesis(report: bytes) -> Report:

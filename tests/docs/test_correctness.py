@@ -6,7 +6,7 @@ import base64
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,15 @@ import msgspec
 import pytest
 
 from tests.docs.snippets import ROOT
+from tests.histories.run import Caught, Result
+from tests.histories.run import Report as HistoryReport
 from tests.simulation.mutants import Hunt, Mutant
 from tests.simulation.mutants import Report as MutantReport
 from tests.simulation.pool import Failure, Run
 from tools.correctness import judge, load, main, write
 from tools.correctness_page import PAGE, RESULTS, Seen, render
 from tools.correctness_proofs import PROOFS
-from tools.correctness_reports import Report, of_mutants, of_pytest, of_schedules, of_schemathesis
+from tools.correctness_reports import Report, of_histories, of_mutants, of_pytest, of_schedules, of_schemathesis
 
 EXAMPLES = base64.b64encode(
     b"  - during generate phase:\n    - 80 passing, 0 failing, and 1 invalid test cases"
@@ -54,10 +56,27 @@ def schemathesis(**changes: Any) -> bytes:
     return json.dumps({**found, "test_cases": cases, "operations": operations}).encode()
 
 
+def histories(runs: int = 2, wrong: Sequence[str] = (), operations: int = 90) -> bytes:
+    result = Result(
+        seed=7,
+        seconds=600.0,
+        operations={"put": {"ok": operations, "unknown": 3}} if operations else {},
+        faults={"pause": 5, "kill": 2},
+        commits=4,
+        registers=11,
+        steps=99,
+        wrong=list(wrong),
+        history="",
+    )
+    caught = [Caught(mutant="stale_cache", runs=runs, seen="a stale read" if runs else "")]
+    return msgspec.json.encode(HistoryReport(run=result, mutants=caught))
+
+
 GOOD: list[tuple[Callable[[bytes], Report], bytes, dict[str, int]]] = [
     (of_pytest, junit(), {"cases": 2, "kill points on SQLite": 40, "generated examples": 80}),
     (of_schedules, schedules(), {"schedules": 300, "violations": 0, "schedules a second": 150}),
     (of_mutants, mutants(4, 9), {"mutants": 1, "caught from every start": 1, "seeds at worst": 9}),
+    (of_histories, histories(), {"operations": 93, "faults": 7, "violations": 0, "mutants caught": 1}),
     (of_schemathesis, schemathesis(), {"requests": 1470, "operations": 38}),
 ]
 BAD: list[tuple[Callable[[bytes], Report], bytes]] = [
@@ -73,6 +92,10 @@ BAD: list[tuple[Callable[[bytes], Report], bytes]] = [
     (of_mutants, mutants(4, 9, red="wrong without")),
     (of_mutants, mutants()),
     (of_mutants, msgspec.json.encode(MutantReport(2, 3000))),
+    (of_histories, histories(wrong=["a stale read"])),
+    (of_histories, histories(runs=0)),
+    (of_histories, histories(operations=0)),
+    (of_histories, msgspec.json.encode({"run": msgspec.json.decode(histories())["run"], "mutants": []})),
     (of_schemathesis, schemathesis(failures=[{}])),
     (of_schemathesis, schemathesis(errors=[{}])),
     (of_schemathesis, schemathesis(cases={"with_failures": 1})),
@@ -139,7 +162,7 @@ def test_every_proof_has_a_row_and_a_section() -> None:
 
 
 def test_every_figure_that_is_looked_for_has_tests() -> None:
-    sizes = {"seeds": 1, "sets": 2, "kills": 3, "workspaces": 6, "examples": 4, "start": 5}
+    sizes = {"seeds": 1, "sets": 2, "kills": 3, "workspaces": 6, "history": 7, "examples": 4, "start": 5}
     for job in PROOFS:
         arguments, _ = job.run(sizes)
         files = [one for one in arguments if one.startswith("tests/")]

@@ -53,9 +53,8 @@ class Cluster:
             for proxy in [*self.databases, self.bucket]:
                 stack.enter_context(proxy)
             stack.callback(self._stop)
-            self.start(0)  # it makes the tables
             with ThreadPoolExecutor() as threads:
-                list(threads.map(self.start, range(1, SERVERS)))
+                list(threads.map(self.start, range(SERVERS)))
             self._stack = stack.pop_all()
         return self
 

@@ -64,16 +64,17 @@ class _Register:
 
 def judge(events: Sequence[Event], found: Found) -> Verdict:
     """Check a whole history."""
-    verdict = Verdict([str(one) for one in events if one.answer.startswith(STRANGE)])
+    verdict = Verdict()
     registers: dict[str, _Register] = defaultdict(_Register)
     for branch, log in found.logs.items():
         _add_log(branch, log, events, registers, verdict)
     for one in events:
-        if one.act not in ACTS:
-            registers[one.key].steps += _steps(one)
+        if one.act not in ACTS and (steps := _steps(one)):
+            registers[one.key].steps += steps
     _add_listings(events, found, registers)
     for key, register in registers.items():
         _check(key, register, verdict)
+    verdict.wrong += [str(one) for one in events if one.answer.startswith(STRANGE)]
     return verdict
 
 
@@ -155,7 +156,7 @@ def _check(key: str, register: _Register, verdict: Verdict) -> None:
     try:
         if order_of(register.steps, register.start) is None:
             few = smallest(register.steps, register.start)
-            lines = [f"  {'' if one.must else '(may be left out) '}{one.label}" for one in few]
+            lines = [f"  {one.label}" for one in few]
             more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
             verdict.wrong.append("\n".join([f"{key} is not linearizable:", *lines[:_SHOWN], *more]))
     except TooHardError as error:

@@ -3,6 +3,7 @@
     python -m tests.histories.run --seconds 600             # prints its seed
     python -m tests.histories.run --seconds 600 --seed N    # the same plan of faults again
     python -m tests.histories.run --seconds 600 --mutants --json=report.json
+    python -m tests.histories.run --only-mutant stale_cache # servers with a mistake in them
 
 Exit code 1 when something was wrong. The history of a run that is wrong is kept below `.cache/histories`.
 """
@@ -38,9 +39,16 @@ from tests.support.waiting import PATIENCE
 
 CLIENTS = 8
 KEPT = Path(__file__).parents[2] / ".cache" / "histories"
-MUTANT_SECONDS, MUTANT_CRASHES = 12.0, 4.0
+
 MUTANT_RUNS = 3
 """Seeds within which each mutant must be caught."""
+
+_MUTANT_SECONDS = {"unsynced_database": 12.0}
+_SHORT = 6.0
+"""Seconds of a run of any other mutant. What one of them breaks is seen without any fault."""
+
+_CRASHES, _MUTANT_CRASHES = 20.0, 4.0
+"""Seconds between two crashes of the database, on average."""
 
 _LISTED = 300
 """Commits of a run whose content is looked at, at most."""
@@ -82,10 +90,9 @@ def stores() -> Iterator[tuple[Postgres, S3Server]]:
         yield postgres, bucket
 
 
-def run(
-    postgres: Postgres, bucket: S3Server, seed: int, seconds: float, *, mutant: str = "", crashes: float = 20.0
-) -> Result:
+def run(postgres: Postgres, bucket: S3Server, seed: int, seconds: float, *, mutant: str = "") -> Result:
     """Put three servers under load and faults, and judge what the clients saw. Keeps the history of a wrong run."""
+    print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="lakebed-histories-") as folder:
         place = Path(folder)
         history = History(place / "history.jsonl")
@@ -93,7 +100,7 @@ def run(
         schema = f"h{secrets.token_hex(4)}"
         with Cluster(place, postgres, bucket, schema, program, mutant) as cluster:
             shared = Shared(_prepared(cluster))
-            faults = Faults(cluster, plan(seed, seconds, crashes))
+            faults = Faults(cluster, plan(seed, seconds, _MUTANT_CRASHES if mutant else _CRASHES))
             _load(cluster, shared, history, faults, seed, seconds)
             found = _look(cluster, shared, history, random.Random(seed))
         verdict = judge(history.events, found)
@@ -118,7 +125,8 @@ def run(
 def hunt(postgres: Postgres, bucket: S3Server, mutant: str) -> Caught:
     """Run servers with a mistake in them under fresh seeds until the histories show it."""
     for number in range(1, MUTANT_RUNS + 1):
-        done = run(postgres, bucket, fresh_seed(), MUTANT_SECONDS, mutant=mutant, crashes=MUTANT_CRASHES)
+        seconds = _MUTANT_SECONDS.get(mutant, _SHORT)
+        done = run(postgres, bucket, fresh_seed(), seconds, mutant=mutant)
         if done.wrong:
             Path(done.history).unlink()
             return Caught(mutant=mutant, runs=number, seen=done.wrong[0])
@@ -161,6 +169,7 @@ def _load(cluster: Cluster, shared: Shared, history: History, faults: Faults, se
         stack.callback(shared.ending.set)
         stack.enter_context(faults)
         shared.started = time.monotonic()
+        print(f"{CLIENTS} clients at work, and faults, for {seconds:.0f} s", flush=True)
         jobs = [threads.submit(one.run) for one in works]
         while time.monotonic() < shared.started + seconds and not any(one.done() for one in jobs):
             shared.ending.wait(0.1)
@@ -229,7 +238,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write a report")
     options = parser.parse_args(arguments)
     seed = fresh_seed() if options.seed is None else options.seed
-    print(f"seed {seed}", flush=True)
     with stores() as (postgres, bucket):
         result = run(postgres, bucket, seed, options.seconds, mutant=options.only_mutant or "")
         print(told(result), flush=True)

@@ -1,0 +1,68 @@
+"""Histories of three real servers on one PostgreSQL and one S3 server, under faults: linearizable, every one of them.
+
+LAKEBED_HISTORY_SECONDS asks for a longer load than the usual one. `python -m tests.histories.run` is the full form.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.histories.broken_server import MUTANTS
+from tests.histories.run import fresh_seed, hunt, run, stores, told
+from tests.support.postgres import Postgres
+from tests.support.s3 import S3Server
+from tests.support.waiting import PATIENCE, wait_until
+
+pytestmark = pytest.mark.slow
+
+SECONDS = float(os.environ.get("LAKEBED_HISTORY_SECONDS", "20"))
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[tuple[Postgres, S3Server]]:
+    with stores() as found:
+        yield found
+
+
+def test_the_history_of_three_servers_is_linearizable(started: tuple[Postgres, S3Server]) -> None:
+    result = run(*started, fresh_seed(), SECONDS)
+    print(told(result))
+    assert result.wrong == [], told(result)
+    silent = [act for act, counts in result.operations.items() if not counts.get("ok")]
+    assert not silent, f"never acknowledged: {silent}"
+    assert len(result.operations) == 16
+    assert sum(result.faults.values()) >= SECONDS / 4
+    assert result.commits >= SECONDS / 4
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_mutant_is_caught(started: tuple[Postgres, S3Server], mutant: str) -> None:
+    caught = hunt(*started, mutant)
+    print(caught)
+    assert caught.runs, f"{mutant}: its histories were linearizable"
+
+
+def test_nothing_runs_on_after_ctrl_c(tmp_path: Path) -> None:
+    """Also what stands still, and what is being started."""
+    log = tmp_path / "log"
+    command = [sys.executable, "-m", "tests.histories.run", "--seconds", "200"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        wait_until(lambda: b"at work" in log.read_bytes() or process.poll() is not None, "the load begins")
+        started = psutil.Process(process.pid).children(recursive=True)
+        assert len(started) > 8, log.read_text()  # servers, PostgreSQL and its own, SeaweedFS
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(PATIENCE) != 0
+    finally:
+        process.kill()
+        process.wait()
+    wait_until(lambda: not any(one.is_running() for one in started), "everything has ended")
