@@ -169,3 +169,8 @@ def _run(job: Callable[[], int]) -> int:
         raise VerbError(str(error), 2, "usage") from None
     except EngineError as error:
         raise VerbError(error.message, exit_code_of(error), error.kind) from error
+    except BrokenPipeError:  # the reader of the output went away: `main` has a code for it
+        raise
+    except Exception as error:  # never 1, which says that the work was finished and problems were found
+        message = f"the work could not be finished: unexpected {type(error).__name__}: {error}"
+        raise VerbError(f"{message}; run it again with --debug for a traceback", 7, "internal") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from zlib import crc32
 
@@ -69,6 +69,24 @@ def _padded(number: bytes, length: int) -> bytes:
         wide[-1] |= 128
         wide.append(0)
     return bytes(wide)
+
+
+def changed(file: bytes, change: Callable[[pa.Table], pa.Table], **options: Any) -> bytes:
+    """A file of the bucket with other rows, under the id and the kind that it had."""
+    opened = pq.ParquetFile(pa.BufferReader(file))
+    sink = pa.BufferOutputStream()
+    rows = change(opened.read())
+    with pq.ParquetWriter(sink, rows.schema, store_schema=False, **options) as writer:
+        writer.write_table(rows, row_group_size=rows.num_rows)
+        writer.add_key_value_metadata(opened.metadata.metadata)
+    return seal(sink.getvalue().to_pybytes())
+
+
+def nullable(rows: pa.Table, name: str) -> pa.Table:
+    """Rows whose column may be null, and is null once."""
+    at = rows.schema.get_field_index(name)
+    kind = rows.schema.field(name).type
+    return rows.set_column(at, pa.field(name, kind), pa.array([None, *rows.column(name).to_pylist()[1:]], kind))
 
 
 def wrong_text(rows: pa.Table, name: str) -> pa.Table:

@@ -24,18 +24,11 @@ from lakebed_format.reading import decode_layer, decode_range, decode_rows, open
 from lakebed_format.refs import RefsRecord, decode_refs, encode_refs
 from lakebed_format.schemas import LEVELED_SCHEMA
 
-from tests.format.hostile import ID, bomb, lie, parquet, reseal, varint, wrong_text
+from tests.format.hostile import ID, bomb, lie, nullable, parquet, reseal, varint, wrong_text
 from tests.format.support import layer_sample, layer_table, metarange_table, patch_table, sample, table
 
 GROWTH = 24 << 20
 """Bytes that a process may grow by when it refuses a file of a few kilobytes."""
-
-
-def nullable(rows: pa.Table, name: str) -> pa.Table:
-    """Rows whose column may be null, and is null once."""
-    at = rows.schema.get_field_index(name)
-    kind = rows.schema.field(name).type
-    return rows.set_column(at, pa.field(name, kind), pa.array([None, *rows.column(name).to_pylist()[1:]], kind))
 
 
 def repeated(count: int, length: int) -> pa.Table:

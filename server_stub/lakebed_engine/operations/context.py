@@ -40,6 +40,9 @@ NAMESPACES = "namespaces"
 ATTEMPTS = 60
 """Tries of an optimistic operation before it gives up with TooManyAttemptsError."""
 
+BAD_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a damaged row of the KV store, or a damaged line of a dump, makes msgspec raise."""
+
 T = TypeVar("T")
 
 

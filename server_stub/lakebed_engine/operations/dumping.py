@@ -18,7 +18,17 @@ import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
 
 from lakebed_engine.operations.commits import commit_row
-from lakebed_engine.operations.context import Context, Repo, absent, branch_key, commit_key, encode, open_repo, tag_key
+from lakebed_engine.operations.context import (
+    BAD_ROW,
+    Context,
+    Repo,
+    absent,
+    branch_key,
+    commit_key,
+    encode,
+    open_repo,
+    tag_key,
+)
 from lakebed_engine.operations.names import check_branch, check_tag
 from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS
 from lakebed_engine.operations.swap import OPERATIONS, apply
@@ -217,5 +227,5 @@ async def _lines(repo: Repo, found_id: str) -> AsyncIterator[bytes]:
 def _decoded(line: bytes, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except BAD_ROW as error:
         raise InvalidRequestError(f"a line of the dump cannot be read: {error}") from None

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from lakebed_format.decoding import FormatError
 from lakebed_format.markers import decode_marker
-from lakebed_format.refs import FOLDER, RefsRecord, decode_refs, parse_key
+from lakebed_format.refs import FOLDER, RefsRecord, parse_key
 
 from lakebed_engine.operations import names
-from lakebed_engine.operations.checking.history import read_commit
+from lakebed_engine.operations.checking.history import read_commit, snapshot_in
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad, Ledger
 from lakebed_engine.operations.context import (
@@ -43,7 +43,6 @@ from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
     InvalidNamespaceError,
-    InvalidRequestError,
     NamespaceInUseError,
     OutcomeUnknownError,
     PredicateFailed,
@@ -137,27 +136,16 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
         if data is None:
             continue  # pruned meanwhile
         try:
-            found, time_ms, record = decode_refs(data)
-            if (time_ms, found) != parse_key(key) or uid not in ("", record.uid):
-                raise FormatError("does not say what its name and the marker say")
-            _check_names(record)
-        except (FormatError, InvalidRequestError) as error:
+            time_ms, record = snapshot_in(data, key)
+            if uid not in ("", record.uid):
+                raise FormatError("is of another repository than the marker says")
+        except FormatError as error:
             job.problem(Bad("corrupt", "ref snapshot", key, str(error)), ())
             continue
         return _Snapshot(key, time_ms / 1000, record)
     detail = "there is none: commits can be brought back, but not which branches and tags there were"
     job.problem(Bad("missing", "ref snapshot", FOLDER, detail), ())
     return None
-
-
-def _check_names(record: RefsRecord) -> None:
-    """They become keys of the KV store. Raises InvalidRequestError."""
-    names.check_repository(record.name)
-    names.check_namespace(record.storage_namespace)
-    for branch in (record.default_branch, *(one.name for one in record.branches)):
-        names.check_branch(branch)
-    for tag in record.tags:
-        names.check_tag(tag.name)
 
 
 def _record(

@@ -8,14 +8,16 @@ import msgspec
 from lakebed_format import CommitRecord, decode_commit
 from lakebed_format.decoding import FormatError
 from lakebed_format.markers import decode_marker
-from lakebed_format.refs import FOLDER, decode_refs, parse_key
+from lakebed_format.refs import FOLDER, RefsRecord, decode_refs, parse_key
 
+from lakebed_engine.operations import names
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
-from lakebed_engine.operations.context import commit_key, decode_branch, decode_workspace
+from lakebed_engine.operations.context import BAD_ROW, commit_key, decode_branch, decode_workspace
 from lakebed_engine.operations.refs import decode_tag
 from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.stores.kv.base import KVStore, Row
+from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Branch, Commit
 
 PAGE = 500
@@ -54,6 +56,22 @@ def commit_in(data: bytes, commit_id: str) -> Commit:
     return as_commit(found, record)
 
 
+def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
+    """The time in Unix milliseconds and the record of a ref snapshot. Raises FormatError, also for refs of no name."""
+    found, time_ms, record = decode_refs(data)
+    if (time_ms, found) != parse_key(key):
+        raise FormatError("does not say what its name says")
+    try:
+        names.check_repository(record.name)
+        for branch in (record.default_branch, *(one.name for one in record.branches)):
+            names.check_branch(branch)
+        for tag in record.tags:
+            names.check_tag(tag.name)
+    except InvalidRequestError as error:
+        raise FormatError(error.message) from error
+    return time_ms, record
+
+
 async def check_marker(job: Job) -> None:
     """The marker says whose namespace this is."""
     data = await job.read(MARKER)
@@ -79,7 +97,7 @@ async def read_refs(job: Job) -> list[Branch]:
             name = row.key.removeprefix(b"branch/").decode()
             try:
                 branch = decode_branch(row.value)
-            except msgspec.DecodeError as error:
+            except BAD_ROW as error:
                 job.problem(Bad("corrupt", "branch record", name, f"cannot be read: {error}"), [name])
                 job.trees_known = job.rows_known = False
                 continue
@@ -92,7 +110,7 @@ async def read_refs(job: Job) -> list[Branch]:
             name = row.key.removeprefix(b"tag/").decode()
             try:
                 job.ledger.add_ref(name, decode_tag(row.value).commit_id)
-            except msgspec.DecodeError as error:
+            except BAD_ROW as error:
                 job.problem(Bad("corrupt", "tag record", name, f"cannot be read: {error}"), [name])
                 job.trees_known = job.rows_known = False
         job.count("tags", len(rows))
@@ -106,7 +124,7 @@ async def _read_workspaces(job: Job) -> list[Branch]:
         for row in rows:
             try:
                 workspace = decode_workspace(row.value)
-            except msgspec.DecodeError as error:
+            except BAD_ROW as error:
                 found_id = row.key.removeprefix(b"workspace/").decode()
                 job.problem(Bad("corrupt", "workspace record", found_id, f"cannot be read: {error}"), [found_id])
                 job.trees_known = job.rows_known = False
@@ -141,7 +159,7 @@ async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
     in_kv = None
     try:
         in_kv = _commit.decode(value)
-    except msgspec.DecodeError as error:
+    except BAD_ROW as error:
         job.bad(Bad("corrupt", "commit row", commit_id, f"cannot be read: {error}", id=commit_id))
     in_bucket = await read_commit(job, commit_id)
     if in_kv and in_bucket and in_kv != in_bucket:
@@ -188,15 +206,13 @@ def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
 async def check_snapshots(job: Job) -> None:
     """Ref snapshots must say what their names say; only a rebuild needs them."""
     async for blob in job.repo.store.list(FOLDER):
-        found = parse_key(blob.key)
-        if found is None:
+        if parse_key(blob.key) is None:
             continue  # the orphans tell of it
         data = await job.read(blob.key)
         if data is None:
             continue  # pruned meanwhile
         try:
-            if decode_refs(data)[0] != found[1]:
-                raise FormatError("does not say what its name says")
+            snapshot_in(data, blob.key)
         except FormatError as error:
             job.problem(Bad("corrupt", "ref snapshot", blob.key, str(error)), ())
         job.count("ref snapshots")

@@ -11,7 +11,7 @@ import msgspec
 from lakebed_engine.operations.checking.content import look_at_part
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad, ObjectRow
-from lakebed_engine.operations.context import FIRST_ROW, MARKER, decode_record, record_key, staging
+from lakebed_engine.operations.context import BAD_ROW, FIRST_ROW, MARKER, decode_record, record_key, staging
 from lakebed_engine.operations.swap import DROPS, Note
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
@@ -90,7 +90,7 @@ async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) 
         for row in rows:
             try:
                 path, entry = row.key.decode(), decode_row(row.value)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except BAD_ROW as error:
                 detail = f"{row.key!r} on branch {branch.name!r} cannot be read: {error}"
                 found.append((Bad("corrupt", "staged rows", partition, detail), False))
                 continue

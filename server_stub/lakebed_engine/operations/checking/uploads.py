@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from lakebed_engine.operations.checking.history import rows_of
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
+from lakebed_engine.operations.context import BAD_ROW
 from lakebed_engine.operations.multiparts.records import ENDED, UPLOADS, decode_ended, decode_upload
 from lakebed_engine.stores.objects.object_parts import folder_of
 
@@ -18,7 +17,7 @@ async def read_uploads(job: Job) -> None:
             for row in rows:
                 try:
                     upload = decode_upload(row.value) if kind == UPLOADS else decode_ended(row.value).upload
-                except msgspec.DecodeError as error:
+                except BAD_ROW as error:
                     job.problem(Bad("corrupt", "upload record", repr(row.key), f"cannot be read: {error}"), ())
                     job.rows_known = job.uploads_known = False
                     continue

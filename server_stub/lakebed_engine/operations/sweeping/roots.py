@@ -17,6 +17,7 @@ from lakebed_format.reading import decode_layer
 from lakebed_format.refs import FOLDER, decode_refs, parse_key
 
 from lakebed_engine.operations.context import (
+    BAD_ROW,
     FIRST_ROW,
     Context,
     Repo,
@@ -88,7 +89,7 @@ async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) ->
             for row in rows:
                 ledger.want([decode_tag(row.value).commit_id], f"tag {row.key[4:].decode()!r}")
         await _read_commits(ctx, repo, ledger)
-    except (msgspec.DecodeError, FormatError, ValueError) as error:
+    except (*BAD_ROW, ValueError) as error:
         raise refuse(repo, f"a record cannot be read ({error})") from error
 
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-import msgspec
-
-from lakebed_engine.operations.context import Context, decode_branch, decode_workspace, staging
+from lakebed_engine.operations.context import BAD_ROW, Context, decode_branch, decode_workspace, staging
 from lakebed_engine.operations.swap import DROPS, everything_of
 from lakebed_engine.operations.sweeping.lease import Lease
 from lakebed_engine.operations.sweeping.ledger import Found, Ledger
@@ -53,7 +51,7 @@ async def _read_names(ctx: Context, ledger: Ledger) -> None:
                         ledger.name(staging(layer.id) for layer in everything_of(decode(row.value)))
         async for rows in rows_of(ctx.kv, DROPS, b"", None):
             ledger.name(staging(row.key.decode()) for row in rows)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except BAD_ROW as error:
         raise CorruptDataError(f"a record cannot be read ({error}): no staged rows were swept") from error
 
 
