@@ -24,7 +24,7 @@ _LONGEST = 1e6
 """Seconds that are as good as for ever."""
 
 _EMPTY = (204, 304)
-_HEADER = re.compile(r"^([^:\s]+):[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_HEADER = re.compile(r"^([^:\s]+):([^\r\n]*)\r?$", re.MULTILINE)
 Block = bytes | bytearray
 
 
@@ -139,4 +139,4 @@ def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
     found = _HEADER.findall(lines)
     if lines and len(found) != lines.count("\r\n") + 1:
         raise ValueError(f"not headers: {lines!r}")
-    return status, {name.lower(): value for name, value in found}
+    return status, {name.lower(): value.strip(" \t") for name, value in found}

@@ -20,8 +20,8 @@ Pairs = tuple[tuple[str, str], ...]
 _ESCAPED = re.compile(r"%([0-9a-fA-F]{2})")
 _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _FLOAT = re.compile(
-    r"\s*[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?"
-    r"|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?)\s*",
+    r"\s*[+-]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?"
+    r"|0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?)\s*",
     re.ASCII,
 )
 _TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?:\.\d{1,9})?", re.ASCII)
@@ -79,7 +79,7 @@ def _type_of(raw: str) -> str:
 
 def _digits(raw: str) -> int:
     """How many digits a whole decimal has; 0 for what is none, or has more than Spark's decimals can."""
-    if not re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", raw, re.ASCII):
+    if not re.fullmatch(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", raw, re.ASCII):
         return 0
     try:
         _, digits, exponent = Decimal(raw).as_tuple()

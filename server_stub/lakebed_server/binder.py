@@ -23,7 +23,8 @@ BOOLEANS: dict[str, bool] = {
     **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False),
 }
 
-_AT = re.compile(r" - at `\$\.?(.*)`$", re.DOTALL)
+_AT = " - at `$"
+"""What msgspec puts between what is wrong and where: ` - at `$.paths[0]``."""
 _PATTERN = re.compile(r"^Expected `str` matching regex '(.*)'$", re.DOTALL)
 _SHAPE_KINDS = {"name": "invalid_name", "id": "invalid_name", "storage_namespace": "invalid_namespace"}
 
@@ -126,13 +127,13 @@ def _require_json(content_type: bytes | None) -> None:
 
 def _refusal(error: Exception, where: str) -> RequestError:
     text = str(error)
-    at = _AT.search(text)
-    if at is None:
+    reason, found, place = text.rpartition(_AT)
+    if not found:
         return bad_request(f"{where}: {text}")
-    reason = text[: at.start()]
+    place = place.removeprefix(".").removesuffix("`")
     shape = _PATTERN.match(reason)
     if shape is not None:
         reason = f"expected {PATTERNS.get(shape[1], shape[1])}"
     about_shape = where == "body" and (shape is not None or "of length" in reason)
-    kind = _SHAPE_KINDS.get(at[1], "invalid_request") if about_shape else "invalid_request"
-    return RequestError(kind, f"{where} {at[1]}: {reason}")
+    kind = _SHAPE_KINDS.get(place, "invalid_request") if about_shape else "invalid_request"
+    return RequestError(kind, f"{where} {place}: {reason}")

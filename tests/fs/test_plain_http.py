@@ -6,6 +6,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -55,6 +56,13 @@ def test_a_plain_answer(connect: Connect) -> None:
     answer = connect(OK).exchange(request_of("GET", "/x", {"Host": "h"}))
     assert (answer.status, answer.content) == (200, b"hello")
     assert answer.headers == {"content-length": "5", "x-name": "v"}
+
+
+def test_a_head_that_is_long_to_read_is_refused_soon() -> None:
+    started = time.perf_counter()
+    with pytest.raises(ValueError, match="not headers"):
+        _plain_http._parsed(b"HTTP/1.1 200 OK\r\nX-Name:" + b" " * 3000 + b"\rx")
+    assert time.perf_counter() - started < 0.5
 
 
 def test_content_goes_where_it_is_wanted_if_it_fits(connect: Connect) -> None:

@@ -179,6 +179,11 @@ def test_messages_name_the_place() -> None:
     assert refused(body, "deleteObjects", b'{"paths":["a",1]}').message == "body paths[1]: Expected `str`, got `int`"
 
 
+def test_the_place_is_the_binders_own_also_where_a_value_looks_like_one() -> None:
+    error = refused(body, "commitWorkspace", b'{"policy":" - at `$.message`"}')
+    assert error.message == "body policy: Invalid enum value ' - at `$.message`'"
+
+
 def test_a_name_that_breaks_its_rule_has_a_kind_of_its_own() -> None:
     error = refused(body, "createRepository", b'{"name":"No","storage_namespace":"mem://x"}')
     assert error.kind == "invalid_name"

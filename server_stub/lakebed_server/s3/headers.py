@@ -23,6 +23,8 @@ from lakebed_server.streaming.uploads import OCTETS
 RESERVED: Final = "::s3::"
 PARTS: Final = f"{RESERVED}parts"
 """The sizes of a multipart upload's parts, for reads by part number."""
+MOST_PARTS: Final = 10_000
+"""Parts of an upload: the limit is S3's."""
 META: Final = b"x-amz-meta-"
 META_MOST: Final = 2048
 """Bytes of user metadata, keys and values: the limit is S3's."""

@@ -22,12 +22,12 @@ from lakebed_server.s3 import headers, replies, xml_in
 from lakebed_server.s3.call import S3Call
 from lakebed_server.s3.checksums import ALGORITHMS, PREFIX, Checksum, encoded
 from lakebed_server.s3.copying import readable_source, source_of
+from lakebed_server.s3.headers import MOST_PARTS
 from lakebed_server.s3.patience import patiently
 from lakebed_server.s3.replies import iso_date, tag
 from lakebed_server.s3.vocabulary import S3Error, invalid_argument
 from lakebed_server.vocabulary import Header
 
-MOST_PARTS: Final = 10_000
 LIMIT: Final = 8 << 20
 """Bytes of the list of parts: 10,000 of them, each with its ETag and a checksum."""
 

@@ -26,7 +26,8 @@ SMALL: Final = 64 << 10
 """Bytes that are read at once: a stream of one piece takes longer to set up than to read."""
 
 _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
-_RUN = re.compile(r"(\d+)x(\d+)", re.ASCII)
+_LONGEST_PARTS: Final = 1 << 18
+"""Characters of what says the sizes of an object's parts: 10,000 of them have fewer."""
 
 
 class Part(NamedTuple):
@@ -148,12 +149,18 @@ def _numbered(number: int, entry: Entry) -> Part:
 
 def _sizes(entry: Entry) -> list[int]:
     """The sizes of its parts; of what was not written in parts, or not here, one."""
-    sizes = [
-        int(size)
-        for count, size in _RUN.findall(entry.metadata.get(headers.PARTS, ""))
-        for _ in range(min(int(count), 10_000))
-    ]
+    text = entry.metadata.get(headers.PARTS, "")
+    sizes: list[int] = []
+    for run in text.split(",") if len(text) <= _LONGEST_PARTS else ():
+        count, _, size = run.partition("x")
+        if not (_is_number(count, 5) and _is_number(size, 15)) or len(sizes) + int(count) > headers.MOST_PARTS:
+            return [entry.size]  # metadata of the REST API may say anything
+        sizes += [int(size)] * int(count)
     return sizes if sizes and sum(sizes) == entry.size else [entry.size]
+
+
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def _content_range(part: Slice, size: int) -> Header:

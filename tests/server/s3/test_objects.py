@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import time
+from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import quote
 
@@ -179,6 +181,35 @@ def test_numbers_of_parts(bucket: Bucket) -> None:
     assert code(bucket("GET", f"{X}?partNumber=0")) == "InvalidArgument"
     assert code(bucket("GET", f"{X}?partNumber=one")) == "InvalidArgument"
     assert code(bucket("GET", f"{X}?partNumber=1", range="bytes=0-1")) == "InvalidRequest"
+
+
+@pytest.mark.parametrize(
+    ("told", "parts"),
+    [
+        ("2x3,1x4", [(0, 2), (3, 5), (6, 9)]),
+        ("2x3", [(0, 9)]),
+        ("1x4,", [(0, 9)]),
+        ("2x5x", [(0, 9)]),
+        ("10001x0,1x10", [(0, 9)]),
+        ("9" * 5000 + "x1", [(0, 9)]),
+        ("9" * 40_000, [(0, 9)]),
+        ("1x1," * 100_000, [(0, 9)]),
+    ],
+)
+def test_sizes_of_parts_that_metadata_makes_up(bucket: Bucket, told: str, parts: list[tuple[int, int]]) -> None:
+    """The REST API lets a user write any metadata, also the key that says the sizes of parts."""
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"0123456789"
+
+    request = UploadRequest(path="x", metadata={"::s3::parts": told})
+    bucket.run(bucket.engine.upload("lake", "main", request, chunks()))
+    started = time.perf_counter()
+    for number, (first, last) in enumerate(parts, 1):
+        answer = bucket("GET", f"{X}?partNumber={number}")
+        assert (answer.status, answer.headers["content-range"]) == (206, f"bytes {first}-{last}/10")
+    assert code(bucket("GET", f"{X}?partNumber={len(parts) + 1}")) == "InvalidPartNumber"
+    assert time.perf_counter() - started < 1
 
 
 def test_copies(bucket: Bucket) -> None:
