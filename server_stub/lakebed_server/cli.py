@@ -79,8 +79,10 @@ def _serve(flags: dict[str, Any], path: str | None, workers: int) -> None:
 
     loaded = load(flags=flags, env=os.environ, config=path)
     _warn(loaded.warnings)
+    from lakebed_server.data_directory import restrict
     from lakebed_server.serve import run
 
+    restrict(loaded.settings)
     run(loaded.settings, _say, workers)
 
 

@@ -153,9 +153,12 @@ def rebuild(
 
 def read_settings(config: str | None, data_dir: str | None) -> Settings:
     """The settings of the server that a verb works for. Raises StartError."""
+    from lakebed_server.data_directory import restrict
     from lakebed_server.settings.load import load
 
-    return load(flags={"data_dir": data_dir}, env=os.environ, config=config).settings
+    settings = load(flags={"data_dir": data_dir}, env=os.environ, config=config).settings
+    restrict(settings)
+    return settings
 
 
 def _run(job: Callable[[], int]) -> int:

@@ -22,6 +22,7 @@ from lakebed_engine.stores.objects.registry import Stores, cloud_installed
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.ports import Runtime
 
+from lakebed_server import data_directory
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import ensure_admin, key_ring
@@ -53,7 +54,7 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
 
     A given `runtime` is shared, and stays with its owner; without one the engine has its own.
     """
-    _prepare_directories(settings)
+    data_directory.prepare(settings)
     kv = _open_kv(settings)
     stores = _stores(settings)
     try:
@@ -94,7 +95,7 @@ async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pre
     if not exists and absent == "refuse":
         raise _no_database(settings)
     if absent == "make":
-        _prepare_directories(settings)
+        data_directory.prepare(settings)
     pretend = not exists and absent == "pretend"
     kv = _memory_kv() if pretend else _open_kv(settings)
     stores = _stores(settings, cached=False)
@@ -166,25 +167,6 @@ def version() -> str:
         return importlib.metadata.version("lakebed")
     except importlib.metadata.PackageNotFoundError:
         return "0.0.0"
-
-
-def _prepare_directories(settings: Settings) -> None:
-    wanted = []
-    if settings.kv.type == "sqlite":
-        wanted.append(Path(settings.kv.sqlite.path).parent)
-    if settings.kv.type != "memory" and not settings.auth.secret_key:
-        wanted.append(Path(settings.data_dir))
-    if settings.objects.local.root:
-        wanted.append(Path(settings.objects.local.root))
-    for path in wanted:
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StartError(f"cannot make the directory {path}: {error.strerror}; choose another --data-dir") from None
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise StartError(
-                f"cannot write to the directory {path}; choose another --data-dir or change its permissions"
-            )
 
 
 def _open_kv(settings: Settings) -> KVStore:

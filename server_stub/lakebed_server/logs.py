@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 import threading
 import time
@@ -173,6 +174,6 @@ def _open(output: str) -> TextIO:
     path = Path(output).expanduser()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("a", encoding="utf-8")
+        return open(path, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600))
     except OSError as error:
         raise StartError(f"cannot write the log to {path}: {error.strerror}; change logging.output") from None

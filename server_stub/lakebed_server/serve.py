@@ -20,7 +20,7 @@ from typing import Any, Literal
 import uvicorn
 from lakebed_engine.vocabulary.reports import SweepOptions
 
-from lakebed_server import components, logs, workers
+from lakebed_server import components, data_directory, logs, workers
 from lakebed_server.app import App, create_app
 from lakebed_server.auth.records import Credential
 from lakebed_server.bindings import Handler
@@ -94,6 +94,8 @@ async def _serve(
             "durability is process: SQLite and local:// are not synced, and a machine that stops (a power cut, say) "
             "may lose or damage any repository; for data to keep, start it again with LAKEBED_DURABILITY=disk"
         )
+    for sentence in data_directory.open_to_others(settings):
+        log.warning(sentence)
     app = application(settings, parts, request_log, s3_port=s3_port(listeners))
     server = Server(http_config(app, settings), lambda: on_ready(parts.first_admin))
 

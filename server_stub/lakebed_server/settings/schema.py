@@ -65,6 +65,12 @@ class LocalSettings:
         choice("auto", "always", "never"),
         "who is told the directories of `local://`, to read and write there: clients on this machine, all, or none",
     )
+    group_read: bool = _setting(
+        False,
+        FLAG,
+        "let the group of the server's account read `local://`: directories are made 0750 and files 0640, not 0700 and "
+        "0600",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import Final
 
 import apsw
 
+from lakebed_engine.stores.kv.network_files import network_file_system
 from lakebed_engine.vocabulary.errors import (
     CorruptDataError,
     SchemaTooNewError,
@@ -91,6 +92,7 @@ def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> a
     require_sqlite(apsw.sqlite_lib_version())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_network(path.parent)
         connection = connect(path, vfs, durable=durable)
         try:
             _make_or_check(connection, path)
@@ -108,6 +110,15 @@ def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> a
         raise store_error(error, path) from error
     except apsw.Error as error:
         raise store_error(error, path) from error
+
+
+def _refuse_network(directory: Path) -> None:
+    kind = network_file_system(directory)
+    if kind:
+        raise StoreUnavailableError(
+            f"SQLite is not safe on a network file system ({kind}), where two machines can corrupt it: put the KV "
+            f"store on a local disk, or use PostgreSQL: {directory}"
+        )
 
 
 def _make_or_check(connection: apsw.Connection, path: Path) -> None:

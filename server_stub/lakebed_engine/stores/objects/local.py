@@ -23,6 +23,7 @@ from lakebed_engine.stores.objects.local_concat import concat
 from lakebed_engine.stores.objects.local_list import walk, walk_guarded
 from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
 from lakebed_engine.stores.objects.local_paths import look, names
+from lakebed_engine.stores.objects.local_publish import LOCK_SECONDS
 from lakebed_engine.stores.objects.local_read import Reader
 from lakebed_engine.stores.objects.local_stream import put_stream
 from lakebed_engine.stores.objects.local_threads import Threads
@@ -44,6 +45,7 @@ class LocalObjects:
     The root is an absolute path that no link is on; InvalidNamespaceError otherwise. `calls` is the operating system
     unless a test puts something between; `threads` are shared where given. `base` is a directory above the root that
     somebody else makes, a mounted disk say: while it is gone, so are the objects, and nothing is written in its place.
+    `lock_seconds`: how long a put or a delete waits for the store's lock; then it raises StoreUnavailableError.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class LocalObjects:
         threads: Threads | None = None,
         calls: SystemCalls | None = None,
         base: Path | None = None,
+        lock_seconds: float = LOCK_SECONDS,
     ) -> None:
         path = os.fsencode(root)
         if os.path.realpath(path) != path:
@@ -70,7 +73,7 @@ class LocalObjects:
         self._owns_threads = threads is None
         self._places = Places(path)
         self._base = None if base is None else os.fsencode(base)
-        self._writer = Writer(uri, self._places, calls or SystemCalls(), self._threads, self._base)
+        self._writer = Writer(uri, self._places, calls or SystemCalls(), self._threads, self._base, lock_seconds)
         self._reader = Reader(uri, self._places, self._threads, self._base)
 
     @property

@@ -86,6 +86,9 @@ def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
     if error.errno == errno.ELOOP:
         text = f"{what}; the server follows no link below objects.local.root: mount the directory there instead"
         return StoreUnavailableError(text, told=text, lasting=True)
+    if error.errno == errno.EWOULDBLOCK:
+        text = f"{what}; it may be a sweep, which ends, or no process of Lakebed's: `lslocks` shows it; try again"
+        return StoreUnavailableError(text, told=text)
     text = f"{what}; check the directory's owner, mode and disk, and try again"
     return StoreUnavailableError(text, told=text)
 

@@ -27,6 +27,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -40,6 +41,12 @@ _KNOWN = 1 << 16
 """Durable directories remembered before starting again: forgetting costs a needless fsync, nothing more."""
 
 
+LOCK_SECONDS = 30.0
+"""How long a lock is waited for. A deletion in another process may hold it for some seconds."""
+
+_LOCK_POLL = 0.001
+
+
 class Clash(Exception):
     """The plain path is taken by a directory or a link, leads through one or a file, or is too long."""
 
@@ -47,8 +54,9 @@ class Clash(Exception):
 class Publisher:
     """Moves temp files to their keys. Safe to use from many threads."""
 
-    def __init__(self, places: Places, calls: SystemCalls) -> None:
+    def __init__(self, places: Places, calls: SystemCalls, lock_seconds: float = LOCK_SECONDS) -> None:
         self._places = places
+        self._lock_seconds = lock_seconds
         self._calls = calls
         self._durable: set[bytes] = set()
 
@@ -61,13 +69,27 @@ class Publisher:
 
     @contextmanager
     def locked(self, exclusive: bool = False) -> Iterator[None]:
-        """Hold the store's lock. A lock of its own for each use: flock belongs to the open file, not to the thread."""
+        """Hold the store's lock. A lock of its own for each use: flock belongs to the open file, not to the thread.
+
+        Raises BlockingIOError when another process holds it for too long.
+        """
         fd = self._calls.open(self._places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+            self._take(fd, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
             yield
         finally:
             self._calls.close(fd)
+
+    def _take(self, fd: int, kind: int) -> None:
+        end = time.monotonic() + self._lock_seconds
+        while True:
+            try:
+                return fcntl.flock(fd, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    held = f"another process has held the store's lock for {self._lock_seconds:g} seconds"
+                    raise BlockingIOError(errno.EWOULDBLOCK, held) from None
+            time.sleep(_LOCK_POLL)
 
     def create(self, key: bytes, *, directories: bool = False) -> tuple[int, bytes]:
         """Make an empty file under a key that nobody knows: its descriptor and its path. Needs no lock: the rules above

@@ -24,7 +24,7 @@ from contextlib import suppress
 from lakebed_engine.stores.objects.base import PutResult
 from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error, write_all
 from lakebed_engine.stores.objects.local_names import Places
-from lakebed_engine.stores.objects.local_publish import Clash, Publisher
+from lakebed_engine.stores.objects.local_publish import LOCK_SECONDS, Clash, Publisher
 from lakebed_engine.stores.objects.local_threads import Threads, settled
 from lakebed_engine.vocabulary.errors import BlobExists, StoreError
 
@@ -110,9 +110,17 @@ class Put:
 class Writer:
     """The queue of one store."""
 
-    def __init__(self, uri: str, places: Places, calls: SystemCalls, threads: Threads, base: bytes | None) -> None:
+    def __init__(
+        self,
+        uri: str,
+        places: Places,
+        calls: SystemCalls,
+        threads: Threads,
+        base: bytes | None,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
         self.base = base
-        self.publisher = Publisher(places, calls)
+        self.publisher = Publisher(places, calls, lock_seconds)
         self.uri = uri
         self._places = places
         self.calls = calls
@@ -247,11 +255,17 @@ class Writer:
         """Make files under their own names. Whatever is in the way of one is told when its temp file meets it."""
         if not puts:
             return
-        with suppress(OSError), self.publisher.locked():
+        try:
+            with self.publisher.locked():
+                for put in puts:
+                    with suppress(OSError, Clash):
+                        put.fd, put.temp = self.publisher.create_shared(put.raw)
+                        put.fresh = True
+        except BlockingIOError as error:  # not to be waited for a second time
             for put in puts:
-                with suppress(OSError, Clash):
-                    put.fd, put.temp = self.publisher.create_shared(put.raw)
-                    put.fresh = True
+                put.error = store_error(error, "write", self.uri, put.key)
+        except OSError:
+            pass
 
     def _each(self, puts: Sequence[Put], step: Callable[[Put], None]) -> None:
         for put in puts:
@@ -342,7 +356,7 @@ class Writer:
         except OSError as error:  # the lock itself
             for put in batch:
                 if put.open and not put.target:
-                    put.error = store_error(error, "lock the store to write", self.uri, put.key)
+                    put.error = store_error(error, "write", self.uri, put.key)
 
     def _sync_directories(self, published: Sequence[Put]) -> None:
         needed = {put: self.publisher.unsynced(put.target) for put in published}

@@ -1,0 +1,96 @@
+"""The directories that the server keeps its data in: made for its own account, on the disk before it serves.
+
+Nobody else may enter what the server makes: 0700 and 0600. With `objects.local.group_read` the group of the server's
+account may read the objects (0750 and 0640); the database, the secret key, locks and logs stay 0600.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from lakebed_server.settings.schema import Settings
+from lakebed_server.vocabulary import StartError
+
+
+def restrict(settings: Settings) -> None:
+    """Set this process's umask, so that what it makes is open to nobody else. For processes that only serve."""
+    os.umask(0o027 if settings.objects.local.group_read else 0o077)
+
+
+def prepare(settings: Settings) -> None:
+    """Make the directories, and an empty database file, where they are missing. Raises StartError."""
+    mode = 0o750 if settings.objects.local.group_read else 0o700
+    for path in _directories(settings):
+        try:
+            _make(path, mode)
+        except OSError as error:
+            raise StartError(f"cannot make the directory {path}: {error.strerror}; choose another --data-dir") from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise StartError(
+                f"cannot write to the directory {path}; choose another --data-dir or change its permissions"
+            )
+    if settings.kv.type == "sqlite":
+        with suppress(OSError):  # SQLite says what is wrong, and gives its other files the mode of this one
+            os.close(os.open(settings.kv.sqlite.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def open_to_others(settings: Settings) -> Iterator[str]:
+    """A sentence for each place that other accounts may enter or change, with the command that closes it."""
+    allowed = 0o750 if settings.objects.local.group_read else 0o700
+    closed: list[Path] = []
+    for path in _places(settings):
+        if any(path.is_relative_to(one) for one in closed):
+            continue
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & 0o027:
+            wanted = allowed if path.is_dir() else 0o600
+            yield (
+                f"other accounts of this machine can open {path} (mode {mode:04o}), and with it what the lake holds; "
+                f"close it: chmod {wanted:o} {path}"
+            )
+        closed.append(path)  # what lies in an open directory is closed with it
+
+
+def _directories(settings: Settings) -> list[Path]:
+    wanted = []
+    if settings.kv.type == "sqlite":
+        wanted.append(Path(settings.kv.sqlite.path).parent)
+    if settings.kv.type != "memory" and not settings.auth.secret_key:
+        wanted.append(Path(settings.data_dir))
+    if settings.objects.local.root:
+        wanted.append(Path(settings.objects.local.root))
+    return wanted
+
+
+def _places(settings: Settings) -> list[Path]:
+    """What holds data, the data directory first. Of a database elsewhere the file: its directory may hold more."""
+    places = [Path(settings.data_dir)]
+    if settings.objects.local.root:
+        places.append(Path(settings.objects.local.root))
+    if settings.kv.type == "sqlite":
+        places.append(Path(settings.kv.sqlite.path))
+    return [path for path in places if path.exists()]
+
+
+def _make(path: Path, mode: int) -> None:
+    """Make a directory and those above it that are missing, each with its name on the disk."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode, exist_ok=True)
+        _sync(one.parent)
+    if not missing:
+        path.mkdir(exist_ok=True)  # refuses a file
+        with suppress(PermissionError):  # perhaps made just before, by a process that was killed
+            _sync(path.parent)
+
+
+def _sync(directory: Path) -> None:
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -1,0 +1,80 @@
+"""The lock of a `local://` store has a deadline: no other process can keep a put or a delete waiting for ever."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.local_calls import UnsyncedCalls
+from lakebed_engine.vocabulary.errors import StoreUnavailableError
+
+from tests.conformance.test_objects import MIB, cut, keys, partial, run
+
+
+@contextmanager
+def held(root: Path, kind: int) -> Iterator[None]:
+    """The lock, in the hand of somebody else: an open file of its own, as another process has."""
+    with (root / ".lakebed-lock").open() as lock:
+        fcntl.flock(lock, kind)
+        yield
+
+
+WORK: dict[str, Callable[[LocalObjects], Coroutine[Any, Any, object]]] = {
+    "put": lambda store: store.put("new", b"1"),
+    "put if absent": lambda store: store.put("new", b"1", if_absent=True),
+    "put by content": lambda store: store.put("new", b"1", by_content=True),
+    "stream": lambda store: store.put_stream("new", cut(bytes(2 * MIB), MIB)),
+    "delete": lambda store: store.delete(["old"]),
+    "delete older": lambda store: store.delete_older(["old"], 1e12),
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_a_lock_that_others_hold_is_not_waited_for_for_ever(tmp_path: Path, work: str) -> None:
+    store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls(), lock_seconds=0.3)
+    run(store.put("old", b"0"))
+    with held(tmp_path, fcntl.LOCK_EX):
+        started = time.monotonic()
+        said = r"local://t/(new|old): another process has held the store's lock for 0\.3 seconds .*lslocks"
+        with pytest.raises(StoreUnavailableError, match=said) as caught:
+            run(WORK[work](store))
+        assert 0.3 <= time.monotonic() - started < 5
+        assert not caught.value.lasting
+        assert str(tmp_path) not in str(caught.value)
+        assert run(store.get("old")) == b"0"
+        run(store.put_stream("fresh", cut(b"2", 1), fresh=True))  # needs no lock
+    assert run(keys(store)) == ["fresh", "old"]
+    assert run(partial(store)) == []
+    run(WORK[work](store))
+    store.close()
+
+
+def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
+    store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
+    run(store.put("old", b"0"))
+    holder = os.fork()
+    if not holder:
+        with held(tmp_path, fcntl.LOCK_EX):
+            (tmp_path / "held").touch()
+            time.sleep(0.3)
+        os._exit(0)
+    while not (tmp_path / "held").exists():
+        time.sleep(0.001)
+    run(store.put("new", b"1"))
+    os.waitpid(holder, 0)
+    assert run(keys(store)) == ["held", "new", "old"]
+    store.close()
+
+
+def test_the_lock_is_the_servers_own(tmp_path: Path) -> None:
+    store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
+    run(store.put("a", b"0"))
+    assert (tmp_path / ".lakebed-lock").stat().st_mode & 0o777 == 0o600
+    store.close()
