@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import sys
 from functools import cache
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -30,6 +31,18 @@ def takes_proxy(url: str) -> bool:
     """Whether the environment sends requests to this address by a proxy."""
     address = urlsplit(url)
     return address.scheme in getproxies() and not proxy_bypass(address.hostname or "")
+
+
+def is_here(url: str) -> bool:
+    """Whether a server can only be this machine's: its name means loopback addresses and nothing else. Blocks."""
+    address = urlsplit(url)
+    if takes_proxy(url):
+        return False
+    try:
+        found = socket.getaddrinfo(address.hostname, address.port, type=socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return bool(found) and all(ip_address(peer[0]).is_loopback for *_, peer in found)
 
 
 def socket_options(url: str) -> list[SocketOption]:

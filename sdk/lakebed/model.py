@@ -47,7 +47,8 @@ class User:
 class RepositoryInfo:
     """A repository as the server describes it.
 
-    `local_path` is the directory of its storage namespace, for who is on the machine that has it; empty in listings.
+    `local_path` is the directory of its storage namespace, for clients on the server's machine; empty in listings, and
+    where the endpoint is another machine (unless LAKEBED_DATA_PATH is `direct`).
     """
 
     COLUMNS: ClassVar[Columns] = (
@@ -189,8 +190,9 @@ class Change:
 class WorkspaceInfo:
     """A workspace as the server describes it. `state`: open, or what closed it: committed, reverted, popped, expired.
 
-    `storage_prefix` is where other tools may write, ending in a slash, and `local_path` the same as a directory for who
-    is on the machine that has it. `data_paths` are the ways for bytes that the server offers, best first.
+    `storage_prefix` is where other tools may write, ending in a slash, and `local_path` the same as a directory for
+    clients on the server's machine, or with the data path `direct`. `data_paths` are the ways for bytes that the server
+    offers, best first.
     """
 
     COLUMNS: ClassVar[Columns] = (

@@ -1,25 +1,38 @@
 """Objects that lie in a directory which this machine shares with the server. Under `scan`.
 
 What lies there is never replaced, and every object has a name of its own: a file of the right name and size is the
-object. Anything else, a directory that is not here first of all, is read through the server.
+object. Anything else, a directory that is not here first of all, is read through the server. A server elsewhere may
+name any directory of this machine: what it names counts only when the user asks for it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lakebed._bulk.directory import is_plain
 from lakebed._compat.aio import run_in_thread
 from lakebed._signed import DIRECT, wanted_path
 from lakebed.errors import LakebedError
-from lakebed.model import ObjectInfo
+from lakebed.model import ObjectInfo, RepositoryInfo, WorkspaceInfo
 
 if TYPE_CHECKING:
     from lakebed._async.repository import Repository
+    from lakebed._async.transport import Transport
 
 Nearby = Callable[[ObjectInfo], str | None]
+Info = TypeVar("Info", RepositoryInfo, WorkspaceInfo)
+
+
+async def trusted(transport: Transport, info: Info, asked: str | None = None) -> Info:
+    """What the server said, without its directory unless the server is on this machine, or the data path `direct` was
+    asked for, here or in the environment.
+    """
+    if info.local_path and wanted_path(asked) != DIRECT and not await transport.is_near():
+        return dataclasses.replace(info, local_path="")
+    return info
 
 
 async def nearby(repository: Repository) -> Nearby:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from lakebed import _checks, _graph, _html
 from lakebed._async.branch import Branch
 from lakebed._async.listing import Listing
+from lakebed._async.nearby import trusted
 from lakebed._async.ref import Ref
 from lakebed._async.tag import Tag
 from lakebed._async.task import Dump, Restore, Task
@@ -101,7 +102,7 @@ class Repository(Shown):
 
     async def info(self) -> RepositoryInfo:
         """What the server knows about it. Raises NotFoundError."""
-        return await self._transport.call(repositories.get(self.id))
+        return await trusted(self._transport, await self._transport.call(repositories.get(self.id)))
 
     async def metadata(self) -> dict[str, str]:
         """Its metadata. Raises NotFoundError."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed import _checks
 from lakebed._async import datapaths, transfer
 from lakebed._async.bodies import ObjectBody
+from lakebed._async.nearby import trusted
 from lakebed._async.opening import Opening
 from lakebed._async.shipping import IntoWorkspace
 from lakebed._async.transport import Transport
@@ -234,6 +235,7 @@ class Staging(Writable):
                 repository=self.repository.id,
                 ref=self.id,
             )
+        self._info = await trusted(self._plain, self._info, self.options.data_path)
         return self._info
 
     async def _opened_sink(self) -> datapaths.Sink | None:

@@ -21,7 +21,7 @@ from lakebed import _config, _loopback, _retry
 from lakebed._async.bodies import Body
 from lakebed._async.clients import Clients
 from lakebed._async.outside import Outside
-from lakebed._compat.aio import sleep
+from lakebed._compat.aio import run_in_thread, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
 from lakebed._lane import Lanes
@@ -63,6 +63,7 @@ class Transport:
         """The short way for ranges, for threads that read tables."""
 
         self._clients = Clients(partial(_new_client, settings))
+        self._near: bool | None = None
 
     def shared(self) -> Self:
         """This transport, to be found by `recall` while it is in use."""
@@ -101,6 +102,12 @@ class Transport:
             yield head, self._bytes(call, response)
         finally:
             await response.aclose()
+
+    async def is_near(self) -> bool:
+        """Whether the server is on this machine, as its address says."""
+        if self._near is None:
+            self._near = await run_in_thread(_loopback.is_here, self.settings.api_url)
+        return self._near
 
     async def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""

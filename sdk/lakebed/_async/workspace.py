@@ -17,6 +17,7 @@ from lakebed import _checks, _html, _notes, _progress
 from lakebed._async import bulk, merging
 from lakebed._async.advance import Advance
 from lakebed._async.diffs import Diff
+from lakebed._async.nearby import trusted
 from lakebed._async.ref import Ref
 from lakebed._async.selection import Selection
 from lakebed._async.settle import new_operation_id
@@ -72,7 +73,8 @@ class Workspace(Staging):
     async def info(self) -> WorkspaceInfo:
         """What the server knows about it: state, base, expiry, prefix. Works on closed ones as well."""
         await self._open()
-        return await self._plain.call(workspaces.get(self.repository.id, self.id))
+        info = await self._plain.call(workspaces.get(self.repository.id, self.id))
+        return await trusted(self._plain, info, self.options.data_path)
 
     async def renew(self, expires_in: timedelta | int) -> WorkspaceInfo:
         """Let it live for so long from now on (seconds, at least 60)."""

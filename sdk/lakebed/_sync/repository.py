@@ -14,6 +14,7 @@ from lakebed._gateway import commits, metadata, protection, refs, repositories, 
 from lakebed._graph import Graph
 from lakebed._sync.branch import Branch
 from lakebed._sync.listing import Listing
+from lakebed._sync.nearby import trusted
 from lakebed._sync.ref import Ref
 from lakebed._sync.tag import Tag
 from lakebed._sync.task import Dump, Restore, Task
@@ -103,7 +104,7 @@ class Repository(Shown):
 
     def info(self) -> RepositoryInfo:
         """What the server knows about it. Raises NotFoundError."""
-        return self._transport.call(repositories.get(self.id))
+        return trusted(self._transport, self._transport.call(repositories.get(self.id)))
 
     def metadata(self) -> dict[str, str]:
         """Its metadata. Raises NotFoundError."""

@@ -21,6 +21,7 @@ from lakebed._signed import PROXIED, wanted_path
 from lakebed._source import source_of
 from lakebed._sync import datapaths, transfer
 from lakebed._sync.bodies import ObjectBody
+from lakebed._sync.nearby import trusted
 from lakebed._sync.opening import Opening
 from lakebed._sync.shipping import IntoWorkspace
 from lakebed._sync.transport import Transport
@@ -236,6 +237,7 @@ class Staging(Writable):
                 repository=self.repository.id,
                 ref=self.id,
             )
+        self._info = trusted(self._plain, self._info, self.options.data_path)
         return self._info
 
     def _opened_sink(self) -> datapaths.Sink | None:

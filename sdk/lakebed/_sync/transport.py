@@ -20,7 +20,7 @@ import httpx
 from tenacity import Retrying, retry_if_exception
 
 from lakebed import _config, _loopback, _retry
-from lakebed._compat.sync import sleep
+from lakebed._compat.sync import run_in_thread, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
 from lakebed._lane import Lanes
@@ -65,6 +65,7 @@ class Transport:
         """The short way for ranges, for threads that read tables."""
 
         self._clients = Clients(partial(_new_client, settings))
+        self._near: bool | None = None
 
     def shared(self) -> Self:
         """This transport, to be found by `recall` while it is in use."""
@@ -103,6 +104,12 @@ class Transport:
             yield head, self._bytes(call, response)
         finally:
             response.close()
+
+    def is_near(self) -> bool:
+        """Whether the server is on this machine, as its address says."""
+        if self._near is None:
+            self._near = run_in_thread(_loopback.is_here, self.settings.api_url)
+        return self._near
 
     def close(self) -> None:
         """Close the connections. The transport cannot be used afterwards."""

@@ -20,6 +20,7 @@ from lakebed._gateway import commits, workspaces
 from lakebed._sync import bulk, merging
 from lakebed._sync.advance import Advance
 from lakebed._sync.diffs import Diff
+from lakebed._sync.nearby import trusted
 from lakebed._sync.ref import Ref
 from lakebed._sync.selection import Selection
 from lakebed._sync.settle import new_operation_id
@@ -74,7 +75,8 @@ class Workspace(Staging):
     def info(self) -> WorkspaceInfo:
         """What the server knows about it: state, base, expiry, prefix. Works on closed ones as well."""
         self._open()
-        return self._plain.call(workspaces.get(self.repository.id, self.id))
+        info = self._plain.call(workspaces.get(self.repository.id, self.id))
+        return trusted(self._plain, info, self.options.data_path)
 
     def renew(self, expires_in: timedelta | int) -> WorkspaceInfo:
         """Let it live for so long from now on (seconds, at least 60)."""
