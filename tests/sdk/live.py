@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.support.waiting import PATIENCE
 
-KEY, SECRET = "AKIAJSDKTESTSDKTESTQ", "sdk-test-secret"
+KEY, SECRET = "AKIAJSDKTESTSDKTESTQ", "sdk-test-secret-0"
 _SERVE = "from lakebed_server.cli import commands; next(c for c in commands if c.name == 'serve')()"
 
 
