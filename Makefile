@@ -4,11 +4,17 @@
 
 PYTHON ?= python3
 VENV   := .venv
+UV_ENV := .venv-uv
+UV     := $(UV_ENV)/bin/uv
+RELEASE := .venv-release
 BIN    := $(VENV)/bin
 ST     := .venv-schemathesis
 SPARK  := .venv-spark
 S3     := .venv-s3
 DELTA  := .venv-delta
+LOWEST := .venv-lowest
+# what runs with the lowest version of each dependency that pyproject.toml allows
+LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
 # the tests of `make test` by job; `pytest-rest` has what no other job has
 PYTESTS := server simulation engine sdk crash histories
@@ -38,37 +44,46 @@ SEEDS  ?= 20000
 SETS   ?= 20
 KILLS  ?= 50
 ONLY   ?=
-# for tests: what they never import need not be compiled
-INSTALL = -m pip install -q --no-compile
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+ifdef PIP_INDEX_URL
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis lock locks audit release test-lowest spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-$(BIN)/python:
+$(UV): locks/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Lakebed needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(UV_ENV)
+	$(UV_ENV)/bin/python -m pip install -q --no-compile --require-hashes -r locks/uv.txt
+	@touch $@
+
+# $(call locked,FOLDER,LOCK): an environment in FOLDER with what locks/LOCK.txt names, each file checked against its hashes
+locked = $(PYTHON) -m venv $(1) && $(UV) pip install -q --python $(1)/bin/python --require-hashes --build-constraints locks/build.txt -r locks/$(2).txt
+# $(call ours,FOLDER): Lakebed itself, as it is in this folder
+ours = $(UV) pip install -q --python $(1)/bin/python --no-deps --build-constraints locks/build.txt -e .
 
 # two stamps: what a user needs (the demo), and what a developer needs on top
-$(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[demo]'
+$(VENV)/.demo: $(UV) pyproject.toml locks/demo.txt
+	$(call locked,$(VENV),demo)
+	$(call ours,$(VENV))
 	@touch $@
 
-$(VENV)/.dev: $(BIN)/python pyproject.toml
-	$(BIN)/python $(INSTALL) -e '.[dev]'
+$(VENV)/.dev: $(UV) pyproject.toml locks/dev.txt
+	$(call locked,$(VENV),dev)
+	$(call ours,$(VENV))
 	@touch $@ $(VENV)/.demo
 
-$(ST)/.ready: pyproject.toml tools/requirements-schemathesis.txt
-	$(PYTHON) -m venv $(ST)
-	$(ST)/bin/python $(INSTALL) -r tools/requirements-schemathesis.txt
+$(ST)/.ready: $(UV) locks/test-schemathesis.txt
+	$(call locked,$(ST),test-schemathesis)
 	@touch $@
 
-$(SPARK)/.ready: pyproject.toml tools/requirements-spark.txt
-	$(PYTHON) -m venv $(SPARK)
-	$(SPARK)/bin/python $(INSTALL) -r tools/requirements-spark.txt
+$(SPARK)/.ready: $(UV) pyproject.toml locks/test-spark.txt
+	$(call locked,$(SPARK),test-spark)
+	$(call ours,$(SPARK))
 	@touch $@
 
 $(SPARK)/.classes: $(SPARK)/.ready tests/spark/classes.py
@@ -76,15 +91,24 @@ $(SPARK)/.classes: $(SPARK)/.ready tests/spark/classes.py
 	@touch $@
 
 # boto3 as it was before 1.36 lies in a folder, beside the current one
-$(S3)/.ready: pyproject.toml tools/requirements-s3.txt tools/requirements-s3-old.txt
-	$(PYTHON) -m venv $(S3)
-	$(S3)/bin/python $(INSTALL) -r tools/requirements-s3.txt
-	$(S3)/bin/python $(INSTALL) --upgrade --target $(S3)/boto3-before-1.36 -r tools/requirements-s3-old.txt
+$(S3)/.ready: $(UV) pyproject.toml locks/test-s3.txt locks/test-s3-old.txt
+	$(call locked,$(S3),test-s3)
+	$(call ours,$(S3))
+	$(UV) pip install -q --target $(S3)/boto3-before-1.36 --require-hashes -r locks/test-s3-old.txt
 	@touch $@
 
-$(DELTA)/.ready: pyproject.toml tools/requirements-delta.txt
-	$(PYTHON) -m venv $(DELTA)
-	$(DELTA)/bin/python $(INSTALL) -r tools/requirements-delta.txt
+$(DELTA)/.ready: $(UV) pyproject.toml locks/test-delta.txt
+	$(call locked,$(DELTA),test-delta)
+	$(call ours,$(DELTA))
+	@touch $@
+
+$(LOWEST)/.ready: $(UV) pyproject.toml locks/test-lowest.txt
+	$(call locked,$(LOWEST),test-lowest)
+	$(call ours,$(LOWEST))
+	@touch $@
+
+$(RELEASE)/.ready: $(UV) locks/release.txt
+	$(call locked,$(RELEASE),release)
 	@touch $@
 
 demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keeps it)
@@ -97,12 +121,12 @@ serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies
 # being made, and comes back to it when all the others have begun.
 test: ## everything, with all the installing it needs
 	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
-	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready
+	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready $(LOWEST)/.ready
 	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
 		spark-apart spark-shared pytest-simulation pytest-engine $(KILLED:%=pytest-kills-%) pytest-sdk pytest-rest pytest-server \
-		pytest-crash pytest-histories s3 schemathesis types lint layers generated
+		pytest-crash pytest-histories s3 schemathesis test-lowest types lint layers generated locks
 
-check: lint types layers generated pytest-fast ## the quick loop: no slow tests
+check: lint types layers generated locks pytest-fast ## the quick loop: no slow tests
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -157,6 +181,24 @@ test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 g
 	$(DELTA)/bin/mypy $(ON_DELTA) tools/java_home.py
 	JAVA_HOME="$$($(DELTA)/bin/python tools/java_home.py)" $(DELTA)/bin/python -m pytest $(ON_DELTA)
 
+test-lowest: $(LOWEST)/.ready $(AZURITE) ## the tests with the lowest version of each dependency
+	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not slow" $(LOWEST_TESTS)
+
+locks: $(VENV)/.dev
+	$(BIN)/python tools/lock.py --check
+
+lock: $(VENV)/.dev ## lock the packages of each environment (UPGRADE=1: their newest versions)
+	PATH="$(abspath $(UV_ENV))/bin:$$PATH" $(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)
+
+audit: $(RELEASE)/.ready ## compare the locked packages with known vulnerabilities, where the package index lists them
+	$(RELEASE)/bin/python tools/audit.py
+
+release: $(RELEASE)/.ready ## build dist/: wheel, sdist, and an SBOM of what the wheel installs with its extra [all]
+	rm -rf dist
+	$(UV) build -q --build-constraints locks/build.txt --require-hashes --out-dir dist
+	$(RELEASE)/bin/cyclonedx-py requirements locks/all.txt --pyproject pyproject.toml --output-reproducible --of JSON --output-file dist/lakebed.cdx.json
+	@ls dist
+
 schemathesis: $(VENV)/.dev $(ST)/.ready
 	$(BIN)/python tools/run_schemathesis.py --python $(ST)/bin/python
 
@@ -182,4 +224,4 @@ docs: $(VENV)/.dev ## run every snippet of README and docs/
 	$(BIN)/python -m pytest -q tests/docs
 
 clean: ## remove what the other commands installed
-	rm -rf $(VENV) $(ST) $(SPARK) $(S3) $(DELTA) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(UV_ENV) $(RELEASE) $(ST) $(SPARK) $(S3) $(DELTA) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -293,10 +293,11 @@ def test_many_kinds_of_data(live: Any) -> None:
         for name, data in kinds.items():
             await main.write_parquet(name, data)
             assert await days(main, name) == {"mon": 1, "tue": 2, "wed": 3}, name
-        assert await main.write_parquet("frame", FRAME[:0]) == []  # no rows: nothing to add
-        assert len(await main.write_parquet("empty", FRAME[:0])) == 1  # but the columns of a new table
+        empty = FRAME[:0].astype({"day": "string"})  # in pandas 2 a column of objects without rows has no type
+        assert await main.write_parquet("frame", empty) == []  # no rows: nothing to add
+        assert len(await main.write_parquet("empty", empty)) == 1  # but the columns of a new table
         assert list((await main.read_parquet("empty")).columns) == ["day", "n"]
-        await main.write_parquet("parts", FRAME[:0], partition_by="day")
+        await main.write_parquet("parts", empty, partition_by="day")
         await main.write_parquet("parts", FRAME, partition_by="day")
         assert await days(main, "parts") == {"mon": 1, "tue": 2, "wed": 3}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,7 +28,8 @@ class Side:
     def clashes(self, other: Side) -> list[tuple[str, bool]]:
         """Paths that both sides changed, in order, and whether both changed them to the same."""
         at = pc.index_in(self.rows.column("path"), value_set=other.rows.column("path"))
-        mine = pc.indices_nonzero(pc.is_valid(at))
+        # not pc.indices_nonzero: until Arrow 26 it crashes on an array without chunks
+        mine = np.flatnonzero(pc.is_valid(at).to_numpy())
         if len(mine) == 0:
             return []
         one, two = self.rows.take(mine), other.rows.take(at.drop_null())
