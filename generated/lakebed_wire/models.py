@@ -205,6 +205,7 @@ class RepositoryCreation(Struct, kw_only=True):
     default_branch: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
     sample_data: bool | UnsetType = False
     read_only: bool | UnsetType = False
+    allow_non_empty_namespace: bool | UnsetType = False
 
 
 RepositoryMetadata: TypeAlias = dict[str, str]

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "83775d110f85a80a9d836c37d1da48462c7ca622b06af5d5a3061d3f3273861b"
+SPEC_DIGEST: Final = "df0b37ba6fdb3d9a8f658161249ce7c324af107a7c54d4299bb90d89e369993b"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -60,6 +60,7 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "invalid_ref": 400,
     "invalid_namespace": 400,
     "namespace_in_use": 400,
+    "namespace_not_empty": 400,
     "request_too_large": 400,
     "dirty_branch": 400,
     "no_changes": 400,

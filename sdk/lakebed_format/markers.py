@@ -7,12 +7,13 @@ from typing import Final
 
 from lakebed_format.decoding import FormatError, decoder, texts
 
-_MOST: Final = 64 << 10
+LARGEST: Final = 64 << 10
+"""Bytes. A longer file is no marker."""
 
 
 @decoder("repository marker")
 def decode_marker(data: bytes) -> dict[str, str]:
     """Its members by name: `uid` and `name`. Raises FormatError."""
-    if len(data) > _MOST:
-        raise FormatError(f"it has {len(data):,} bytes, at most {_MOST:,} are read")
+    if len(data) > LARGEST:
+        raise FormatError(f"it has {len(data):,} bytes, at most {LARGEST:,} are read")
     return texts({"marker": json.loads(data)}, "marker")

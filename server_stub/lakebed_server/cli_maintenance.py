@@ -82,6 +82,7 @@ def fsck(
 @click.argument("repo", required=False, default="")
 @click.option("--data", is_flag=True, help="Delete objects too that no commit and no uncommitted change names.")
 @click.option("--dry-run", is_flag=True, help="Look once, and only say what would be deleted.")
+@click.option("--yes", "-y", is_flag=True, help="With --data: delete also when many orphans predate the repository.")
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
@@ -102,15 +103,18 @@ def sweep(
     repo: str,
     data: bool,
     dry_run: bool,
+    yes: bool,
     grace: float | None,
     orphan_age: float | None,
     config: str | None,
     data_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Delete files that nothing names, of one repository or of all.
+    """Delete files that Lakebed made and nothing names, of one repository or of all.
 
     Looks twice, with a pause between, and deletes only what nothing named either time and what is older than a day.
+    Files that Lakebed did not make are counted as foreign and stay. When more than a tenth of the orphans is older than
+    the repository, --data only lists them and ends with 1; --yes deletes them.
     Opens the server's stores itself; servers may be running on them. Without REPO it also drops uncommitted rows that
     no branch names. Ends with 0 when all was swept, or another process is at it; with 1 when a repository was left
     alone because something in it is damaged, unknown or unreachable: then nothing more of it was deleted.
@@ -123,7 +127,9 @@ def sweep(
 
     def job() -> int:
         settings = read_settings(config, data_dir)
-        return run_sweep(settings, repo, data=data, dry_run=dry_run, grace=grace, age=orphan_age, as_json=as_json)
+        return run_sweep(
+            settings, repo, data=data, dry_run=dry_run, yes=yes, grace=grace, age=orphan_age, as_json=as_json
+        )
 
     return _run(job)
 

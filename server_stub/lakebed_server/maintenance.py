@@ -16,6 +16,7 @@ import msgspec
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.reports import (
     Finding,
+    Foreign,
     FsckOptions,
     FsckReport,
     Orphan,
@@ -37,6 +38,7 @@ _CODES: tuple[tuple[type[errors.EngineError], int], ...] = (
     (errors.NotFoundError, 3),
     (errors.AlreadyExistsError, 4),
     (errors.NamespaceInUseError, 4),
+    (errors.NamespaceNotEmptyError, 4),
     (errors.InvalidRequestError, 2),
     (errors.OutcomeUnknownError, 8),
     (errors.StoreError, 7),
@@ -89,11 +91,11 @@ class Writer:
         """One finding."""
         self._progress.clear()
         if self._as_json:
-            kind = "problem" if isinstance(finding, Problem) else "orphan"
-            self._out.write(f"{self._comma}\n  " + _json({"finding": kind, **msgspec.structs.asdict(finding)}))
+            told = {"finding": type(finding).__name__.lower(), **msgspec.structs.asdict(finding)}
+            self._out.write(f"{self._comma}\n  " + _json(told))
             self._comma = ","
         else:
-            self._out.write(_problem_text(finding) if isinstance(finding, Problem) else _orphan_text(finding))
+            self._out.write(_finding_text(finding))
 
     def end(self, body: Mapping[str, Any], text: str) -> None:
         """What it comes to."""
@@ -122,12 +124,21 @@ def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bo
 
 
 def run_sweep(
-    settings: Settings, repo: str, *, data: bool, dry_run: bool, grace: float | None, age: float | None, as_json: bool
+    settings: Settings,
+    repo: str,
+    *,
+    data: bool,
+    dry_run: bool,
+    yes: bool,
+    grace: float | None,
+    age: float | None,
+    as_json: bool,
 ) -> int:
     """Sweep one repository or all. 0, or 1 when one was left alone. Raises StartError, EngineError."""
     options = SweepOptions(
         data=data,
         dry_run=dry_run,
+        hold_older=data and not yes,
         grace=settings.cleanup.grace if grace is None else grace,
         age=settings.cleanup.orphan_age if age is None else age,
     )
@@ -174,7 +185,10 @@ def _json(value: Any) -> str:
 
 
 def _fsck_body(report: FsckReport) -> dict[str, Any]:
-    kept = ("counts", "problem_count", "orphan_count", "orphan_bytes", "recent_count", "unknown")
+    kept = (
+        "counts", "problem_count", "orphan_count", "orphan_bytes", "recent_count", "foreign_count", "foreign_bytes",
+        "unknown",
+    )  # fmt: skip
     return {"ok": report.ok, **{name: getattr(report, name) for name in kept}}
 
 
@@ -195,6 +209,8 @@ def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
         lines.append(
             f"{_many(report.orphan_count, 'orphan')} of {report.orphan_bytes:,} bytes: files that nothing names."
         )
+    if report.foreign_count:
+        lines.append(_foreign_text(report.foreign_count, report.foreign_bytes))
     if report.ok:
         lines.append("Nothing is missing or corrupt" + ("." if options.data else "; --data looks at the objects too."))
     else:
@@ -232,14 +248,24 @@ def _sweep_text(done: SweepPass, *, dry_run: bool) -> str:
 
 
 def _swept_text(one: SweepReport) -> str:
-    if one.dry_run:
-        told = f"{_many(one.found, 'orphan')} would be looked at again, and deleted if still unnamed"
+    older = f" ({one.older:,} older than the repository)" if one.older else ""
+    if one.held:
+        told = f"{_many(one.found, 'orphan')}{older}, none deleted: are all of them Lakebed's? --yes deletes them"
+    elif one.dry_run:
+        told = f"{_many(one.found, 'orphan')}{older} would be looked at again, and deleted if still unnamed"
     else:
         told = f"{_many(one.deleted, 'orphan')} of {one.deleted_bytes:,} bytes deleted"
         if one.found != one.deleted:
             told += f", {one.found - one.deleted:,} came into use meanwhile and stay"
     recent = f"; {_many(one.recent, 'recent file')} that nothing names stay" if one.recent else ""
-    return f"Swept {one.repository}: {_many(one.files, 'file')}, {told}{recent}."
+    line = f"Swept {one.repository}: {_many(one.files, 'file')}, {told}{recent}."
+    if not one.foreign:
+        return line
+    return f"{line}\n{_foreign_text(one.foreign, one.foreign_bytes)} One of them is {_plain(one.foreign_example)}."
+
+
+def _foreign_text(count: int, size: int) -> str:
+    return f"{_many(count, 'foreign file')} of {size:,} bytes: not made by Lakebed, left in place."
 
 
 def _rebuild_text(report: RebuildReport) -> str:
@@ -290,6 +316,14 @@ def _problem_text(problem: Problem) -> str:
         names = ", ".join(map(_plain, problem.refs))
         lines.append(f"  needed by {names}" + (f" and {more:,} more" if more else ""))
     return "\n".join(lines) + "\n"
+
+
+def _finding_text(finding: Finding) -> str:
+    if isinstance(finding, Problem):
+        return _problem_text(finding)
+    if isinstance(finding, Foreign):
+        return f"foreign {_plain(finding.key)}: {_many(finding.size, 'byte')}, not made by Lakebed\n"
+    return _orphan_text(finding)
 
 
 def _orphan_text(orphan: Orphan) -> str:

@@ -22,6 +22,7 @@ from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 from tests.support.waiting import PATIENCE
 
+NOBODY = "0" * 32
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -97,14 +98,14 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     (gone, *_) = sorted((namespace(data_dir) / "data").rglob("*/*"))
     gone.unlink()
     (namespace(data_dir) / "data/2020010100").mkdir()
-    (namespace(data_dir) / "data/2020010100/nobody").write_bytes(b"12345")
+    (namespace(data_dir) / f"data/2020010100/{NOBODY}").write_bytes(b"12345")
     assert command("fsck", "sales", "--data-dir", str(data_dir)).code == 0
     arguments = ["fsck", "sales", "--data", "--orphan-age", "0", "--data-dir", str(data_dir)]
     result = command(*arguments, code=1)
     key = str(gone.relative_to(namespace(data_dir)))
     assert f"missing object {key}: not in the bucket\n  for example as orders/" in result.text
     assert "  needed by dev, main, v1\n" in result.text
-    assert "orphan data/2020010100/nobody: 5 bytes" in result.text
+    assert f"orphan data/2020010100/{NOBODY}: 5 bytes" in result.text
     assert (
         "1 orphan of 5 bytes: files that nothing names.\n1 problem; restore what is named from a backup of the bucket: "
         in (result.text)
@@ -114,14 +115,17 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     assert result.err == ""
     found = command(*arguments, "--json", code=1).json
     orphan, problem = sorted(found["findings"], key=lambda one: one["finding"])
-    assert (orphan["finding"], orphan["key"]) == ("orphan", "data/2020010100/nobody")
+    assert (orphan["finding"], orphan["key"]) == ("orphan", f"data/2020010100/{NOBODY}")
     assert (problem["kind"], problem["what"], problem["name"]) == ("missing", "object", key)
     assert problem["refs"] == ["dev", "main", "v1"]
     assert (found["ok"], found["problem_count"], found["orphan_count"]) == (False, 1, 1)
 
 
 def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> None:
-    orphans = [namespace(data_dir) / f"_lakebed/ranges/{'0' * 64}.parquet", namespace(data_dir) / "data/2020010100/x"]
+    orphans = [
+        namespace(data_dir) / f"_lakebed/ranges/{'0' * 64}.parquet",
+        namespace(data_dir) / f"data/2020010100/{NOBODY}",
+    ]
     for orphan in orphans:
         orphan.parent.mkdir(exist_ok=True)
         orphan.write_bytes(b"12345")
@@ -137,13 +141,21 @@ def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> No
             os.utime(orphan, (0, 0))
         dry = command(*arguments, "--dry-run").text
         assert f"orphan _lakebed/ranges/{'0' * 64}.parquet: 5 bytes, " in dry
-        assert dry.endswith("2 orphans would be looked at again, and deleted if still unnamed.\n")
+        assert dry.endswith(
+            "2 orphans (2 older than the repository) would be looked at again, and deleted if still unnamed.\n"
+        )
         assert all(orphan.exists() for orphan in orphans)
-        found = command(*arguments, "--json").json
+        held = command(*arguments, "--json", code=1).json
+        assert (held["ok"], len(held["findings"])) == (False, 2)
+        assert [(one["held"], one["older"], one["deleted"]) for one in held["repositories"]] == [(True, 2, 0)]
+        assert "2 orphans (2 older than the repository), none deleted" in command(*arguments, code=1).text
+        assert all(orphan.exists() for orphan in orphans)
+        found = command(*arguments, "--yes", "--json").json
         assert found["ok"]
         (swept,) = found["repositories"]
         assert (swept["repository"], swept["deleted"], swept["deleted_bytes"]) == ("sales", 2, 10)
-        assert [one["key"] for one in found["findings"]] == [f"_lakebed/ranges/{'0' * 64}.parquet", "data/2020010100/x"]
+        keys = [str(orphan.relative_to(namespace(data_dir))) for orphan in orphans]
+        assert [one["key"] for one in found["findings"]] == keys
         assert not any(orphan.exists() for orphan in orphans)
         main.commit("more")
     gone = {str(orphan) for orphan in orphans}
@@ -307,7 +319,7 @@ def test_what_does_not_come_back_is_told(command: Command, data_dir: Path, tmp_p
 
 def test_a_server_writes_snapshots_while_it_runs_and_none_when_told_so(tmp_path: Path) -> None:
     refs = tmp_path / "data/objects/sales/_lakebed/refs"
-    off, always = ({"LAKEBED_REFS_SNAPSHOT": word} for word in ("off", "always"))
+    off, always = ({"LAKEBED_REFS_SNAPSHOT": word} for word in ("of", "always"))
     with running_server(tmp_path / "data", environment=off) as server, lake_of(server) as lake:
         lake.repository("sales").create("local://sales")
     assert not refs.exists()

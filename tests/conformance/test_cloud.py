@@ -372,6 +372,8 @@ def test_long_conditional_streams(server: S3Server, opened: Callable[..., CloudO
         assert [blob async for blob in store.list_partial()] == []
         left = f"{prefix_of(namespace)}{TEMP}{'0' * 32}"
         server.boto().put_object(Bucket=server.bucket, Key=left, Body=b"left by a killed process")
+        theirs = f"{prefix_of(namespace)}{TEMP}notes.txt"
+        server.boto().put_object(Bucket=server.bucket, Key=theirs, Body=b"not what a put leaves: it stays")
         found = [blob async for blob in store.list_partial()]
         assert [(blob.key, blob.size) for blob in found] == [("0" * 32, 24)]
         assert await keys(store) == ["big"]

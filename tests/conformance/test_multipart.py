@@ -20,8 +20,9 @@ from lakebed_engine.stores.objects.local_calls import SystemCalls
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart import Assembler, StoredPart, own_assembler
-from lakebed_engine.stores.objects.object_parts import PARTS, ObjectParts
+from lakebed_engine.stores.objects.object_parts import ObjectParts
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, StoreError, StoreUnavailableError
+from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.ports import RandomIds
 
 from tests.support.azurite import shared_azurite

@@ -160,6 +160,26 @@ def by_bytes(names: Sequence[str]) -> list[str]:
 # --- every adapter ---------------------------------------------------------------------------------------------
 
 
+def test_any_key_is_none_only_in_an_empty_namespace(store: ObjectStore) -> None:
+    """What the store wrote for itself, to probe a server, is no object."""
+
+    async def job() -> None:
+        assert await store.any_key() is None
+        await store.put("once", b"", if_absent=True)
+        assert [blob.key async for blob in store.list()] == ["once"]
+        await store.delete(["once"])
+        for key in ("a//b", "deep/er/x", "z"):
+            assert await store.any_key() is None
+            await store.put(key, b"x")
+            assert await store.any_key() == key
+            await store.delete([key])
+        await store.put("a", b"x")
+        await store.put("b", b"x")
+        assert await store.any_key() in ("a", "b")
+
+    run(job())
+
+
 def test_put_get_head_overwrite_delete(store: ObjectStore) -> None:
     async def main() -> None:
         with pytest.raises(BlobNotFound, match="t/a/b"):

@@ -130,6 +130,9 @@ class DoomedObjects:
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         return self._each("list", lambda: self._inner.list(prefix, start_after))
 
+    async def any_key(self) -> str | None:
+        return await self._doom.call("any_key", self._inner.any_key)
+
     def list_partial(self) -> AsyncIterator[BlobStat]:
         return self._each("list_partial", self._inner.list_partial)
 

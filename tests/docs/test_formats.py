@@ -8,7 +8,7 @@ import re
 import msgspec
 import pyarrow as pa
 import pytest
-from lakebed_engine.tree.trees import LAYERS
+from lakebed_engine.vocabulary.keys import LAYERS
 from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, CommitRecord
 from lakebed_format.bloom import BITS_A_PATH, PROBES

@@ -16,8 +16,8 @@ from lakebed_engine.stores.kv.base import Batch, KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.tree.trees import LAYERS
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.keys import LAYERS
 from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Layer
 

@@ -143,7 +143,7 @@ class Staging(Questions):
         self.with_room(repo, branch, job(), lambda: repo.write(branch, changed))
 
     async def _entry(self, repo: Repo, value: Value) -> Entry:
-        address = f"data/pushed/{self.world.new_id()}"
+        address = f"data/2026010100/{self.world.new_id()}"
         await self.world.write(repo.namespace, address, value.text.encode())
         return new_entry(address, value.checksum, len(value.text), 5, value.kind, value.metadata)
 

@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.outline import (
-    CARRIERS,
-    LIMITS,
-    METARANGES,
-    RANGES,
-    Limits,
-    RangeInfo,
-    carrying_tree,
-    metarange_rows,
-)
+from lakebed_engine.tree.outline import CARRIERS, LIMITS, Limits, RangeInfo, carrying_tree, metarange_rows
 from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import CorruptDataError
+from lakebed_engine.vocabulary.keys import METARANGES, RANGES
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_format import decode_tree, encode_metarange
 from lakebed_format.digest import metarange_id
@@ -189,7 +181,7 @@ def test_the_sweep_keeps_what_metaranges_carry() -> None:
         lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"}, {"d": "4"})
         await put_commit(lake.engine, {"gone": "5"})
         before = await lake.files()
-        await lake.store.put("data/2026010100/orphan", b"nobody's")
+        await lake.store.put(f"data/2026010100/{'0' * 32}", b"nobody's")
         await lake.store.put(f"{RANGES}{(await head(lake)).patches[0].id}.parquet", b"of a patch that is carried")
         await lake.age()
         swept = await lake.sweep()

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.keys import COMMITS
 from lakebed_engine.vocabulary.records import Commit, LogRequest
 
 from tests.engine.support import REPO, HookedKV, LossyKV, commit, make_engine, put, run

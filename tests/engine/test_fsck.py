@@ -15,18 +15,17 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.checking import history
 from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
 from lakebed_engine.operations.context import branch_key, commit_key, load_commit, open_repo, staging, tag_key
-from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS, MARKER
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.rows import delta_table, live_rows
-from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
 from lakebed_engine.tree.writer import TreeWriter
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.keys import COMMITS, DRAFTS, DUMPS, LAYERS, MARKER, METARANGES, RANGES
 from lakebed_engine.vocabulary.records import Entry
-from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Orphan, Problem
+from lakebed_engine.vocabulary.reports import Finding, Foreign, FsckOptions, FsckReport, Orphan, Problem
 from lakebed_format import encode_metarange, encode_range, identity, metarange_id, range_id, row_sizes
 from lakebed_format.refs import FOLDER
 from lakebed_format.schemas import METARANGE_SCHEMA
@@ -379,21 +378,27 @@ def test_orphans_and_what_is_too_young_to_be_one() -> None:
         lake = await make_lake()
         strange = sorted([
             f"{COMMITS}{'0' * 64}.json", f"{RANGES}{'1' * 64}.parquet", f"{METARANGES}{'2' * 64}.parquet",
-            f"{LAYERS}x-00000.parquet", f"{FOLDER}notes.txt", "_lakebed/other", "data/2026010100/none",
-            f"{DRAFTS}0", f"{DUMPS}notes.txt",
+            f"{LAYERS}{'3' * 32}-00000.parquet", f"data/2026010100/{'4' * 32}", f"{DRAFTS}{'5' * 32}",
         ])  # fmt: skip
-        for key in strange:
+        others = sorted([
+            f"{LAYERS}x-00000.parquet", f"{FOLDER}notes.txt", "_lakebed/other", "data/2026010100/none",
+            f"{DUMPS}notes.txt", f"{RANGES}{'1' * 63}.parquet", f"{COMMITS}{'0' * 64}", "data/warehouse/part-0.parquet",
+        ])  # fmt: skip
+        for key in strange + others:
             await lake.store.put(key, b"12345")
         await lake.store.put("workspaces/of-others", b"not ours to judge")
         await lake.engine.dumping.dump(REPO)
-        report = await lake.check()
+        told: list[Finding] = []
+        report = await lake.engine.fsck(REPO, EVERYTHING, sink=told.append)
         assert report.ok
         assert [orphan.key for orphan in report.orphans] == strange
-        assert (report.orphan_count, report.orphan_bytes) == (9, 45)
+        assert (report.orphan_count, report.orphan_bytes) == (6, 30)
+        assert [one.key for one in told if isinstance(one, Foreign)] == others
+        assert (report.foreign_count, report.foreign_bytes) == (8, 40)
         assert 0 <= report.orphans[0].age < 60
         young = await lake.check(FsckOptions(data=True))
         assert young.orphan_count == 0
-        assert young.recent_count >= 9
+        assert young.recent_count >= 6
 
     run(job())
 

@@ -15,9 +15,10 @@ from lakebed_engine.operations.multiparts.records import REMEMBERED, Target, Upl
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.stores.objects.object_parts import PARTS, folder_of
+from lakebed_engine.stores.objects.object_parts import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.records import Entry, UploadRequest, WorkspaceRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
 
@@ -467,7 +468,7 @@ def test_what_a_killed_process_left_of_an_ended_upload_goes_a_day_later() -> Non
         engine = await make_engine(clock=clock)
         target, parts = await two(engine)
         entry = await complete(engine, target, parts)
-        orphan = folder_of(entry.physical_address) + "00003-late"
+        orphan = f"{folder_of(entry.physical_address)}00003-{'e' * 32}"
         await store_of(engine).put(orphan, b"late")
         await engine.run_cleaner()
         assert await left(engine) == [orphan]
@@ -538,10 +539,10 @@ def test_neither_a_sweep_nor_fsck_mistakes_an_open_upload_for_orphans() -> None:
             with pytest.raises(asyncio.CancelledError):
                 await complete(engine, planned, chosen)
         assert len([blob async for blob in store_of(engine).list("data/")]) == 1
-        await store_of(engine).put(f"{PARTS}{'0' * 32}/00001-x", b"of nobody")
+        await store_of(engine).put(f"{PARTS}{'0' * 32}/00001-{'1' * 32}", b"of nobody")
         clock.forward(3 * DAY)
         report = await engine.fsck(REPO, FsckOptions(data=True))
-        assert [one.key for one in report.orphans] == [f"{PARTS}{'0' * 32}/00001-x"]
+        assert [one.key for one in report.orphans] == [f"{PARTS}{'0' * 32}/00001-{'1' * 32}"]
         assert report.ok
         options = SweepOptions(data=True, grace=0, age=0)
         swept = await engine.sweep(REPO, options)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import LogRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, RebuildReport
 from lakebed_format.refs import FOLDER, BranchRef, RefsRecord, TagRef, decode_refs, encode_refs, parse_key, refs_id

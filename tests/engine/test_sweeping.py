@@ -16,7 +16,6 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.cleaning import PARTIAL_AGE
 from lakebed_engine.operations.context import open_repo, read_branch, workspace_key
 from lakebed_engine.operations.layers import put_on_top
-from lakebed_engine.operations.repositories import COMMITS, DUMPS, MARKER
 from lakebed_engine.operations.sweeping.lease import LeaseRow
 from lakebed_engine.operations.sweeping.roots import LEASE
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
@@ -27,8 +26,8 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.tree.rows import delta_table
-from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
 from lakebed_engine.vocabulary import errors
+from lakebed_engine.vocabulary.keys import COMMITS, DUMPS, LAYERS, MARKER, METARANGES, RANGES
 from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Workspace
 from lakebed_engine.vocabulary.reports import FsckOptions, Orphan, SweepOptions, SweepPass
@@ -54,6 +53,7 @@ GRACE = 300.0
 DAY = 24 * 3600.0
 DATA = SweepOptions(data=True, grace=GRACE)
 FOLDERS = (COMMITS, METARANGES, RANGES, LAYERS)
+FULL_URI = f"data/2026010100/{'f' * 32}"
 
 
 class Waiting(PolledSignals):
@@ -182,7 +182,7 @@ async def written_layer(lake: Lake) -> Any:
 
 async def lost_upload(lake: Lake) -> None:
     """Data that was never staged, and data whose row was written over."""
-    await lake.store.put("data/2026010100/nobody", b"z")
+    await lake.store.put(f"data/2026010100/{'0' * 32}", b"z")
     await put(lake.engine, "f", "first")
     await put(lake.engine, "f", "live")
 
@@ -544,8 +544,8 @@ def test_objects_that_anything_names_stay() -> None:
         shown = await fill(lake)
         engine = lake.engine
         entry = await engine.stat(REPO, "main", "f")
-        full = msgspec.structs.replace(entry, physical_address="mem://lake/data/elsewhere/full-uri")
-        await lake.store.put("data/elsewhere/full-uri", b"live")
+        full = msgspec.structs.replace(entry, physical_address=f"mem://lake/{FULL_URI}")
+        await lake.store.put(FULL_URI, b"live")
         await engine.push(REPO, "dev", [("full", full)])
         await settle(lake)
         await lake.age()
@@ -553,14 +553,14 @@ def test_objects_that_anything_names_stay() -> None:
             assert (await lake.sweep()).ok
         assert await content(engine) == shown
         assert await content(engine, "v1") == {"a": "1", "b": "2", "c": "3"}
-        assert "data/elsewhere/full-uri" in await lake.files()
+        assert FULL_URI in await lake.files()
         await commit(engine)
         await commit(engine, branch="dev")
         await settle(lake)
         await lake.age()
         assert (await lake.sweep()).deleted == 0
         assert await content(engine) == shown
-        assert "data/elsewhere/full-uri" in await lake.files()
+        assert FULL_URI in await lake.files()
 
     run(job())
 
@@ -589,7 +589,8 @@ def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it_is_cl
         head = await lake.engine.get_commit(REPO, "main")
         uid = "ab" * 16
         old = f"workspaces/{uid}/part/file"
-        keys = [old, "workspaces/gone/file", f"workspaces/{uid}.committed"]
+        forgotten = "cd" * 16
+        keys = [old, f"workspaces/{forgotten}/file", f"workspaces/{uid}.committed", f"workspaces/{forgotten}.used"]
         for key in keys:
             await lake.store.put(key, b"x")
         record = Workspace(

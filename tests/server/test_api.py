@@ -80,6 +80,11 @@ def test_repositories(lake: Lake) -> None:
         ({"name": "other", "storage_namespace": "mem://../x"}, 400, "invalid_namespace"),
     ):
         assert lake("POST", "/repositories", body, status)["kind"] == kind
+    lake.runner.run(lake.engine._ctx.stores.open("mem://full").put("data/theirs", b"x"))
+    wanted: dict[str, Any] = {"name": "full", "storage_namespace": "mem://full", "allow_non_empty_namespace": False}
+    refused = lake("POST", "/repositories", wanted, 400)
+    assert (refused["kind"], "'data/theirs'" in refused["message"]) == ("namespace_not_empty", True)
+    lake("POST", "/repositories", {**wanted, "allow_non_empty_namespace": True}, 201)
     lake("DELETE", "/repositories/sea", expect=204)
     assert lake("GET", "/repositories/sea", expect=404)["kind"] == "repository_not_found"
 

@@ -70,6 +70,14 @@ TABLE = [
         "createRepository",
         "POST",
         "/repositories",
+        {"name": "abc", "storage_namespace": "mem://full"},
+        400,
+        "namespace_not_empty",
+    ),
+    Case(
+        "createRepository",
+        "POST",
+        "/repositories",
         {"name": "lake", "storage_namespace": "mem://y"},
         409,
         "repository_exists",
@@ -235,6 +243,7 @@ def scene() -> Iterator[Lake]:
     for name, read_only in (("lake", False), ("frozen", True)):
         body = {"name": name, "storage_namespace": f"mem://{name}", "read_only": read_only}
         lake("POST", "/repositories", body, 201)
+    lake.runner.run(lake.engine._ctx.stores.open("mem://full").put("theirs", b"x"))
     lake.put("a", b"1")
     lake.commit("first")
     for name in ("dev", "other", "dirty", "safe", "empty"):

@@ -6,6 +6,7 @@ drawn from the seed when they are made, so that a schedule changes only when som
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from typing import Any
@@ -232,7 +233,8 @@ async def push(actor: Actor) -> None:
         if actor.rng.random() < 0.3:
             changes.append((path, None))
         else:
-            address = f"data/pushed/{actor.name[-1]}-{actor._calls}-{path}"
+            words = f"{actor.name[-1]}-{actor._calls}-{path}"
+            address = f"data/2026010100/{hashlib.md5(words.encode()).hexdigest()}"
             changes.append((path, actor.world.stored(address, actor.text(path))))
     rows = {path: None if entry is None else entry.identity for path, entry in changes}
     await actor.call("push", actor.engine.push(REPO, actor.branch, changes), rows)

@@ -20,7 +20,7 @@ from lakebed_engine.operations.multiparts.records import (
     decode_upload,
 )
 from lakebed_engine.stores.kv.base import Batch
-from lakebed_engine.stores.objects.object_parts import PARTS
+from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_format import identity
 

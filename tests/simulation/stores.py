@@ -261,6 +261,9 @@ class SimObjects:
 
         return finish(job())
 
+    async def any_key(self) -> str | None:
+        return await self._network.call("list", "", lambda _: finish(self._inner.any_key()), write=False)
+
     async def list_partial(self) -> AsyncIterator[BlobStat]:
         leftovers: tuple[BlobStat, ...] = ()
         for stat in leftovers:

@@ -26,8 +26,8 @@ class Error:
             by its status.
 
             - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
-              request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address, checksum_mismatch,
-              invalid_part, invalid_part_order, part_too_small, part_too_large
+              namespace_not_empty, request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address,
+              checksum_mismatch, invalid_part, invalid_part_order, part_too_small, part_too_large
             - 401: unauthenticated
             - 403: permission_denied, foreign_origin, key_required, protected_branch, read_only_repository,
               default_branch

@@ -24,6 +24,8 @@ class RepositoryCreation:
         default_branch (str | Unset): `main` when empty or absent.
         sample_data (bool | Unset): Fill the repository with sample objects. Default: False.
         read_only (bool | Unset): Refuse changes from the start. Default: False.
+        allow_non_empty_namespace (bool | Unset): Accept a namespace that holds other objects. Lakebed neither reads,
+            replaces nor deletes them. Default: False.
     """
 
     name: str
@@ -32,6 +34,7 @@ class RepositoryCreation:
     default_branch: str | Unset = UNSET
     sample_data: bool | Unset = False
     read_only: bool | Unset = False
+    allow_non_empty_namespace: bool | Unset = False
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +49,8 @@ class RepositoryCreation:
         sample_data = self.sample_data
 
         read_only = self.read_only
+
+        allow_non_empty_namespace = self.allow_non_empty_namespace
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -63,6 +68,8 @@ class RepositoryCreation:
             field_dict["sample_data"] = sample_data
         if read_only is not UNSET:
             field_dict["read_only"] = read_only
+        if allow_non_empty_namespace is not UNSET:
+            field_dict["allow_non_empty_namespace"] = allow_non_empty_namespace
 
         return field_dict
 
@@ -81,6 +88,8 @@ class RepositoryCreation:
 
         read_only = d.pop("read_only", UNSET)
 
+        allow_non_empty_namespace = d.pop("allow_non_empty_namespace", UNSET)
+
         repository_creation = cls(
             name=name,
             storage_namespace=storage_namespace,
@@ -88,6 +97,7 @@ class RepositoryCreation:
             default_branch=default_branch,
             sample_data=sample_data,
             read_only=read_only,
+            allow_non_empty_namespace=allow_non_empty_namespace,
         )
 
         repository_creation.additional_properties = d

@@ -49,13 +49,16 @@ class Repository(Shown):
         bare: bool = False,
         read_only: bool = False,
         sample_data: bool = False,
+        allow_non_empty: bool = False,
     ) -> Self:
         """Create the repository, with one empty commit on its default branch. Returns itself.
 
         With `exist_ok`, one that is there already will do, as long as it is over the same storage namespace. `bare`:
         without a branch, for `restore_refs`. `read_only`: refuses changes. `sample_data`: with objects to begin with.
+        `allow_non_empty`: the namespace may hold other objects; Lakebed leaves them as they are.
 
-        Raises AlreadyExistsError (the name or the namespace is taken) and InvalidRequestError.
+        Raises AlreadyExistsError (the name or the namespace is taken, or the namespace is not empty) and
+        InvalidRequestError.
         """
         call = repositories.create(
             self.id,
@@ -64,6 +67,7 @@ class Repository(Shown):
             bare=bare,
             read_only=read_only,
             sample_data=sample_data,
+            allow_non_empty=allow_non_empty,
             repeatable=exist_ok,
         )
         try:

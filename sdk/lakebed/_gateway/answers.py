@@ -26,6 +26,7 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "invalid_ref": errors.InvalidRequestError,
     "invalid_namespace": errors.InvalidRequestError,
     "namespace_in_use": errors.AlreadyExistsError,
+    "namespace_not_empty": errors.AlreadyExistsError,
     "request_too_large": errors.InvalidRequestError,
     "dirty_branch": errors.DirtyBranchError,
     "no_changes": errors.NothingToCommitError,

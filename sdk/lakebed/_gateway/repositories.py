@@ -27,6 +27,7 @@ def create(
     bare: bool,
     read_only: bool,
     sample_data: bool,
+    allow_non_empty: bool,
     repeatable: bool,
 ) -> Call[RepositoryInfo]:
     """Create a repository."""
@@ -39,6 +40,7 @@ def create(
         default_branch=default_branch,
         read_only=read_only,
         sample_data=sample_data,
+        **clean(allow_non_empty_namespace=allow_non_empty or None),
     )
     return call(
         "createRepository",

@@ -24,6 +24,7 @@ def repo() -> None:
 @click.option("--bare", is_flag=True, help="Without a branch, for `repo restore`.")
 @click.option("--read-only", is_flag=True, help="It refuses changes.")
 @click.option("--sample-data", is_flag=True, help="With some objects to try things on.")
+@click.option("--allow-non-empty", is_flag=True, help="Other objects may lie there; Lakebed leaves them as they are.")
 @pass_app
 def create(
     app: App,
@@ -34,10 +35,11 @@ def create(
     bare: bool,
     read_only: bool,
     sample_data: bool,
+    allow_non_empty: bool,
 ) -> None:
     """Create a repository over a prefix of an object store.
 
-    `local://NAME` lies in the data directory of the server.
+    `local://NAME` lies in the data directory of the server. The prefix must be empty.
 
     \b
     Example: lakebed repo create sales local://sales
@@ -45,7 +47,8 @@ def create(
     with app.lake() as lake:
         handle = lake.repository(repository.repository)
         kind = {"bare": bare, "read_only": read_only, "sample_data": sample_data}
-        info = handle.create(namespace, default_branch, exist_ok=exist_ok, **kind).info()
+        made = handle.create(namespace, default_branch, exist_ok=exist_ok, allow_non_empty=allow_non_empty, **kind)
+        info = made.info()
     where = "without a branch" if bare else f"on branch {info.default_branch}"
     said = f"Repository {info.id} over {output.shown(info.storage_namespace)} is ready, {where}."
     output.say(app, said, output.record(info))

@@ -110,6 +110,8 @@ def restore(
 ) -> None:
     """Read a dump into a bare repository over a copy of the bucket.
 
+    `repo create --bare --allow-non-empty` makes such a repository where the copy lies already.
+
     \b
     Example: lakebed repo restore sales-copy --commits 1f… --tags 9c… --branches 7a…
     """

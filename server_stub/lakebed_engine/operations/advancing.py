@@ -38,7 +38,6 @@ from lakebed_engine.operations.swap import everything_of, nothing_staged, rotate
 from lakebed_engine.operations.turns import Ticket, together
 from lakebed_engine.operations.views import stands, tree_of
 from lakebed_engine.operations.workspaces import (
-    FOLDER,
     check_prefixes,
     closing,
     find,
@@ -64,6 +63,7 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
     WorkspaceClosedError,
 )
+from lakebed_engine.vocabulary.keys import WORKSPACES as FOLDER
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Layer, Workspace
 
 POLICIES = ("abort", "rebase", "overwrite")

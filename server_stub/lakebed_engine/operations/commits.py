@@ -23,7 +23,6 @@ from lakebed_engine.operations.context import (
 )
 from lakebed_engine.operations.footprints import touched_row, watched
 from lakebed_engine.operations.names import check_text
-from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.swap import seal, swap
 from lakebed_engine.operations.turns import Ticket, together
@@ -41,6 +40,7 @@ from lakebed_engine.vocabulary.errors import (
     OutcomeUnknownError,
     TooManyAttemptsError,
 )
+from lakebed_engine.vocabulary.keys import COMMITS
 from lakebed_engine.vocabulary.records import Branch, Commit, CommitRequest, Layer
 
 

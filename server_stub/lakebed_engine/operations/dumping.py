@@ -30,12 +30,12 @@ from lakebed_engine.operations.context import (
     tag_key,
 )
 from lakebed_engine.operations.names import check_branch, check_tag
-from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS
 from lakebed_engine.operations.swap import OPERATIONS, apply
 from lakebed_engine.operations.task_rows import Task
 from lakebed_engine.operations.tasks import Tasks, Work
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
+from lakebed_engine.vocabulary.keys import COMMITS, DRAFTS, DUMPS
 from lakebed_engine.vocabulary.records import Branch, Commit, Tag
 
 _T = TypeVar("_T")

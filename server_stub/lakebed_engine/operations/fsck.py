@@ -71,5 +71,7 @@ def _report(job: Job, unknown: list[str]) -> FsckReport:
         orphan_count=job.orphan_count,
         orphan_bytes=job.orphan_bytes,
         recent_count=job.recent_count,
+        foreign_count=job.foreign_count,
+        foreign_bytes=job.foreign_bytes,
         unknown=unknown,
     )

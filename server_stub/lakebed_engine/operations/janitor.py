@@ -1,7 +1,8 @@
 """The janitor of workspaces: closes what has expired, writes markers that are missing, forgets what is long closed.
 
-Above `workspaces` and `advancing`. It removes rows only. Objects below a workspace's prefix may be named by commits,
-so they are left to the sweep, which knows what is named.
+It removes rows only. Objects below a workspace's prefix may be named by commits, so they are left to the sweep, which
+knows what is named. A workspace that is forgotten leaves a note in the bucket while objects lie below its prefix: the
+sweep deletes only what lies in the folder of a workspace that it knows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lakebed_engine.operations.context import (
     workspace_key,
 )
 from lakebed_engine.operations.idempotency import KEYS
-from lakebed_engine.operations.workspaces import DUE, REMEMBERED, close, record_of
+from lakebed_engine.operations.workspaces import DUE, REMEMBERED, close, has_objects, mark_used, record_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete
 from lakebed_engine.vocabulary.errors import PredicateFailed
 from lakebed_engine.vocabulary.records import Workspace
@@ -75,6 +76,8 @@ async def _come(ctx: Context, repo: Repo, seen: Seen) -> bool:
     record = record_of(seen)
     if record.state == "open":
         return await close(ctx, repo, seen, "expired")
+    if record.state != "committed" and await has_objects(repo, record.prefix):
+        await mark_used(repo, record)
     return await _forget(ctx, repo, seen, record.uid)
 
 

@@ -15,8 +15,8 @@ from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.written import signer_of
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.signing import ToRead
-from lakebed_engine.tree.outline import METARANGES, RANGES
 from lakebed_engine.vocabulary.errors import BlobNotFound, NotSupportedError, ObjectNotFoundError
+from lakebed_engine.vocabulary.keys import METARANGES, RANGES
 
 Kind = Literal["range", "meta_range"]
 

@@ -30,14 +30,7 @@ from lakebed_engine.operations.context import (
     tag_key,
 )
 from lakebed_engine.operations.fsck import ignore_finding, ignore_progress
-from lakebed_engine.operations.repositories import (
-    COMMITS,
-    MARKER,
-    METADATA,
-    namespaces_above,
-    namespaces_inside,
-    refuse_overlap,
-)
+from lakebed_engine.operations.repositories import METADATA, namespaces_above, namespaces_inside, refuse_overlap
 from lakebed_engine.operations.swap import DROPS
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -49,6 +42,7 @@ from lakebed_engine.vocabulary.errors import (
     RepositoryExistsError,
     TooManyAttemptsError,
 )
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
 from lakebed_engine.vocabulary.reports import FsckOptions, LooseCommit, Progress, RebuildReport, Sink
 

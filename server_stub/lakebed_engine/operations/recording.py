@@ -16,7 +16,6 @@ from lakebed_engine.operations.context import (
     open_repo,
 )
 from lakebed_engine.operations.merging import clean_branch, land
-from lakebed_engine.operations.repositories import COMMITS
 from lakebed_engine.operations.swap import OPERATIONS, apply
 from lakebed_engine.operations.views import tree_of
 from lakebed_engine.stores.kv.base import Batch, Put
@@ -28,6 +27,7 @@ from lakebed_engine.vocabulary.errors import (
     NoChangesError,
     TooManyAttemptsError,
 )
+from lakebed_engine.vocabulary.keys import COMMITS
 from lakebed_engine.vocabulary.records import Commit, CommitRequest
 
 

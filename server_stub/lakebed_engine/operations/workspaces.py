@@ -46,10 +46,9 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
     WorkspaceNotFoundError,
 )
+from lakebed_engine.vocabulary.keys import MARKS
+from lakebed_engine.vocabulary.keys import WORKSPACES as FOLDER
 from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
-
-FOLDER = "workspaces/"
-"""Where direct writes lie in a namespace: `workspaces/<id>/<path>`, and after n partial commits `<id>.<n>/<path>`."""
 
 STATES = (*get_args(WorkspaceState), "all")
 """What a listing can be asked for."""
@@ -164,8 +163,20 @@ async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:
     A listing of `workspaces/<id>` would ask less often, but on a local disk it reads the names of all workspaces.
     """
 
-    async def has_objects() -> bool:
-        return await anext(aiter(repo.store.list(f"{FOLDER}{found_id}/")), None) is not None
+    return any(
+        await ctx.runtime.gather(
+            [partial(has_objects, repo, f"{FOLDER}{found_id}/"), partial(is_marked, ctx, repo, found_id)]
+        )
+    )
+
+
+async def has_objects(repo: Repo, prefix: str) -> bool:
+    """Whether any key begins with a prefix."""
+    return await anext(aiter(repo.store.list(prefix)), None) is not None
+
+
+async def is_marked(ctx: Context, repo: Repo, found_id: str) -> bool:
+    """Whether a note in the bucket says that a workspace had this id."""
 
     async def is_there(key: str) -> bool:
         try:
@@ -174,12 +185,14 @@ async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:
             return False
         return True
 
-    marks = [partial(is_there, f"{FOLDER}{found_id}.{ending}") for ending in ("committed", "used")]
-    return any(await ctx.runtime.gather([has_objects, *marks]))
+    return any(await ctx.runtime.gather([partial(is_there, f"{FOLDER}{found_id}{mark}") for mark in MARKS]))
 
 
 async def mark_used(repo: Repo, record: Workspace) -> None:
-    """Write `workspaces/<id>.used`, durably: for a workspace whose first prefix may stay empty."""
+    """Write `workspaces/<id>.used`, durably.
+
+    For a workspace whose first prefix may stay empty, and for one that is forgotten while objects lie below its prefix.
+    """
     await repo.store.put(f"{FOLDER}{record.uid}.used", encode({"workspace": record.uid}))
 
 

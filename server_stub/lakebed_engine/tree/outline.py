@@ -14,10 +14,7 @@ from lakebed_format.schemas import LEVELED_SCHEMA
 from lakebed_format.split import MAX_BYTES, MIN_BYTES
 
 from lakebed_engine.tree.carriers import Stretch, carrier_id
-
-RANGES = "_lakebed/ranges/"
-METARANGES = "_lakebed/metaranges/"
-LAYERS = "_lakebed/layers/"
+from lakebed_engine.vocabulary.keys import LAYERS, METARANGES, RANGES
 
 Kind = Literal["range", "layer", "patch"]
 

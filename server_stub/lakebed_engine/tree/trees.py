@@ -27,10 +27,7 @@ from lakebed_engine.tree.carriers import Stretch, encode_carrier
 from lakebed_engine.tree.damage import damaged_file, missing_file
 from lakebed_engine.tree.outline import (
     EMPTY_TREE,
-    LAYERS,
     LIMITS,
-    METARANGES,
-    RANGES,
     SMALL,
     Kind,
     Limits,
@@ -46,7 +43,7 @@ from lakebed_engine.vocabulary.errors import BlobNotFound, EngineError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Entry
 
-__all__ = ["EMPTY_TREE", "KEY_COLUMNS", "LAYERS", "METARANGES", "RANGES", "RangeInfo", "Tree", "Trees"]
+__all__ = ["EMPTY_TREE", "KEY_COLUMNS", "RangeInfo", "Tree", "Trees"]
 
 KEY_COLUMNS = ("path", "size_bytes", "identity")
 """What tells whether an entry changed, and its size."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lakebed_engine.operations import (
+    creating,
     emptying,
     protecting,
     repositories,
@@ -30,12 +31,17 @@ class RepositoryVerbs(Verbs):
         read_only: bool = False,
         bare: bool = False,
         samples_by: str = "",
+        allow_non_empty: bool = False,
     ) -> Repository:
-        """Make a repository with one empty commit. Raises RepositoryExistsError, NamespaceInUseError.
+        """Make a repository with one empty commit.
 
         A `bare` one has no commit and no branch. `samples_by`: who commits sample data to it; nobody by default.
+        `allow_non_empty`: the namespace may hold other objects; Lakebed leaves them as they are.
+
+        Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError.
         """
-        new = await repositories.create_repository(self._ctx, name, storage_namespace, default_branch, read_only, bare)
+        wanted = creating.NewRepository(name, storage_namespace, default_branch, read_only, bare, allow_non_empty)
+        new = await creating.create_repository(self._ctx, wanted)
         if samples_by and not bare:
             await samples.fill(self._ctx, name, default_branch, samples_by)
         await self._refs_changed(name)

@@ -57,6 +57,12 @@ class NamespaceInUseError(InvalidRequestError):
     kind = "namespace_in_use"
 
 
+class NamespaceNotEmptyError(InvalidRequestError):
+    """Other objects lie in this storage namespace, and the caller did not accept that."""
+
+    kind = "namespace_not_empty"
+
+
 class InvalidAddressError(InvalidRequestError):
     """An object cannot be registered: its address is not the workspace's, or nothing is there."""
 

@@ -44,11 +44,18 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Orphan(msgspec.Struct, frozen=True):
-    """A file that nothing names. Size in bytes, age in seconds."""
+    """A file that the engine made and nothing names. Size in bytes, age in seconds."""
 
     key: str
     size: int
     age: float
+
+
+class Foreign(msgspec.Struct, frozen=True):
+    """A file in the namespace that the engine did not make: it stays. Size in bytes."""
+
+    key: str
+    size: int
 
 
 class FsckOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +78,8 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a check found. `counts` say how many of each thing were looked at.
 
     `problems` and `orphans` hold the first ones; the counts beside them are exact. `unknown` names the folders whose
-    orphans cannot be told, since something that might name their files is itself damaged.
+    orphans cannot be told, since something that might name their files is itself damaged. Foreign files are counted,
+    and the sink gets each.
     """
 
     repository: str
@@ -83,6 +91,8 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
     orphan_bytes: int
     recent_count: int
     unknown: Sequence[str]
+    foreign_count: int = 0
+    foreign_bytes: int = 0
 
     @property
     def ok(self) -> bool:
@@ -137,12 +147,14 @@ class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a sweep goes. Times in seconds.
 
     Only what is unnamed in two looks `grace` apart is deleted, and of files only those older than `age` by the store's
-    clock. `data` also deletes objects, `dry_run` nothing: it looks once. A repository that was swept less than `every`
-    ago is passed over. `ledger_bytes` bounds the memory of the scratch databases.
+    clock. `data` also deletes objects, `dry_run` nothing: it looks once. `hold_older` deletes nothing either in a
+    repository where more than a tenth of what was found is older than the repository itself. A repository that was
+    swept less than `every` ago is passed over. `ledger_bytes` bounds the memory of the scratch databases.
     """
 
     data: bool = False
     dry_run: bool = False
+    hold_older: bool = False
     grace: float = 300.0
     age: float = 24 * 3600.0
     every: float = 0.0
@@ -152,7 +164,9 @@ class SweepOptions(msgspec.Struct, frozen=True, kw_only=True):
 class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the sweep of one repository did. `recent`: unnamed files that are too young to be told from work under way.
 
-    `found` were unnamed and old in the first look, `deleted` of them in the second as well.
+    `found` were unnamed and old in the first look, `deleted` of them in the second as well. `older` of them were
+    written before the repository was made; `held`: therefore nothing was deleted. `foreign` files are not the engine's
+    and stay; one of them is `foreign_example`.
     """
 
     repository: str
@@ -162,6 +176,11 @@ class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
     found: int
     deleted: int
     deleted_bytes: int
+    older: int = 0
+    held: bool = False
+    foreign: int = 0
+    foreign_bytes: int = 0
+    foreign_example: str = ""
 
 
 class SweepPass(msgspec.Struct, frozen=True):
@@ -179,8 +198,8 @@ class SweepPass(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
-        return not self.failures
+        """Whether nothing failed, and nothing was held back."""
+        return not self.failures and not any(one.held for one in self.reports)
 
     @property
     def deleted(self) -> int:
@@ -191,7 +210,7 @@ class SweepPass(msgspec.Struct, frozen=True):
 Progress = Callable[[str, int], None]
 """Called now and then with a phase and how many things of it are done."""
 
-Finding = Problem | Orphan
+Finding = Problem | Orphan | Foreign
 
 Sink = Callable[[Finding], None]
 """Takes each finding as it is made, also those that the report has no room for."""

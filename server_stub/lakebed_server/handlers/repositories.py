@@ -34,6 +34,7 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
         read_only=bool(body.read_only),
         bare=bool(p.bare),
         samples_by=call.user if body.sample_data else "",
+        allow_non_empty=bool(body.allow_non_empty_namespace),
     )
     return json(201, views.repository(made))
 

@@ -8,7 +8,12 @@ from __future__ import annotations
 import secrets
 from typing import Final
 
-from lakebed_engine.vocabulary.errors import NamespaceInUseError, NotFoundError, RepositoryNotFoundError
+from lakebed_engine.vocabulary.errors import (
+    NamespaceInUseError,
+    NamespaceNotEmptyError,
+    NotFoundError,
+    RepositoryNotFoundError,
+)
 from lakebed_engine.vocabulary.records import Repository
 
 from lakebed_server.reply import Reply, empty
@@ -89,7 +94,7 @@ async def _create(call: S3Call) -> None:
     place = f"{call.config.namespace.rstrip('/')}/{call.repo}"
     try:
         await call.engine.create_repository(call.repo, place)
-    except NamespaceInUseError:  # a deleted repository's data still lies there
+    except (NamespaceInUseError, NamespaceNotEmptyError):  # a deleted repository's data still lies there, or another's
         await call.engine.create_repository(call.repo, f"{place}-{secrets.token_hex(4)}")
 
 

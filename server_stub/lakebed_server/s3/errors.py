@@ -26,6 +26,7 @@ CODES: Final[dict[str, str]] = {
     "invalid_ref": "InvalidArgument",
     "invalid_namespace": "InvalidArgument",
     "namespace_in_use": "BucketAlreadyExists",
+    "namespace_not_empty": "BucketAlreadyExists",
     "request_too_large": "EntityTooLarge",
     "dirty_branch": "OperationAborted",
     "no_changes": "InvalidRequest",

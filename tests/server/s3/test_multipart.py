@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.operations.multiparts import uploads
-from lakebed_engine.stores.objects.object_parts import PARTS
 from lakebed_engine.stores.objects.signing import LARGEST_PUT
+from lakebed_engine.vocabulary.keys import PARTS
 
 from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml
 

@@ -109,7 +109,8 @@ def sync_detailed(
     """Create a repository.
 
      Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at, and a namespace that already holds a repository is refused.
+    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
+    holds any other object, unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):
@@ -144,7 +145,8 @@ def sync(
     """Create a repository.
 
      Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at, and a namespace that already holds a repository is refused.
+    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
+    holds any other object, unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):
@@ -174,7 +176,8 @@ async def asyncio_detailed(
     """Create a repository.
 
      Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at, and a namespace that already holds a repository is refused.
+    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
+    holds any other object, unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):
@@ -207,7 +210,8 @@ async def asyncio(
     """Create a repository.
 
      Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at, and a namespace that already holds a repository is refused.
+    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
+    holds any other object, unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):

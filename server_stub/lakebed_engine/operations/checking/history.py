@@ -15,9 +15,9 @@ from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
 from lakebed_engine.operations.context import BAD_ROW, commit_key, decode_branch, decode_workspace
 from lakebed_engine.operations.refs import decode_tag
-from lakebed_engine.operations.repositories import COMMITS, MARKER
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import Branch, Commit
 
 PAGE = 500

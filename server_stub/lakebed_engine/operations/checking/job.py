@@ -14,7 +14,7 @@ from typing import TypeVar
 from lakebed_engine.operations.checking.ledger import Bad, Ledger
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.vocabulary.errors import BlobNotFound
-from lakebed_engine.vocabulary.reports import FsckOptions, Orphan, Problem, Progress, Sink
+from lakebed_engine.vocabulary.reports import Foreign, FsckOptions, Orphan, Problem, Progress, Sink
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -40,6 +40,8 @@ class Job:
     orphan_count: int = 0
     orphan_bytes: int = 0
     recent_count: int = 0
+    foreign_count: int = 0
+    foreign_bytes: int = 0
     trees_known: bool = True
     """Whether every metarange that may name a range could be read."""
     rows_known: bool = True
@@ -89,6 +91,12 @@ class Job:
         self.orphan_bytes += found.size
         if len(self.orphans) < self.options.keep:
             self.orphans.append(found)
+        self.sink(found)
+
+    def foreign(self, found: Foreign) -> None:
+        """Tell a file that the engine did not make."""
+        self.foreign_count += 1
+        self.foreign_bytes += found.size
         self.sink(found)
 
     async def each(self, items: Iterable[T], work: Callable[[T], Awaitable[U]]) -> list[U]:

@@ -14,8 +14,9 @@ from lakebed_engine.operations.checking.content import named_in, named_in_tree
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad, ObjectRow
 from lakebed_engine.operations.checking.trees import find_uses
-from lakebed_engine.tree.outline import RANGES, metarange_file
+from lakebed_engine.tree.outline import metarange_file
 from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.keys import RANGES
 
 _MD5 = 32
 

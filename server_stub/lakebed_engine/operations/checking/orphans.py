@@ -1,4 +1,6 @@
-"""What lies in the bucket and is named by nothing; and on the way, which objects are there. Above `objects`.
+"""What lies in the bucket and is named by nothing; and on the way, which objects are there.
+
+A file that the engine made is an orphan then; any other one is foreign.
 
 Runs after everything that can name a file was read. A listing that fails ends the check: half of one would call what
 it did not show missing.
@@ -12,14 +14,21 @@ from lakebed_format.refs import FOLDER, parse_key
 
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.objects import check_size
-from lakebed_engine.operations.repositories import COMMITS, DRAFTS, DUMPS, MARKER
 from lakebed_engine.stores.objects.base import BlobStat
-from lakebed_engine.stores.objects.object_parts import PARTS
-from lakebed_engine.tree.trees import LAYERS, METARANGES, RANGES
-from lakebed_engine.vocabulary.reports import Orphan
-
-OURS = "_lakebed/"
-DATA = "data/"
+from lakebed_engine.vocabulary.keys import (
+    COMMITS,
+    DATA,
+    DRAFTS,
+    DUMPS,
+    LAYERS,
+    MARKER,
+    METARANGES,
+    OURS,
+    PARTS,
+    RANGES,
+    is_made,
+)
+from lakebed_engine.vocabulary.reports import Foreign, Orphan
 
 
 async def check_files(job: Job) -> list[str]:
@@ -32,7 +41,7 @@ async def check_files(job: Job) -> list[str]:
     async for blob in job.repo.store.list(OURS):
         job.count("files")
         if not _is_named(job, blob.key) and not blob.key.startswith(tuple(unknown)):
-            _orphan(job, blob)
+            _unnamed(job, blob)
     return unknown
 
 
@@ -65,7 +74,7 @@ async def check_data(job: Job) -> list[str]:
             job.count("objects")
             check_size(job, said, blob.size)
         elif job.rows_known and not _is_told_of(job, blob.key):
-            _orphan(job, blob)
+            _unnamed(job, blob)
     return [] if job.rows_known else [DATA]
 
 
@@ -74,5 +83,8 @@ def _is_told_of(job: Job, key: str) -> bool:
     return bool(job.ledger.said_of_object(f"{job.repo.store.uri}/{key}")) or job.ledger.has_file(key)
 
 
-def _orphan(job: Job, blob: BlobStat) -> None:
+def _unnamed(job: Job, blob: BlobStat) -> None:
+    if not is_made(blob.key):
+        job.foreign(Foreign(blob.key, blob.size))
+        return
     job.orphan(Orphan(blob.key, blob.size, max(0.0, job.ctx.clock.now() - blob.mtime)))

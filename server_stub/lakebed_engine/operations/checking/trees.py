@@ -5,7 +5,8 @@ from __future__ import annotations
 from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad
-from lakebed_engine.tree.outline import RANGES, metarange_file
+from lakebed_engine.tree.outline import metarange_file
+from lakebed_engine.vocabulary.keys import RANGES
 
 
 async def check_metaranges(job: Job) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
 CREATE TABLE named (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE workspaces (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE commits (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE wanted (id TEXT PRIMARY KEY, who TEXT) WITHOUT ROWID;
 CREATE TABLE files (key TEXT PRIMARY KEY, kind TEXT, level INTEGER, read INTEGER) WITHOUT ROWID;
@@ -58,6 +59,14 @@ class Ledger:
         slashes = [at for at, char in enumerate(key) if char == "/"] if self.open_prefixes else []
         return any(key[: at + 1] in self.open_prefixes for at in slashes)
 
+    def add_workspace(self, workspace_id: str) -> None:
+        """A workspace that the engine knows, open or closed."""
+        self._db.execute("INSERT OR IGNORE INTO workspaces VALUES (?)", (workspace_id,))
+
+    def has_workspace(self, workspace_id: str) -> bool:
+        """Whether it is known."""
+        return self._db.execute("SELECT 1 FROM workspaces WHERE id = ?", (workspace_id,)).fetchone() is not None
+
     def add_commit(self, commit_id: str, parents: Sequence[str]) -> None:
         """A commit that is in history."""
         self._db.execute("INSERT OR IGNORE INTO commits VALUES (?)", (commit_id,))
@@ -97,6 +106,11 @@ class Ledger:
     def add_found(self, rank: int, found: Found) -> None:
         """A file that may be deleted; a lower rank goes first."""
         self._db.execute("INSERT OR REPLACE INTO found VALUES (?, ?, ?, ?)", (rank, *found))
+
+    def count_older(self, moment: float) -> int:
+        """How many of them were written before a moment, in Unix seconds of the store."""
+        (count,) = self._db.execute("SELECT count(*) FROM found WHERE mtime < ?", (moment,)).fetchone()
+        return int(count)
 
     def found(self) -> Iterator[list[Found]]:
         """All of them, in pages, by rank and key."""

@@ -30,7 +30,7 @@ from lakebed_engine.operations.footprints import TOUCHED
 from lakebed_engine.operations.multiparts.records import DUE as UPLOAD_DUE
 from lakebed_engine.operations.multiparts.records import ENDED, PARTS, UPLOADS, decode_ended, decode_upload
 from lakebed_engine.operations.refs import decode_tag
-from lakebed_engine.operations.repositories import COMMITS, MARKER, METADATA
+from lakebed_engine.operations.repositories import METADATA
 from lakebed_engine.operations.spans import SPAN
 from lakebed_engine.operations.swap import DROPS, OPERATIONS, Note
 from lakebed_engine.operations.sweeping.ledger import Ledger
@@ -38,8 +38,8 @@ from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.object_parts import folder_of
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
-from lakebed_engine.tree.trees import METARANGES
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER, METARANGES
 from lakebed_engine.vocabulary.records import Branch, Commit
 
 LEASE = b"sweep"
@@ -149,6 +149,7 @@ async def _read_workspaces(ctx: Context, repo: Repo, ledger: Ledger, *, data: bo
     async for rows in of_kind(ctx.kv, repo, b"workspace/"):
         for row in rows:
             workspace = decode_workspace(row.value)
+            ledger.add_workspace(workspace.uid)
             await _read_record(ctx, repo, ledger, workspace, data=data)
             if workspace.state == "open":
                 ledger.open_prefixes.update((workspace.prefix, *workspace.old_prefixes))

@@ -104,7 +104,7 @@ async def _first(one: RepositorySweep, out: _Outcome) -> bool:
             out.skipped.append((one.repo.name, lease))
             return False
         one.lease = lease
-    if await one.look() and not options.dry_run:
+    if await one.look() and not options.dry_run and not one.held:
         return True
     await _done(one, out)
     return False
@@ -112,7 +112,7 @@ async def _first(one: RepositorySweep, out: _Outcome) -> bool:
 
 async def _done(one: RepositorySweep, out: _Outcome) -> None:
     if one.lease is not None:
-        await one.lease.release(swept=True)
+        await one.lease.release(swept=not one.held)
     out.reports.append(one.report())
 
 

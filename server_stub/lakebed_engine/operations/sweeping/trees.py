@@ -15,8 +15,9 @@ from lakebed_format.reading import decode_patch
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.sweeping.ledger import Ledger
 from lakebed_engine.operations.sweeping.roots import name_objects, refuse
-from lakebed_engine.tree.outline import RANGES, metarange_file
+from lakebed_engine.tree.outline import metarange_file
 from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.keys import RANGES
 
 Keep = Callable[[], Awaitable[None]]
 

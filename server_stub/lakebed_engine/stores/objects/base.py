@@ -125,6 +125,13 @@ class ObjectStore(Protocol):
         """Objects whose key begins with `prefix` and is greater than `start_after`, in byte order of the key."""
         ...
 
+    async def any_key(self) -> str | None:
+        """The key of some object, or None when the namespace is empty: a question of one page, however many there are.
+
+        Leftovers of interrupted puts are no objects.
+        """
+        ...
+
     def list_partial(self) -> AsyncIterator[BlobStat]:
         """Leftovers of interrupted puts, for a sweep: `key` is a handle for `delete_partial`."""
         ...

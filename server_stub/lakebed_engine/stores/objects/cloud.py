@@ -19,7 +19,7 @@ from lakebed_engine.stores.objects.cloud_client import Client
 from lakebed_engine.stores.objects.cloud_create import Creator
 from lakebed_engine.stores.objects.cloud_errors import fault_of, starts_beyond, store_errors
 from lakebed_engine.stores.objects.cloud_keys import TEMP, Place
-from lakebed_engine.stores.objects.cloud_list import Lister
+from lakebed_engine.stores.objects.cloud_list import HANDLE, Lister
 from lakebed_engine.stores.objects.cloud_options import CloudOptions
 from lakebed_engine.stores.objects.cloud_signing import ObstoreSigner
 from lakebed_engine.stores.objects.cloud_stream import Uploader
@@ -142,13 +142,17 @@ class CloudObjects:
         """Objects in byte order of the key; each page shows the store as it is then."""
         return self._lister.list(prefix, start_after)
 
+    async def any_key(self) -> str | None:
+        """One request, unless a page holds nothing but temporary objects and probes."""
+        return await self._lister.any_key()
+
     def list_partial(self) -> AsyncIterator[BlobStat]:
         """Temporary objects of long conditional streams; no cloud API of obstore lists multipart uploads."""
         return self._lister.partial()
 
     async def delete_partial(self, handle: str) -> None:
         """Remove one temporary object; an absent one is no error."""
-        if not re.fullmatch(r"[0-9a-f]{32}", handle):
+        if not HANDLE.fullmatch(handle):
             raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
         await self._delete([f"{self._place.prefix}{TEMP}{handle}"], TEMP + handle)
 

@@ -9,6 +9,7 @@ engine's: they are collected, sorted and merged in.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ from lakebed_engine.vocabulary.errors import UnsortedListing
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
+
+HANDLE = re.compile(r"[0-9a-f]{32}", re.ASCII)
+"""The name of a temporary object."""
 
 _PAGE = 1000
 _PROBES = ("order/a", "order/a!", "order/a/b", "order/a0", "order/\ue000", "order/\U00010000")
@@ -49,12 +53,23 @@ class Lister:
         for blob in encoded[at:]:
             yield blob
 
+    async def any_key(self) -> str | None:
+        """The key of the first object that a listing shows, in whatever order."""
+        async for page in self._pages(self._place.prefix, ""):
+            for meta in page:
+                key = self._place.key(meta["path"])
+                if key:
+                    return key
+        return None
+
     async def partial(self) -> AsyncIterator[BlobStat]:
-        """Objects below `.lakebed-tmp/`, by their last name."""
+        """Objects below `.lakebed-tmp/` that a put made, by their last name."""
         top = self._place.prefix + TEMP
         async for page in self._pages(top, ""):
             for meta in page:
-                yield _stat(meta, meta["path"][len(top) :])
+                name = meta["path"][len(top) :]
+                if HANDLE.fullmatch(name):
+                    yield _stat(meta, name)
 
     async def _encoded(self, prefix: str, start_after: str) -> Sequence[BlobStat]:
         found = []

@@ -23,9 +23,10 @@ from lakebed_engine.stores.objects.local_read import check_range
 from lakebed_engine.stores.objects.local_threads import Threads
 from lakebed_engine.stores.objects.multipart import Assembler, own_assembler
 from lakebed_engine.stores.objects.signing import Signer, Signing
+from lakebed_engine.vocabulary.keys import COMMITS, LAYERS, METARANGES, RANGES
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
-IMMUTABLE = ("_lakebed/ranges/", "_lakebed/metaranges/", "_lakebed/layers/", "_lakebed/commits/")
+IMMUTABLE = (RANGES, METARANGES, LAYERS, COMMITS)
 """What is cached: keys that name their content."""
 
 MAGIC = b"LAKEBED1"
@@ -201,6 +202,10 @@ class DiskCached:
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         """As the store does."""
         return self._store.list(prefix, start_after)
+
+    async def any_key(self) -> str | None:
+        """As the store does."""
+        return await self._store.any_key()
 
     def list_partial(self) -> AsyncIterator[BlobStat]:
         """As the store does."""

@@ -146,6 +146,12 @@ class LocalObjects:
             for one in page:
                 yield one
 
+    async def any_key(self) -> str | None:
+        """The first key. An empty directory is an empty namespace, and so is one that is not there."""
+        refuse_without(self._base, "list", self._uri, "")
+        found = next(iter(await self._page(walk(self._places, b"", b""), "", 1)), None)
+        return None if found is None else found.key
+
     async def list_partial(self) -> AsyncIterator[BlobStat]:
         """Temp files. Those of puts still under way are among them: a sweep takes only old ones, by mtime."""
         found = self._leftovers()
@@ -184,9 +190,9 @@ class LocalObjects:
         raw = key_bytes(target)
         await concat(keys, target, raw, reader=self._reader, writer=self._writer, threads=self._threads)
 
-    async def _page(self, found: Iterator[T], prefix: str) -> Sequence[T]:
+    async def _page(self, found: Iterator[T], prefix: str, amount: int = _PAGE) -> Sequence[T]:
         try:
-            return await self._threads.run(lambda: tuple(itertools.islice(found, _PAGE)))
+            return await self._threads.run(lambda: tuple(itertools.islice(found, amount)))
         except OSError as error:
             raise store_error(error, "list", self._uri, prefix) from error
 

@@ -87,6 +87,10 @@ class MemoryObjects:
             if blob is not None:
                 yield _stat(key, blob)
 
+    async def any_key(self) -> str | None:
+        """The first key."""
+        return next(iter(self._keys()), None)
+
     async def list_partial(self) -> AsyncIterator[BlobStat]:
         """Nothing: an interrupted put leaves nothing."""
         leftovers: tuple[BlobStat, ...] = ()

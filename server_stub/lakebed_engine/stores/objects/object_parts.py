@@ -12,10 +12,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.multipart import Concatenating, StoredPart
 from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.keys import PARTS, is_made
 from lakebed_engine.vocabulary.ports import Ids
-
-PARTS = "_lakebed/uploads/"
-"""Where parts lie until they are put together."""
 
 _PAGE = 500
 
@@ -50,10 +48,11 @@ class ObjectParts:
             await self._store.put_stream(key, self._content(names))
 
     async def clear(self, key: str, upload: str) -> None:
-        """Remove the folder."""
+        """Remove all parts of the upload. Any other key in the folder stays."""
         names: list[str] = []
         async for blob in self._store.list(folder_of(key)):
-            names.append(blob.key)
+            if is_made(blob.key):
+                names.append(blob.key)
             if len(names) >= _PAGE:
                 await self._store.delete(names)
                 names = []
