@@ -110,7 +110,9 @@ class Api:
         if operation.security:
             if len(call.headers) != len(scope["headers"]):
                 _refuse_two_authorizations(scope)
-            call.user = await self._services.authenticator.authenticate(call.headers, https=call.https)
+            call.user = await self._services.authenticator.authenticate(
+                call.headers, https=call.https, address=call.client_address
+            )
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
         if operation.body is None:

@@ -92,6 +92,12 @@ class Call:
         return key_id_of(value) if scheme.lower() == b"basic" else ""
 
     @property
+    def client_address(self) -> str:
+        """The network address of the client, as far as the connection tells; empty where it has none."""
+        client = self._scope.get("client")
+        return client[0] if client else ""
+
+    @property
     def engine(self) -> Engine:
         """The engine."""
         return self.services.engine

@@ -241,7 +241,7 @@ class Refusing(Authenticator):
     def __init__(self, error: RequestError) -> None:
         self._error = error
 
-    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False) -> str:
+    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> str:
         raise self._error
 
 

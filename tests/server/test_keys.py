@@ -85,7 +85,8 @@ def ends_within_a_second(door: Door, what: Pair | str, end: Callable[[], httpx.R
         if asked >= ended + 1.0:
             seen.append(status)
         time.sleep(0.02)
-    assert set(seen) == {401}
+    assert seen
+    assert set(seen) <= {401, 429}  # so many wrong secrets are slowed down
 
 
 def test_a_deleted_key_and_its_token_end_on_every_server_within_a_second(doors: tuple[Door, Door]) -> None:

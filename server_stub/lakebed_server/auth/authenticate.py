@@ -15,6 +15,7 @@ from typing import Final
 
 from lakebed_server.auth import tokens
 from lakebed_server.auth.credentials import CredentialStore, Opened
+from lakebed_server.auth.guesses import Guesses
 from lakebed_server.auth.records import LONGEST_ID, Credential, User
 from lakebed_server.auth.remembered import Remembered
 from lakebed_server.auth.tokens import Session, Token
@@ -39,9 +40,13 @@ class Authenticator:
         self._unknown: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._users: Remembered[User] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self._open: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self.guesses = Guesses(clock)
 
-    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False) -> str:
-        """The name of the calling user. Raises RequestError (401). `https`: the client uses TLS."""
+    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> str:
+        """The name of the calling user. Raises RequestError (401, 429).
+
+        `https`: the client uses TLS; `address`: its network address.
+        """
         authorization = headers.get(b"authorization")
         if authorization is None:
             token = _token(headers, https=https)
@@ -51,18 +56,24 @@ class Authenticator:
         scheme, _, value = authorization.partition(b" ")
         scheme = scheme.lower()
         if scheme == b"basic":
-            return (await self.check_pair(*_pair(value))).user
+            return (await self.check_pair(*_pair(value), address)).user
         if scheme == b"bearer":
             return (await self._by_token(value.strip().decode("latin-1"))).user
         raise _refused("unknown authorization scheme; use Basic or Bearer")
 
-    async def check_pair(self, access_key_id: str, secret_access_key: str) -> Credential:
-        """The access key, when its secret is right. Compares in constant time, also for ids that do not exist."""
+    async def check_pair(self, access_key_id: str, secret_access_key: str, address: str = "") -> Credential:
+        """The access key, when its secret is right. Compares in constant time, also for ids that do not exist.
+
+        Raises RequestError: 401, or 429 where this address has sent too many wrong ones.
+        """
         credential = await self.find(access_key_id)
+        self.guesses.check(address, access_key_id)
         expected = "x" * 40 if credential is None else credential.secret_access_key
         same = hmac.compare_digest(expected.encode(), secret_access_key.encode())
         if credential is None or not same:
+            self.guesses.failed(address, access_key_id)
             raise _refused("the access key id or the secret access key is wrong")
+        self.guesses.passed(address, access_key_id)
         return credential
 
     async def find(self, access_key_id: str) -> Credential | None:
@@ -84,9 +95,9 @@ class Authenticator:
         await self._store.remove(access_key_id, user)
         self._known.forget(access_key_id)
 
-    async def log_in(self, access_key_id: str, secret_access_key: str, now: int) -> Token:
-        """A token for an access key. Raises RequestError (401)."""
-        await self.check_pair(access_key_id, secret_access_key)
+    async def log_in(self, access_key_id: str, secret_access_key: str, now: int, address: str = "") -> Token:
+        """A token for an access key. Raises RequestError (401, 429)."""
+        await self.check_pair(access_key_id, secret_access_key, address)
         opened = await self._find(access_key_id)
         user = None if opened is None else await self._user_now(opened.credential.user)
         if opened is None or user is None:

@@ -100,7 +100,7 @@ def as_s3(error: Exception, call: Call) -> S3Error:
     if isinstance(error, S3Error):
         return error
     if isinstance(error, RequestError):
-        return S3Error(CODES[error.kind], error.message)
+        return S3Error(CODES[error.kind], error.message, headers=error.headers)
     if isinstance(error, EngineError):
         return _of_engine(error, call)
     log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})

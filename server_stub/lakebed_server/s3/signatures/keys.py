@@ -25,16 +25,29 @@ class Keys:
         self._authenticator = authenticator
         self._days: OrderedDict[tuple[str, str, str], DayKey] = OrderedDict()
 
-    async def find(self, access_key_id: str) -> Credential:
-        """The access key. Raises S3Error: InvalidAccessKeyId."""
+    async def find(self, access_key_id: str, address: str) -> Credential:
+        """The access key. Raises S3Error: InvalidAccessKeyId; RequestError: `login_throttled`.
+
+        `failed` or `passed` must follow without an `await` between.
+        """
         found = await self._authenticator.find(access_key_id)
+        self._authenticator.guesses.check(address, access_key_id)
         if found is None:
+            self.failed(access_key_id, address)
             raise S3Error(
                 "InvalidAccessKeyId",
                 "The AWS Access Key Id you provided does not exist in our records.",
                 details=(("AWSAccessKeyId", access_key_id),),
             )
         return found
+
+    def failed(self, access_key_id: str, address: str) -> None:
+        """Note a wrong signature."""
+        self._authenticator.guesses.failed(address, access_key_id)
+
+    def passed(self, access_key_id: str, address: str) -> None:
+        """Note a right signature."""
+        self._authenticator.guesses.passed(address, access_key_id)
 
     def of_day(self, secret: str, day: str, region: str) -> DayKey:
         """The signing key that Version 4 derives from a secret for a day and a region."""

@@ -61,12 +61,14 @@ async def _check(call: S3Call, keys: Keys, access_key_id: str, signature: str, d
             "use AWS4-HMAC-SHA256.",
         )
     call.accept_unsigned()
-    credential = await keys.find(access_key_id)
+    credential = await keys.find(access_key_id, call.base.client_address)
     sent = signature.encode("utf-8", "replace")
     forms = [string_to_sign(call, date, path) for path in _paths(call)]
     secret = credential.secret_access_key.encode()
     if not any(hmac.compare_digest(_signature(secret, to_sign), sent) for to_sign in forms):
+        keys.failed(access_key_id, call.base.client_address)
         raise mismatch(access_key_id, forms[0], sent)
+    keys.passed(access_key_id, call.base.client_address)
     call.read_payload(chunked=False)
     return credential.user
 

@@ -97,14 +97,16 @@ async def _check(
 ) -> str:
     """`payload` is what is signed of the body; `said` what else is promised of it, where the URL leaves it open."""
     _require_signed(call, claim.signed)
-    credential = await keys.find(claim.access_key_id)
+    credential = await keys.find(claim.access_key_id, call.base.client_address)
     lines = canonical.headers(claim.signed, call.headers)
     request = canonical.request(call.method, call.base.path, query, lines, claim.signed_headers, payload)
     to_sign = b"\n".join((ALGORITHM, date.encode(), claim.scope, hashlib.sha256(request).hexdigest().encode()))
     key = keys.of_day(credential.secret_access_key, claim.day, claim.region)
     expected = key.sign(to_sign)
     if not hmac.compare_digest(expected, signature):
+        keys.failed(claim.access_key_id, call.base.client_address)
         raise mismatch(claim.access_key_id, to_sign, signature, request)
+    keys.passed(claim.access_key_id, call.base.client_address)
     _read_payload(call, said or payload, ChunkSigner(key, date.encode(), claim.scope, expected))
     return credential.user
 
