@@ -75,7 +75,7 @@ async def create_bucket(call: S3Call) -> Reply:
     """CreateBucket: a repository below the configured namespace."""
     body = await call.whole(xml_in.LIMIT)
     if body:
-        xml_in.parse(body, "CreateBucketConfiguration")
+        await xml_in.read(body, "CreateBucketConfiguration", xml_in.name_of)
     try:
         await require(call)
     except (RepositoryNotFoundError, S3Error):

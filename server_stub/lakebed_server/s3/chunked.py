@@ -26,6 +26,10 @@ _LINE_MOST: Final = 256
 _TRAILER_MOST: Final = 16 << 10
 _CHUNK_LEAST: Final = 8 << 10
 """Bytes of every signed chunk but the last: the limit is S3's."""
+_CHUNKS_FREE: Final = 1_000
+_CHUNK_MEAN: Final = 1 << 10
+"""Chunks of a body of any size, and bytes that each further one must have on average: a chunk takes some microseconds
+of the event loop, however few bytes it has. SDKs send 64 KiB to 1 MiB."""
 _EMPTY: Final = hashlib.sha256(b"").hexdigest().encode()
 TRAILER_SIGNATURE: Final = b"x-amz-trailer-signature"
 
@@ -71,9 +75,14 @@ class ChunkDecoder:
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The decoded bytes, as they come. Raises S3Error: IncompleteBody, SignatureDoesNotMatch."""
-        total, last = 0, _CHUNK_LEAST
+        total, last, count = 0, _CHUNK_LEAST, 0
         while True:
             size, signature = await self._head()
+            count += 1
+            if count > _CHUNKS_FREE + total // _CHUNK_MEAN:
+                raise S3Error(
+                    "InvalidChunkSizeError", f"The body has {count} chunks of less than {_CHUNK_MEAN} bytes on average."
+                )
             if self._signer is not None and last < _CHUNK_LEAST and size:
                 raise S3Error("InvalidChunkSizeError", f"Only the last chunk may have less than {_CHUNK_LEAST} bytes.")
             total, last = total + size, size

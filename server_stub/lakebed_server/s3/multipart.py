@@ -83,7 +83,7 @@ async def upload_part_copy(call: S3Call) -> Reply:
 
 async def complete_multipart_upload(call: S3Call) -> Reply:
     """CompleteMultipartUpload. Where it takes long the answer begins before its end, so that nobody hangs up."""
-    parts = _parts_of(xml_in.parse(await call.whole(LIMIT), "CompleteMultipartUpload"))
+    parts = await xml_in.read(await call.whole(LIMIT), "CompleteMultipartUpload", _parts_of)
     if_none_match, if_match = headers.write_conditions(call)
     job = call.engine.multiparts.complete(
         call.repo,

@@ -6,6 +6,7 @@ Above `headers`; called by `dispatch`. The conditions of a write are the engine'
 from __future__ import annotations
 
 from typing import Final, NamedTuple
+from xml.etree.ElementTree import Element
 
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
@@ -68,29 +69,34 @@ async def delete_object(call: S3Call) -> Reply:
 
 async def delete_objects(call: S3Call) -> Reply:
     """DeleteObjects: the keys of each ref in one batch."""
-    document = xml_in.parse(await call.whole(xml_in.LIMIT), "Delete")
-    found = xml_in.children(document, "Object")
-    if not 1 <= len(found) <= MOST_KEYS:
-        raise xml_in.malformed(f"from 1 to {MOST_KEYS} keys, got {len(found)}")
+    asked, quiet = await xml_in.read(await call.whole(xml_in.LIMIT), "Delete", _asked)
     by_ref: dict[str, list[Doomed]] = {}
     failed: dict[str, S3Error] = {}
-    keys = []
-    for element in found:
-        key = xml_in.text_of(element, "Key")
-        if not key:
-            raise xml_in.malformed("an Object without a Key")
-        keys.append(key)
-        if xml_in.text_of(element, "VersionId") not in (None, "", "null"):
+    for key, version, etag in asked:
+        if version not in (None, "", "null"):
             failed[key] = S3Error("NoSuchVersion", "Versions of objects are commits here: they are not deleted.")
             continue
-        etag = xml_in.text_of(element, "ETag")
         place = address.locate(call.bucket, key, call.config)
         if place.path:
             doomed = Doomed(key, place.path, headers.etag_of(etag) if etag else None)
             by_ref.setdefault(place.ref, []).append(doomed)
     for ref, rows in by_ref.items():
         failed.update(await _delete(call, ref, rows))
-    return _deleted(call, keys, failed, quiet=xml_in.text_of(document, "Quiet") == "true")
+    return _deleted(call, [key for key, _, _ in asked], failed, quiet=quiet)
+
+
+def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]], bool]:
+    """The key, the version and the ETag of each object, and whether only failures are to be answered."""
+    found = xml_in.children(document, "Object")
+    if not 1 <= len(found) <= MOST_KEYS:
+        raise xml_in.malformed(f"from 1 to {MOST_KEYS} keys, got {len(found)}")
+    asked = []
+    for element in found:
+        key = xml_in.text_of(element, "Key")
+        if not key:
+            raise xml_in.malformed("an Object without a Key")
+        asked.append((key, xml_in.text_of(element, "VersionId"), xml_in.text_of(element, "ETag")))
+    return asked, xml_in.text_of(document, "Quiet") == "true"
 
 
 async def _delete(call: S3Call, ref: str, rows: list[Doomed]) -> dict[str, S3Error]:

@@ -1,31 +1,85 @@
-"""XML that clients send, read with care: no document type, so no entities; bounded by who reads the body.
+"""XML that clients send, read with care: bounded in size, elements and time, UTF-8, and without a document type.
 
-Above `vocabulary`, under the operations. Names are given without their namespace.
+Without a document type there are no entities. The callers bound the bytes. Names are given without their namespace.
 """
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Final, TypeVar
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from lakebed_server.s3.vocabulary import S3Error
 
+T = TypeVar("T")
+
 LIMIT = 2 << 20
 """Bytes of a document, at most: a thousand keys of a kilobyte and what stands around them."""
 
+MOST: Final = 100_000
+"""Elements, attributes, comments and instructions of a document. 10,000 parts, each with an ETag and six checksums,
+have 90,000."""
+
+IN_THREAD: Final = 256 << 10
+"""Bytes from which a document is parsed in a thread: it takes about ten milliseconds."""
+
+_FEED: Final = 64 << 10
+"""Bytes that are parsed in one step: between two, other threads run, and an error ends the work."""
+
+_LONG_TAG: Final = re.compile(rb"<[^<]{16384}")
+"""A tag, or text, of more than 16 KiB. The parser tells of a tag when it has all its attributes, so their number has to
+be bounded before. In XML no `<` stands inside of a tag."""
+
 
 class _Builder(ElementTree.TreeBuilder):
-    """Refuses a DOCTYPE, and with it every entity of the client's own."""
+    """Counts what it is given, and refuses a DOCTYPE, and with it every entity of the client's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = MOST
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise malformed("it has a document type")
 
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        self._count(1 + len(attrs))
+        return super().start(tag, attrs)
+
+    def comment(self, text: str | None, /) -> Element:
+        self._count(1)
+        return super().comment(text)
+
+    def pi(self, target: str, text: str | None = None, /) -> Element:
+        self._count(1)
+        return super().pi(target, text)
+
+    def _count(self, amount: int) -> None:
+        self._left -= amount
+        if self._left < 0:
+            raise malformed(f"it has more than {MOST} elements and attributes")
+
+
+async def read(data: bytes, root: str, job: Callable[[Element], T]) -> T:
+    """What `job` makes of the root element, which must have this name. Raises S3Error: MalformedXML, and what it does.
+
+    A large document is parsed, and `job` runs, in a thread.
+    """
+    if len(data) < IN_THREAD:
+        return job(parse(data, root))
+    return await asyncio.to_thread(lambda: job(parse(data, root)))
+
 
 def parse(data: bytes, root: str) -> Element:
     """The root element, which must have this name. Raises S3Error: MalformedXML."""
-    parser = ElementTree.XMLParser(target=_Builder())  # noqa: S314 - entities need a DOCTYPE, which is refused
+    if _LONG_TAG.search(data):
+        raise malformed("it has a tag or a text of more than 16,384 bytes")
+    parser = ElementTree.XMLParser(target=_Builder(), encoding="utf-8")  # noqa: S314 - entities need a DOCTYPE
     try:
-        parser.feed(data)
+        for start in range(0, len(data), _FEED):
+            parser.feed(data[start : start + _FEED])
         found: Element = parser.close()
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise malformed(str(error)) from None

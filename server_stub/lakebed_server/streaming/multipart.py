@@ -6,6 +6,7 @@ this gives each part's bytes as they arrive.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 
@@ -16,6 +17,10 @@ from lakebed_server.streaming.body import RequestBody, decoded
 from lakebed_server.vocabulary import RequestError, bad_request
 
 _FIELD, _VALUE = 0, 1
+
+_HEADERS = 128
+_HEADER_BYTES = 8 << 10
+"""Headers of a part, and bytes of each: an escaped path, and metadata."""
 
 
 class Part:
@@ -73,20 +78,24 @@ class Form:
                     "on_part_end": lambda: self._events.append(None),
                     "on_end": self._on_end,
                 },
+                max_header_count=_HEADERS,
+                max_header_size=_HEADER_BYTES,
             )
         except FormParserError as error:
             raise bad_request(f"form: {error}") from None
 
-    async def parts(self) -> AsyncIterator[Part]:
-        """The parts in order. What was not read of one is skipped when the next is asked for."""
+    async def parts(self, most: int | None = None) -> AsyncIterator[Part]:
+        """The parts in order, at most `most`. What was not read of one is skipped when the next is asked for."""
         part: Part | None = None
-        while True:
+        for count in itertools.count():
             if part is not None:
                 while await self.next_piece(part) is not None:
                     pass
             part = await self._next_part()
             if part is None:
                 return
+            if count == most:
+                raise bad_request(f"form: it has more than {most} parts")
             yield part
 
     async def next_piece(self, part: Part) -> bytes | None:

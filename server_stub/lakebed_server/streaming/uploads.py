@@ -27,6 +27,7 @@ OCTETS = "application/octet-stream"
 
 _TYPE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _PATH_LIMIT = 4096  # bytes of a percent-encoded path in a form; the engine has the true limit
+_MOST_PARTS = 100  # of a form with one object: all but its content are passed over
 _COMMIT_LIMIT = 1 << 20  # bytes of what is said about a commit in a form
 _META = (b"x-lakefs-meta-", b"x-lakebed-meta-")
 _INTERNAL = b"x-lakefs-internal-"
@@ -37,7 +38,7 @@ async def single(call: Call, p: UploadObjectParams) -> tuple[UploadRequest, Asyn
     sent_type = call.headers.get(b"content-type")
     if sent_type is not None and _is_form(sent_type):
         form = Form(call.body, sent_type)
-        parts = form.parts()
+        parts = form.parts(_MOST_PARTS)
         async for part in parts:
             if part.name == "content":
                 request = _request(call, p, part.headers.get(b"content-type"))
