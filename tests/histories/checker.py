@@ -4,8 +4,8 @@
     smallest(steps, "initial value")        # of a history without an order: the few steps that already have none
 
 A step is what one operation asked of the register and did to it, between its call and its end. An order is valid when
-no step comes after one that was called behind its end, and when each test holds at its place. A step that need not be
-in it (`must=False`) took effect between its call and its end, or never: after a lost answer, its end is infinite.
+no step comes after one that was called behind its end, and when each test holds at its place. A step that may be left
+out (`must=False`) took effect between its call and its end, or never. After a lost answer, the end is infinite.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def order_of(steps: Sequence[Step], start: State = None, bound: int = BOUND) -> 
 
 
 def _over(history: Sequence[Step]) -> list[int]:
-    """For each step, those that need not be in the order and cannot come any more once it is: they ended before it."""
+    """For each step, the optional steps that cannot come after it, because they ended before its call."""
     ends = sorted((one.end, at) for at, one in enumerate(history) if not one.must)
     found, gone, passed = [], 0, 0
     for one in history:
@@ -96,7 +96,7 @@ def _over(history: Sequence[Step]) -> list[int]:
 
 
 def _next(history: Sequence[Step], over: Sequence[int], mask: int, state: State) -> Iterator[int]:
-    """The steps that may come next: called before the end of every other one that is left, and with a test that holds.
+    """The steps that may come next: called before the end of every other step that is left, and with a test that holds.
 
     A step that only tests is taken where its test holds first, if that rules nothing out: a later place would explain
     nothing more.

@@ -88,7 +88,7 @@ class Cluster:
         stack.close()
 
     def pause(self, number: int) -> None:
-        """SIGSTOP: it stands still, and its connections stay."""
+        """SIGSTOP: the process stops, and its connections stay open."""
         self._required(number)[1].process.send_signal(signal.SIGSTOP)
 
     def go_on(self, number: int) -> None:
@@ -123,7 +123,7 @@ class Cluster:
         }
 
     def _stop(self) -> None:
-        """Kill what runs, also what stands still: what the servers were asked has been answered by now, or never is."""
+        """Kill every server that runs or is paused. No client waits for an answer any more."""
         self._ending.set()
         for number in range(SERVERS):
             if self._running[number] is not None:

@@ -1,7 +1,7 @@
 """What goes wrong, and when: a plan drawn from a seed, and the threads that carry it out.
 
-Each server, the database and the bucket have a plan of their own, one fault after another; those of different targets
-overlap as they come.
+Each server, the database and the bucket have a plan of their own, one fault after another. Faults of different targets
+overlap.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DATABASE, BUCKET = SERVERS, SERVERS + 1
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that goes wrong, `at` seconds after the start of the load, for so many `seconds`."""
+    """One thing that goes wrong, `at` seconds after the start of the load, for `seconds`."""
 
     at: float
     target: int
@@ -61,7 +61,7 @@ _DELAY = 0.1
 
 
 def plan(seed: int, seconds: float, crashes: float = 20.0) -> list[Fault]:
-    """The faults of a run: the same for the same seed. The database crashes every so many seconds, on average."""
+    """The faults of a run, the same for the same seed. `crashes`: mean seconds between crashes of the database."""
     targets = [(_OF_A_SERVER, 2.0)] * SERVERS + [(_OF_THE_DATABASE, crashes), (_OF_THE_BUCKET, 8.0)]
     found = []
     for target, (kinds, gap) in enumerate(targets):

@@ -40,11 +40,11 @@ from tests.support.waiting import PATIENCE
 CLIENTS = 8
 KEPT = Path(__file__).parents[2] / ".cache" / "histories"
 
-MUTANT_RUNS = 3
+MUTANT_RUNS = 5
 """Seeds within which each mutant must be caught."""
 
 _MUTANT_SECONDS = {"unsynced_database": 12.0}
-_SHORT = 6.0
+_SHORT = 8.0
 """Seconds of a run of any other mutant. What one of them breaks is seen without any fault."""
 
 _CRASHES, _MUTANT_CRASHES = 20.0, 4.0
@@ -98,17 +98,17 @@ def run(postgres: Postgres, bucket: S3Server, seed: int, seconds: float, *, muta
         history = History(place / "history.jsonl")
         program = [str(Path(__file__).with_name("broken_server.py"))] if mutant else []
         schema = f"h{secrets.token_hex(4)}"
-        with Cluster(place, postgres, bucket, schema, program, mutant) as cluster:
-            shared = Shared(_prepared(cluster))
-            faults = Faults(cluster, plan(seed, seconds, _MUTANT_CRASHES if mutant else _CRASHES))
-            _load(cluster, shared, history, faults, seed, seconds)
-            found = _look(cluster, shared, history, random.Random(seed))
-        verdict = judge(history.events, found)
-        kept = ""
-        if verdict.wrong:
-            KEPT.mkdir(parents=True, exist_ok=True)
-            kept = str(KEPT / f"history-{mutant or 'true'}-{seed}.jsonl")
-            shutil.copy(history.path, kept)
+        kept = KEPT / f"history-{mutant or 'true'}-{seed}.jsonl"
+        try:
+            with Cluster(place, postgres, bucket, schema, program, mutant) as cluster:
+                shared = Shared(_prepared(cluster))
+                faults = Faults(cluster, plan(seed, seconds, _MUTANT_CRASHES if mutant else _CRASHES))
+                _load(cluster, shared, history, faults, seed, seconds)
+                found = _look(cluster, shared, history, random.Random(seed))
+            verdict = judge(history.events, found)
+        except Exception:
+            print(f"the history is kept: {_keep(history, kept)}", flush=True)
+            raise
         return Result(
             seed=seed,
             seconds=seconds,
@@ -118,8 +118,14 @@ def run(postgres: Postgres, bucket: S3Server, seed: int, seconds: float, *, muta
             registers=verdict.registers,
             steps=verdict.steps,
             wrong=verdict.wrong,
-            history=kept,
+            history=_keep(history, kept) if verdict.wrong else "",
         )
+
+
+def _keep(history: History, path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(history.path, path)
+    return str(path)
 
 
 def hunt(postgres: Postgres, bucket: S3Server, mutant: str) -> Caught:
@@ -218,7 +224,7 @@ def _read(client: Client, target: str, **params: Any) -> Any:
     return answer.json() if answer.found else None
 
 
-def told(result: Result) -> str:
+def summary(result: Result) -> str:
     """A run for people."""
     lines = [f"seed {result.seed}, {result.seconds:.0f} s: {sum(result.faults.values())} faults {result.faults}"]
     lines += [f"  {act:14s} {counts}" for act, counts in result.operations.items()]
@@ -240,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seed = fresh_seed() if options.seed is None else options.seed
     with stores() as (postgres, bucket):
         result = run(postgres, bucket, seed, options.seconds, mutant=options.only_mutant or "")
-        print(told(result), flush=True)
+        print(summary(result), flush=True)
         caught = [hunt(postgres, bucket, one) for one in MUTANTS] if options.mutants else []
     for one in caught:
         print(f"{one.mutant}: caught in run {one.runs}: {one.seen}" if one.runs else f"{one.mutant}: NOT CAUGHT")

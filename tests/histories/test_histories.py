@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from tests.histories.broken_server import MUTANTS
-from tests.histories.run import fresh_seed, hunt, run, stores, told
+from tests.histories.run import fresh_seed, hunt, run, stores, summary
 from tests.support.postgres import Postgres
 from tests.support.s3 import S3Server
 from tests.support.waiting import PATIENCE, wait_until
@@ -34,8 +34,8 @@ def started() -> Iterator[tuple[Postgres, S3Server]]:
 
 def test_the_history_of_three_servers_is_linearizable(started: tuple[Postgres, S3Server]) -> None:
     result = run(*started, fresh_seed(), SECONDS)
-    print(told(result))
-    assert result.wrong == [], told(result)
+    print(summary(result))
+    assert result.wrong == [], summary(result)
     silent = [act for act, counts in result.operations.items() if not counts.get("ok")]
     assert not silent, f"never acknowledged: {silent}"
     assert len(result.operations) == 16
@@ -51,7 +51,7 @@ def test_a_mutant_is_caught(started: tuple[Postgres, S3Server], mutant: str) -> 
 
 
 def test_nothing_runs_on_after_ctrl_c(tmp_path: Path) -> None:
-    """Also what stands still, and what is being started."""
+    """Also no server that is paused, and none that is being started."""
     log = tmp_path / "log"
     command = [sys.executable, "-m", "tests.histories.run", "--seconds", "200"]
     with log.open("wb") as output:

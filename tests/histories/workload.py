@@ -1,7 +1,7 @@
 """What each client does, again and again, until it is to end: a random operation on what all of them use.
 
 Objects, tags and branches have names of an epoch of ten seconds, and are few: clients meet, and no register's history
-grows long. Who writes, writes a value that nobody else writes.
+grows long. Every written value is unique.
 """
 
 from __future__ import annotations
