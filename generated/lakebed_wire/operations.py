@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "df0b37ba6fdb3d9a8f658161249ce7c324af107a7c54d4299bb90d89e369993b"
+SPEC_DIGEST: Final = "bb539f7560b4396651f2798fb52e06e52192cfb2de78c72a8e14f7aef34178fc"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -115,6 +115,8 @@ ERROR_KINDS: Final[dict[str, int]] = {
     "outcome_unknown": 500,
     "not_implemented": 501,
     "store_unavailable": 503,
+    "overloaded": 503,
+    "interrupted": 503,
     "store_full": 507,
 }
 

@@ -66,11 +66,13 @@ def refused(call: Call[Any], answer: Answer) -> Failed:
     if isinstance(error, ConcurrentCommitError):
         # A branch commit or a merge relies on no particular head: sent again, it is planned anew on the new one.
         return Failed(error, again=call.races, race=True)
+    if isinstance(error, OutcomeUnknownError):  # also with 503: a server that stopped had perhaps begun
+        return Failed(error, again=safe, asked=answers.retry_after(answer.headers))
     if answer.status == 503:
         return Failed(error, again=True, asked=answers.retry_after(answer.headers))
     if answer.status in (502, 504):
         return Failed(error if safe else _unknown(call, str(error), answer.status), again=safe)
-    return Failed(error, again=safe and isinstance(error, OutcomeUnknownError))
+    return Failed(error, again=False)
 
 
 def broken(call: Call[Any], cause: Exception, address: str) -> Failed:

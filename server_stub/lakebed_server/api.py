@@ -18,13 +18,15 @@ from lakebed_server import bindings, elsewhere
 from lakebed_server.auth import origins
 from lakebed_server.binder import Binder
 from lakebed_server.bindings import Handler
+from lakebed_server.bounds.admission import Admission, Room
 from lakebed_server.call import Call, Services
-from lakebed_server.errors import respond
+from lakebed_server.errors import interrupted, respond
 from lakebed_server.exchange import Exchange
 from lakebed_server.logs import RequestLog
 from lakebed_server.negotiation import negotiated
 from lakebed_server.reply import Reply
 from lakebed_server.routing import Trie
+from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import (
     ClientGoneError,
     Receive,
@@ -47,6 +49,7 @@ class Route(NamedTuple):
     operation: Operation
     binder: Binder
     handler: Handler
+    room: Room | None
 
 
 class Api:
@@ -60,14 +63,16 @@ class Api:
         request_log: RequestLog | None = None,
         operations: Iterable[Operation] = OPERATIONS,
         handlers: Mapping[str, Handler] | None = None,
+        admission: Admission | None = None,
     ) -> None:
         if handlers is None:
             handlers = bindings.HANDLERS
         bindings.check(operations)
         self._services = services
         self._log = request_log or RequestLog()
+        self._admission = admission or Admission(LimitSettings())
         self._trie = Trie(
-            (operation.method, operation.path, _route(operation, json_limit, handlers)) for operation in operations
+            (operation.method, operation.path, self._route(operation, json_limit, handlers)) for operation in operations
         )
         version = services.installation.version.encode()
         self._headers = [
@@ -89,12 +94,18 @@ class Api:
                 if exchange.status:
                     raise
                 await exchange.send(respond(error, call), receive)
+        except asyncio.CancelledError:  # a stop of the server has waited long enough
+            if exchange.status:
+                raise
+            await exchange.send_last(respond(interrupted(call), call))
         except ClientGoneError:
             exchange.status = exchange.status or CLIENT_GONE
         except Exception:
             # the status is out: all that is left is to break off, so that nobody takes the part for the whole
             log.exception("a response broke off", extra={"request_id": call.request_id})
         finally:
+            if call.counted:
+                self._admission.leave()
             self._log_request(call, exchange)
 
     async def _answer(self, call: Call, scope: Scope) -> Reply:
@@ -113,23 +124,26 @@ class Api:
             call.user = await self._services.authenticator.authenticate(
                 call.headers, https=call.https, address=call.client_address
             )
+            self._admission.enter()
+            call.counted = True
         binder = route.binder
         params = binder.params(raw, scope["query_string"], call.headers)
-        if operation.body is None:
-            return await route.handler(call, params)
-        return await route.handler(call, params, await binder.body(call.body, call.headers))
+        values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
+        if route.room is None:
+            return await route.handler(call, *values)
+        async with route.room.place():
+            return await route.handler(call, *values)
+
+    def _route(self, operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
+        name = operation.operation_id
+        handler = handlers.get(name) or _planned(bindings.PLANNED.get(name, ""))
+        return Route(operation, Binder(operation, json_limit), handler, self._admission.room(name))
 
     def _log_request(self, call: Call, exchange: Exchange) -> None:
         seconds = time.perf_counter() - call.started
         if not self._log.wants(call.method, exchange.status, seconds):
             return
         self._log.write(call.log_fields(exchange.status, exchange.sent, seconds), exchange.status)
-
-
-def _route(operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
-    name = operation.operation_id
-    handler = handlers.get(name) or _planned(bindings.PLANNED.get(name, ""))
-    return Route(operation, Binder(operation, json_limit), handler)
 
 
 def _refuse_two_authorizations(scope: Scope) -> None:

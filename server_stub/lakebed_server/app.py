@@ -25,20 +25,25 @@ from starlette.routing import Route
 
 from lakebed_server.api import Api
 from lakebed_server.bindings import Handler
+from lakebed_server.bounds.admission import Admission
 from lakebed_server.call import Services
 from lakebed_server.logs import RequestLog
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.gateway import Gateway
+from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import Receive, Scope, Send
 
 log = logging.getLogger("lakebed.server")
 
 CLEANUP_INTERVAL = 60.0
-LAST_SNAPSHOTS = 10.0
-"""Seconds that a stop waits for the last ref snapshots."""
+LAST_WRITES = 10.0
+"""Seconds that a stop waits at most for the last ref snapshots, and then for the stores to close."""
+CLOSING = 1.0
+"""Seconds more that the stores have to close."""
 COMPACTION_INTERVAL = 0.5
 LOOK_WHETHER_TO_SWEEP = 3600.0
 """Seconds between two looks whether a repository is due."""
+HEALTH = "/_health"
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
 _PAGE = """Lakebed {version}: Git-like version control for data lakes.
@@ -62,6 +67,8 @@ class App:
         self, api: Api, gateway: Gateway, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]
     ) -> None:
         self.life = life
+        self.stops = False
+        """Whether the server is about to stop: health says so, and everything else goes on."""
         self._api = api
         self._gateway = gateway
         self._site = site
@@ -79,6 +86,9 @@ class App:
             if is_api:
                 await self._api(scope, receive, send)
                 return
+            if self.stops and scope["path"] == HEALTH:
+                await _plain("stopping\n", 503)(scope, receive, send)
+                return
         await self._site(scope, receive, send)
 
 
@@ -86,11 +96,13 @@ def create_app(
     services: Services,
     *,
     json_limit: int = 10 << 20,
+    limits: LimitSettings | None = None,
     request_log: RequestLog | None = None,
     cleanup_interval: float = CLEANUP_INTERVAL,
     snapshot_interval: float | None = None,
     sweep: SweepOptions | None = None,
     on_shutdown: Callable[[], Awaitable[None]] | None = None,
+    last_writes: float = LAST_WRITES,
     handlers: Mapping[str, Handler] | None = None,
     s3: S3Config | None = None,
 ) -> App:
@@ -102,7 +114,7 @@ def create_app(
     request_log = request_log or RequestLog()
 
     life = functools.partial(
-        _life, services.engine, cleanup_interval, snapshot_interval, sweep, on_shutdown, request_log
+        _life, services.engine, cleanup_interval, snapshot_interval, sweep, on_shutdown, last_writes, request_log
     )
 
     async def page(request: Request) -> Response:
@@ -118,14 +130,16 @@ def create_app(
     site = Starlette(
         routes=[
             Route("/", page),
-            Route("/_health", health),
+            Route(HEALTH, health),
             Route("/openapi.json", _spec),
         ],
         exception_handlers={404: unknown},
         lifespan=lambda _: life(),
     )
-    api = Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers)
-    return App(api, Gateway(services, s3 or S3Config(), request_log=request_log), site, life)
+    admission = Admission(limits or LimitSettings())
+    api = Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers, admission=admission)
+    gateway = Gateway(services, s3 or S3Config(), request_log=request_log, admission=admission)
+    return App(api, gateway, site, life)
 
 
 @contextlib.asynccontextmanager
@@ -135,6 +149,7 @@ async def _life(
     snapshot_interval: float | None,
     sweep: SweepOptions | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
+    last_writes: float,
     request_log: RequestLog,
 ) -> AsyncIterator[None]:
     chores = [
@@ -154,10 +169,11 @@ async def _life(
         for chore in chores:
             chore.cancel()
         await asyncio.gather(*chores, return_exceptions=True)
+        ends = asyncio.get_running_loop().time() + last_writes
         if snapshot_interval is not None:
-            await _write_last_snapshots(engine)
+            await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
         if on_shutdown is not None:
-            await on_shutdown()
+            await _by(ends + CLOSING, on_shutdown, "the stores could not be closed")
         request_log.flush()
 
 
@@ -185,12 +201,13 @@ async def _sweep(engine: Engine, options: SweepOptions) -> int:
     return done.deleted
 
 
-async def _write_last_snapshots(engine: Engine) -> None:
-    """What changed since the last pass; a store that hangs does not keep the server from stopping."""
+async def _by(moment: float, job: Callable[[], Awaitable[object]], failed: str) -> None:
+    """Do the last work of a server. A store that hangs does not keep it from stopping."""
     try:
-        await asyncio.wait_for(_write_snapshots(engine), LAST_SNAPSHOTS)
+        async with asyncio.timeout_at(moment):
+            await job()
     except Exception:
-        log.exception("the last ref snapshots could not be written")
+        log.exception(failed)
 
 
 def _plain(text: str, status: int = 200) -> Response:

@@ -57,6 +57,7 @@ class Call:
     __slots__ = (
         "_scope",
         "body",
+        "counted",
         "head",
         "headers",
         "https",
@@ -81,6 +82,7 @@ class Call:
         self._scope = scope
         self.sends_files = ZERO_COPY in scope.get("extensions", ())
         self.user = ""
+        self.counted = False  # among the requests that are worked on
         self.operation = ""
         self.started = time.perf_counter()
         self.request_id = _request_id(self.headers.get(b"x-request-id"))

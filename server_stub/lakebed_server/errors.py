@@ -40,6 +40,16 @@ def respond(error: Exception, call: Call) -> Reply:
     return _reply(call, "internal", OUR_FAULT["internal"])
 
 
+def interrupted(call: Call) -> RequestError:
+    """A request that a stop of the server cuts off: 503."""
+    if call.method in ("GET", "HEAD"):
+        return RequestError("interrupted", "the server stopped before it had answered; ask again")
+    return RequestError(
+        "interrupted",
+        "the server stopped before the request was done: it may have been done, or not; look before repeating it",
+    )
+
+
 def _engine_reply(error: EngineError, call: Call) -> Reply:
     kind = error.kind
     if kind in OUR_FAULT:

@@ -44,6 +44,11 @@ class Exchange:
         else:
             await self._send_early(reply)
 
+    async def send_last(self, reply: Reply) -> None:
+        """Send a whole reply now, whatever the client still sends: the server stops."""
+        await self._start(reply, (b"connection", b"close"))
+        await self._send({"type": "http.response.body", "body": reply.body})
+
     async def _start(self, reply: Reply, *extra: tuple[bytes, bytes]) -> None:
         headers = [*self._common, (b"x-request-id", self._call.request_id.encode()), *reply.headers, *extra]
         if reply.status not in (204, 304) and reply.length != UNKNOWN:

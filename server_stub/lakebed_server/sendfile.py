@@ -85,9 +85,15 @@ async def _copy(transport: Any, file: int, start: int, count: int) -> None:
     loop = asyncio.get_running_loop()
     # a number of its own: the transport can close its socket at any moment, and the number could be another's then
     with socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno())) as own:
-        job = _Job(own, transport.take(), file, start, count)
-        while not await finished(loop.run_in_executor(None, job.push)):
-            await _writable(loop, own)
+        job = FileJob(own, transport.take(), file, start, count)
+        transport.job = job
+        try:
+            while not await finished(loop.run_in_executor(None, job.push)):
+                job.waits = True
+                await _writable(loop, own)
+                job.waits = False
+        finally:
+            transport.end_job()
 
 
 async def _writable(loop: asyncio.AbstractEventLoop, which: socket.socket) -> None:
@@ -100,8 +106,8 @@ async def _writable(loop: asyncio.AbstractEventLoop, which: socket.socket) -> No
         loop.remove_writer(which)
 
 
-class _Job:
-    """What is left to be sent."""
+class FileJob:
+    """What is left to be sent of a part of a file."""
 
     def __init__(self, out: socket.socket, head: bytes, file: int, start: int, count: int) -> None:
         self._out = out
@@ -110,6 +116,13 @@ class _Job:
         self._next = start
         self._end = start + count
         self._start = start
+        self.waits = False
+        """Whether the client has to read before more can be sent."""
+
+    @property
+    def moved(self) -> int:
+        """Bytes of the file that the kernel has taken."""
+        return self._next - self._start
 
     def push(self) -> bool:
         """Send what the connection takes now; whether that was all. Blocks only for the disk."""

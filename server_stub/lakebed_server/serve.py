@@ -9,21 +9,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
 import logging
 import math
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any, Literal
 
 import uvicorn
 from lakebed_engine.vocabulary.reports import SweepOptions
 
 from lakebed_server import components, data_directory, logs, workers
-from lakebed_server.app import App, create_app
+from lakebed_server.app import LAST_WRITES, App, create_app
 from lakebed_server.auth.records import Credential
 from lakebed_server.bindings import Handler
+from lakebed_server.bounds import descriptors
+from lakebed_server.bounds.connections import Address, Connections
 from lakebed_server.protocol import Protocol
 from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
@@ -70,6 +74,7 @@ def _work(settings: Settings, listeners: Listeners, on_ready: Callable[[Credenti
     """One server process, from its first thread to its last."""
     sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
+    descriptors.raise_limit()
     request_log = logs.configure(style, settings.logging.level, settings.logging.output)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(settings, listeners, request_log, on_ready))
@@ -97,7 +102,9 @@ async def _serve(
     for sentence in data_directory.open_to_others(settings):
         log.warning(sentence)
     app = application(settings, parts, request_log, s3_port=s3_port(listeners))
-    server = Server(http_config(app, settings), lambda: on_ready(parts.first_admin))
+    server = Server(
+        http_config(app, settings), lambda: on_ready(parts.first_admin), functools.partial(_drain, app, settings)
+    )
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -107,6 +114,12 @@ async def _serve(
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, stop)
     await server.serve(sockets=list(listeners))
+
+
+async def _drain(app: App, settings: Settings) -> None:
+    """Go on for a while, so that load balancers see that this server stops before it refuses anybody."""
+    app.stops = True
+    await asyncio.sleep(settings.server.drain)
 
 
 def application(
@@ -121,11 +134,13 @@ def application(
     return create_app(
         parts.services,
         json_limit=settings.limits.json_body,
+        limits=settings.limits,
         request_log=request_log,
         cleanup_interval=settings.cleanup.interval,
         snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
         sweep=_sweep_options(settings),
         on_shutdown=parts.close,
+        last_writes=min(LAST_WRITES, settings.server.shutdown_timeout),
         handlers=handlers,
         s3=_s3_config(settings, s3_port),
     )
@@ -142,11 +157,14 @@ def http_config(
     protocol: type[Protocol] = Protocol,
     lifespan: Literal["on", "off"] = "on",
 ) -> uvicorn.Config:
-    """How uvicorn serves an ASGI application here."""
+    """How uvicorn serves an ASGI application here: one event loop, with its own count of connections."""
+    limits = settings.limits
+    connections = Connections(limits, most=descriptors.connections(limits.connections), exempt=_is_exempt)
+    bounded: Any = functools.partial(protocol, connections)
     return uvicorn.Config(
         app,
         interface="asgi3",
-        http=protocol,
+        http=bounded,
         ws="none",
         lifespan=lifespan,
         log_config=None,
@@ -158,6 +176,11 @@ def http_config(
     )
 
 
+def _is_exempt(address: Address) -> bool:
+    """Whether an address stands for many clients: a proxy on this machine has the address of this machine."""
+    return address.is_loopback
+
+
 def _sweep_options(settings: Settings) -> SweepOptions | None:
     cleanup = settings.cleanup
     if not cleanup.sweep_interval:
@@ -166,17 +189,38 @@ def _sweep_options(settings: Settings) -> SweepOptions | None:
 
 
 class Server(uvicorn.Server):
-    """Says so when it is ready."""
+    """Says so when it is ready, and waits for `drain` before it stops after SIGTERM."""
 
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None],
+        drain: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         super().__init__(config)
         self._on_ready = on_ready
+        self._drain = drain
+        self._signals: list[int] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn's; then `on_ready` is called, if it listens."""
         await super().startup(sockets=sockets)
         if self.started:
             self._on_ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """As uvicorn's; a second signal ends the drain, and so does SIGINT: somebody waits at a terminal."""
+        self._signals.append(sig)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's, after the drain."""
+        if self._drain is not None and self._signals == [signal.SIGTERM]:
+            drain = asyncio.ensure_future(self._drain())
+            while not drain.done() and len(self._signals) == 1:
+                await asyncio.wait((drain,), timeout=0.1)
+            drain.cancel()
+        await super().shutdown(sockets)
 
 
 def _announce(settings: Settings, admin: Credential | None, listeners: Listeners, say: Say, count: int = 1) -> None:

@@ -13,7 +13,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 from lakebed_engine.stores.kv import postgres as postgres_door
-from lakebed_engine.stores.kv import postgres_errors, postgres_session, postgres_writer
+from lakebed_engine.stores.kv import postgres_errors, postgres_pool, postgres_session, postgres_writer
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put
 from lakebed_engine.stores.kv.postgres import PostgresKV
 from lakebed_engine.stores.kv.postgres_schema import APPLY, SCHEMA_VERSION
@@ -537,3 +537,25 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
         rows = {row.key for row in await kv.scan("p", limit=1_000_000)}
         assert acknowledged <= rows, "acknowledged, and lost"
         assert rows <= asked
+
+
+def test_who_waits_for_a_connection_of_a_database_that_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_pool, "TURN", 0.1)
+
+    class Connected:
+        def is_closed(self) -> bool:
+            return False
+
+    async def main() -> None:
+        async def connect() -> Any:
+            return Connected()
+
+        pool = postgres_pool.Pool(connect, size=1, patience=5, place="here")
+        async with pool.lend():
+            with pytest.raises(StoreUnavailableError, match="all 1 connections"):
+                async with pool.lend():
+                    pass
+        async with pool.lend() as connection:  # and it is free again
+            assert isinstance(connection, Connected)
+
+    asyncio.run(main())

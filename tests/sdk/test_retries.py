@@ -60,6 +60,7 @@ def page(rows: list[dict[str, Any]], following: str = "") -> dict[str, Any]:
         httpx.Response(429),
         httpx.Response(502),
         httpx.Response(503, headers={"retry-after": "1"}),
+        httpx.Response(503, json={"message": "m", "kind": "overloaded"}),
         httpx.Response(504),
     ],
     ids=repr,
@@ -80,7 +81,14 @@ def test_reading_is_repeated(door: Door, wire: respx.MockRouter, failure: Any) -
 
 
 @pytest.mark.parametrize(
-    "failure", [httpx.ReadError("reset"), httpx.WriteTimeout("slow"), httpx.Response(502)], ids=repr
+    "failure",
+    [
+        httpx.ReadError("reset"),
+        httpx.WriteTimeout("slow"),
+        httpx.Response(502),
+        httpx.Response(503, json={"message": "m", "kind": "interrupted"}),
+    ],
+    ids=repr,
 )
 def test_a_lost_answer_to_a_change_is_never_repeated(door: Door, wire: respx.MockRouter, failure: Any) -> None:
     async def scenario(lake: Any) -> None:
@@ -94,7 +102,16 @@ def test_a_lost_answer_to_a_change_is_never_repeated(door: Door, wire: respx.Moc
     door.run(scenario)
 
 
-@pytest.mark.parametrize("failure", [httpx.ConnectError("refused"), httpx.Response(429), httpx.Response(503)], ids=repr)
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.ConnectError("refused"),
+        httpx.Response(429),
+        httpx.Response(503),
+        httpx.Response(503, json={"message": "m", "kind": "overloaded"}),
+    ],
+    ids=repr,
+)
 def test_a_change_that_was_not_made_is_repeated(door: Door, wire: respx.MockRouter, failure: Any) -> None:
     async def scenario(lake: Any) -> None:
         route = wire.post(API + "/repositories/repo/branches")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import functools
 import hashlib
 import socket
 import threading
@@ -32,7 +33,10 @@ from lakebed_server.app import App, create_app
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
+from lakebed_server.bounds.connections import Connections
 from lakebed_server.call import Installation, Services
+from lakebed_server.protocol import Protocol
+from lakebed_server.settings.schema import LimitSettings
 
 from tests.support.waiting import PATIENCE, wait_until
 
@@ -280,6 +284,12 @@ def serving(app: Any, **config: Any) -> Iterator[int]:
         server.should_exit = True
         thread.join(PATIENCE)
         assert not thread.is_alive()
+
+
+def bounded(**limits: Any) -> Any:
+    """The server's HTTP protocol, for `serving`, with these limits: fields of LimitSettings, and of Connections."""
+    more = {name: limits.pop(name) for name in ("most", "exempt") if name in limits}
+    return functools.partial(Protocol, Connections(LimitSettings(**limits), **more))
 
 
 class Wire:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from lakebed_server import protocol
+from lakebed_server.bounds.connections import Connections
 from lakebed_server.protocol import CoalescingTransport, Protocol
+from lakebed_server.settings.schema import LimitSettings
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
@@ -107,7 +109,8 @@ def test_only_a_client_on_this_machine_gets_large_buffers_and_no_pace(monkeypatc
             before = options(opened)
             config = Config(app=None, http=Protocol, log_config=None)  # type: ignore[arg-type]
             config.load()
-            Protocol(config, ServerState(), {}).connection_made(Connected(opened, peer))
+            connections = Connections(LimitSettings())
+            Protocol(connections, config, ServerState(), {}).connection_made(Connected(opened, peer))
             return before, options(opened)
 
     before, far = asyncio.run(main("192.0.2.1"))

@@ -18,9 +18,9 @@ from lakebed_engine.stores.objects.local import LocalObjects
 from lakebed_engine.stores.objects.local_read import SMALL
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_server import sendfile
-from lakebed_server.protocol import CoalescingTransport, Protocol
+from lakebed_server.protocol import CoalescingTransport
 
-from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, make_app, serving
+from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, bounded, make_app, serving
 from tests.support.waiting import wait_until
 
 MIB = 1 << 20
@@ -76,7 +76,7 @@ def served(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     engine = FileEngine(tmp_path_factory.mktemp("store"))
     for name, data in SIZES.items():
         engine.put(name, data)
-    with serving(make_app(engine), http=Protocol, loop=request.param) as port:
+    with serving(make_app(engine), http=bounded(), loop=request.param) as port:
         yield engine, port
 
 
@@ -217,7 +217,7 @@ def test_a_disk_that_fails_breaks_the_connection(served: Served, wire: Wire, mon
 def test_a_server_that_stops_does_not_wait_for_ever(tmp_path: Path) -> None:
     engine = FileEngine(tmp_path)
     engine.put("large", LARGE)
-    with serving(make_app(engine), http=Protocol, timeout_graceful_shutdown=1) as port:
+    with serving(make_app(engine), http=bounded(), timeout_graceful_shutdown=1) as port:
         wire = Wire(port)
         wire.head(*get("large"))
         wait_until(lambda: engine.is_open == 1)  # and the client takes nothing

@@ -218,6 +218,21 @@ def test_a_task_at_work_is_told_of_though_the_store_goes_away(
         assert lake("POST", url, body, 202, idempotency_key=body["message"])["commit"] == ended["commit"]
 
 
+def test_a_server_works_on_a_bounded_number_of_tasks(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks_module, "AT_ONCE", 2)
+    held = _hold(lake, "commit", commits)
+    body = {"allow_empty": True}
+    begun = [lake("POST", COMMIT, {"message": one, **body}, 202, idempotency_key=one)["id"] for one in ("a", "b")]
+    lake.until(lambda: len(lake.engine.tasks._mine) == 2)
+    assert lake("POST", COMMIT, {"message": "c"}, 429)["kind"] == "throttled"
+    assert lake("POST", COMMIT, {"message": "a", **body}, 202, idempotency_key="a")["id"] == begun[0]  # known already
+    held.set()
+    for task in begun:
+        lake.ended(f"{REPO}/tasks/{task}")
+    assert lake("POST", COMMIT + "?wait=10", {"message": "c", **body}, 202)["completed"]
+    assert sorted(lake.log()[:3]) == ["a", "b", "c"]
+
+
 def test_a_key_is_kept_for_a_day_and_more(lake: Working) -> None:
     lake.put("a", b"1")
     task = lake("POST", COMMIT + "?wait=10", {"message": "one"}, 202, idempotency_key="k")

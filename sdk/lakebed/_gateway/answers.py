@@ -81,6 +81,8 @@ BY_KIND: dict[str, type[LakebedError]] = {
     "outcome_unknown": errors.OutcomeUnknownError,
     "not_implemented": errors.UnsupportedOperationError,
     "store_unavailable": errors.ServerUnavailableError,
+    "overloaded": errors.ThrottledError,
+    "interrupted": errors.OutcomeUnknownError,
     "store_full": errors.StoreFullError,
 }
 

@@ -52,6 +52,7 @@ from lakebed_engine.operations.task_rows import (
 )
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
+    BackpressureError,
     EngineError,
     InvalidRequestError,
     KeyReusedError,
@@ -71,6 +72,9 @@ SILENCE = 30.0
 
 REMEMBERED = 48 * 3600
 """Seconds for which an ended task, and its key, is kept at least."""
+
+AT_ONCE = 64
+"""Tasks that one server works on at the same time."""
 
 _LONGEST_KEY = 256
 _FORGOTTEN_AT_ONCE = 100
@@ -160,11 +164,18 @@ class Tasks:
     async def submit(
         self, repo_name: str, what: str, target: str, request: Mapping[str, Any], *, key: str = "", force: bool = False
     ) -> Task:
-        """Begin a task. With the `key` of an earlier one it gives that one. Raises KeyReusedError."""
+        """Begin a task. With the `key` of an earlier one it gives that one.
+
+        Raises KeyReusedError, and BackpressureError when this server works on as many as it may.
+        """
         task = self.draft(what, target, request, key)
         repo = await open_repo(self._ctx, repo_name, write=True, force=force)
         if (known := await self.known(repo, task)) is not None:
             return known
+        if len(self._mine) >= AT_ONCE:
+            raise BackpressureError(
+                f"task of {repo.name!r}: this server works on {AT_ONCE} tasks, nothing was begun: try again later"
+            )
         await self._forget(repo)
         operation = OPERATIONS + self._ctx.ids.new().encode()
         puts = [task_row(repo, task), self._beat_row(repo, task.id)]
@@ -277,7 +288,7 @@ class Tasks:
         """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
         key = beat_name(task_id)
         found = await self._ctx.kv.get(repo.partition, key)
-        if found is None or task_id in self._mine:
+        if found is None or task_id in self._mine or len(self._mine) >= AT_ONCE:
             return False
         if self._ctx.now() - decode_beat(found.value).at < SILENCE:
             return False

@@ -10,6 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 from lakebed_engine.engine import Engine
 
+from lakebed_server.bounds.admission import Room
 from lakebed_server.call import Call
 from lakebed_server.s3.address import Address, bucket_of_host, parse
 from lakebed_server.s3.config import S3Config
@@ -21,7 +22,7 @@ from lakebed_server.vocabulary import RequestError, Scope
 class S3Call:
     """One request. `headers` have lower-case names; `query` is decoded, and of what stands twice the last."""
 
-    __slots__ = ("address", "base", "config", "headers", "in_host", "pairs", "payload", "query", "raw_query")
+    __slots__ = ("address", "base", "config", "headers", "in_host", "pairs", "payload", "query", "raw_query", "room")
 
     def __init__(self, base: Call, scope: Scope, config: S3Config) -> None:
         self.base = base
@@ -33,6 +34,7 @@ class S3Call:
         self.address = Address("", "", "", "", "")
         self.in_host = False  # the bucket stands in the Host header
         self.payload = Payload()
+        self.room: Room | None = None  # where the work is done, if it costs much
 
     def read(self) -> None:
         """Read what the request is about. Raises S3Error: InvalidURI."""

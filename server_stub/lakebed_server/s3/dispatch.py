@@ -23,6 +23,8 @@ class Route(NamedTuple):
 
     name: str
     run: Operation
+    outlasts: bool = False
+    """Whether its work may end after its answer has begun: then it takes its place in a room itself."""
 
 
 ROUTES: Final[dict[tuple[str, Level, str], Route]] = {
@@ -44,7 +46,9 @@ ROUTES: Final[dict[tuple[str, Level, str], Route]] = {
     ("POST", "object", "uploads"): Route("CreateMultipartUpload", multipart.create_multipart_upload),
     ("PUT", "object", "uploadId"): Route("UploadPart", multipart.upload_part),
     ("GET", "object", "uploadId"): Route("ListParts", multipart_listing.list_parts),
-    ("POST", "object", "uploadId"): Route("CompleteMultipartUpload", multipart.complete_multipart_upload),
+    ("POST", "object", "uploadId"): Route(
+        "CompleteMultipartUpload", multipart.complete_multipart_upload, outlasts=True
+    ),
     ("DELETE", "object", "uploadId"): Route("AbortMultipartUpload", multipart.abort_multipart_upload),
 }
 """By method, level and subresource."""

@@ -12,6 +12,7 @@ from typing import Final
 from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, NothingThereError, StoreError
 
 from lakebed_server.call import Call
+from lakebed_server.errors import RETRY_AFTER
 from lakebed_server.reply import Reply
 from lakebed_server.s3.replies import DECLARATION, XML, tag
 from lakebed_server.s3.vocabulary import S3Error
@@ -76,6 +77,8 @@ CODES: Final[dict[str, str]] = {
     "too_many_attempts": "SlowDown",
     "throttled": "SlowDown",
     "login_throttled": "SlowDown",
+    "overloaded": "SlowDown",
+    "interrupted": "ServiceUnavailable",
     "internal": "InternalError",
     "corrupt_data": "InternalError",
     "outcome_unknown": "InternalError",
@@ -129,9 +132,10 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
 
 def error_reply(error: S3Error, call: Call, resource: str) -> Reply:
     """An error as S3 writes it. The answer to HEAD has no body."""
+    headers = (*error.headers, RETRY_AFTER) if error.status == 503 else error.headers
     if call.head:
-        return Reply(error.status, headers=error.headers)
-    return Reply(error.status, (DECLARATION + error_xml(error, call, resource)).encode(), (XML, *error.headers))
+        return Reply(error.status, headers=headers)
+    return Reply(error.status, (DECLARATION + error_xml(error, call, resource)).encode(), (XML, *headers))
 
 
 def error_xml(error: S3Error, call: Call, resource: str) -> str:

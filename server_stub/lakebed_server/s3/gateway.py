@@ -10,7 +10,9 @@ import asyncio
 import logging
 import time
 
+from lakebed_server.bounds.admission import Admission
 from lakebed_server.call import Call, Services
+from lakebed_server.errors import interrupted
 from lakebed_server.exchange import Exchange
 from lakebed_server.logs import RequestLog
 from lakebed_server.reply import Reply
@@ -21,6 +23,7 @@ from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.errors import respond
 from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks_signed
 from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.streaming import content_headers
 from lakebed_server.vocabulary import ClientGoneError, Receive, Scope, Send
 
@@ -39,11 +42,13 @@ class Gateway:
         *,
         request_log: RequestLog | None = None,
         clock: Clock = time.time,
+        admission: Admission | None = None,
     ) -> None:
         self._services = services
         self._config = config
         self._log = request_log or RequestLog()
         self._clock = clock
+        self._admission = admission or Admission(LimitSettings())
         self._keys = Keys(services.authenticator)
         self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), content_headers.NOSNIFF]
 
@@ -74,21 +79,33 @@ class Gateway:
                 if exchange.status:
                     raise
                 await exchange.send(respond(error, base, resource), receive)
+        except asyncio.CancelledError:  # a stop of the server has waited long enough
+            if exchange.status:
+                raise
+            await exchange.send_last(respond(interrupted(base), base, resource))
         except ClientGoneError:
             exchange.status = exchange.status or CLIENT_GONE
         except Exception:
             # the status is out: all that is left is to break off, so that nobody takes the part for the whole
             log.exception("a response broke off", extra={"request_id": base.request_id})
         finally:
+            if base.counted:
+                self._admission.leave()
             self._log_request(base, exchange)
 
     async def _answer(self, base: Call, scope: Scope) -> Reply:
         call = S3Call(base, scope, self._config)
         call.read()
         base.user = await authenticate(call, self._keys, self._clock)
+        self._admission.enter()
+        base.counted = True
         route = dispatch.find(call)
         base.operation = f"s3:{route.name}"
-        return await route.run(call)
+        call.room = self._admission.room(base.operation)
+        if call.room is None or route.outlasts:
+            return await route.run(call)
+        async with call.room.place():
+            return await route.run(call)
 
     def _log_request(self, call: Call, exchange: Exchange) -> None:
         seconds = time.perf_counter() - call.started

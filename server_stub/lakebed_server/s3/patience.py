@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from lakebed_server.bounds.admission import Room
 from lakebed_server.reply import UNKNOWN, Reply, StreamReply
 from lakebed_server.s3 import replies
 from lakebed_server.s3.call import S3Call
@@ -32,7 +33,7 @@ Told = Callable[[T], tuple[str, str]]
 
 async def patiently(call: S3Call, job: Coroutine[Any, Any, T], told: Told[T]) -> Reply:
     """The answer to `job`. Raises what the job does, while nothing was sent."""
-    task = asyncio.ensure_future(job)
+    task = asyncio.ensure_future(job if call.room is None else _placed(call.room, job))
     try:
         await asyncio.wait((task,), timeout=SOON)
     except asyncio.CancelledError:
@@ -41,6 +42,14 @@ async def patiently(call: S3Call, job: Coroutine[Any, Any, T], told: Told[T]) ->
     if task.done():
         return replies.xml(*told(task.result()))
     return StreamReply(200, _slowly(call, task, told), UNKNOWN, (XML,))
+
+
+async def _placed(room: Room, job: Coroutine[Any, Any, T]) -> T:
+    try:
+        async with room.place():
+            return await job
+    finally:
+        job.close()  # where it got no place, it never began
 
 
 @asynccontextmanager

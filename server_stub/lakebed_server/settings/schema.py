@@ -162,6 +162,39 @@ class LimitSettings:
     """Limits."""
 
     json_body: int = _setting(10 << 20, SIZE, "largest JSON body that is read")
+    connections: int = _setting(
+        4096,
+        integer(1, 1_000_000),
+        "most open connections of one server process; fewer where the system allows too few open files",
+    )
+    connections_per_address: int = _setting(
+        1024,
+        integer(1, 1_000_000),
+        "most open connections from one address (of IPv6: one /64 network); clients on this machine are not counted",
+    )
+    requests: int = _setting(
+        512, integer(1, 1_000_000), "most requests, of clients with a key, that one process works on at the same time"
+    )
+    heavy_requests: int = _setting(
+        8,
+        integer(1, 10_000),
+        "most diffs, merges, logs and listings at the same time; as many ingests, scans, layers and completed uploads; "
+        "eight times as many commits",
+    )
+    queue: int = _setting(
+        128, integer(0, 1_000_000), "most requests of each of these three kinds that wait for their turn"
+    )
+    queue_time: float = _setting(10.0, duration(1, 24 * 3600), "how long one waits for its turn, then it is refused")
+    head_bytes: int = _setting(64 << 10, SIZE, "largest head of a request: its line and headers")
+    head_time: float = _setting(
+        10.0, duration(1, 24 * 3600), "how long a head may take, from the start of a connection"
+    )
+    transfer_rate: int = _setting(
+        1 << 10, SIZE, "least bytes per second of a body that arrives and of an answer that is read; 0: any"
+    )
+    transfer_time: float = _setting(
+        60.0, duration(1, 24 * 3600), "over which time this rate is measured, again and again"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +275,12 @@ class GatewaySettings:
 class ServerSettings:
     """The process."""
 
-    shutdown_timeout: float = _setting(30.0, DURATION, "how long a stop waits for requests under way")
+    shutdown_timeout: float = _setting(
+        30.0, DURATION, "how long a stop waits for requests under way, and then (at most 10s) for its last writes"
+    )
+    drain: float = _setting(
+        0.0, DURATION, "how long a server that gets SIGTERM goes on as before while /_health answers 503 stopping"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,10 @@ from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
+from lakebed_server.bounds.admission import Admission
 from lakebed_server.s3.config import Alias, S3Config
 from lakebed_server.s3.gateway import Gateway
+from lakebed_server.settings.schema import LimitSettings
 
 from tests.server.support import KEY_ID, SECRET, Answer, services
 
@@ -38,12 +40,15 @@ Headers = dict[str, str]
 class Bucket:
     """A gateway over an engine in memory, with a repository `lake`; one event loop for all requests."""
 
-    def __init__(self, **config: Any) -> None:
+    def __init__(self, limits: LimitSettings | None = None, **config: Any) -> None:
         kv = MemoryKV()
         self.now = float(NOW)
         self.engine = Engine(kv, Stores(None, memory=True))
         given = {"domains": (HOST,), "aliases": {"bound": Alias("lake", "main")}, **config}
-        self.gateway = Gateway(services(self.engine, kv), S3Config(**given), clock=lambda: self.now)
+        admission = Admission(limits or LimitSettings())
+        self.gateway = Gateway(
+            services(self.engine, kv), S3Config(**given), clock=lambda: self.now, admission=admission
+        )
         self.runner = asyncio.Runner()
         self.run(self.engine.create_repository("lake", "mem://lake"))
 

@@ -15,18 +15,20 @@ import asyncpg
 
 from lakebed_engine.stores.kv.postgres_errors import closed, is_lost, is_passing, store_error
 from lakebed_engine.stores.kv.postgres_schema import Connection
-from lakebed_engine.vocabulary.errors import StoreError
+from lakebed_engine.vocabulary.errors import StoreError, StoreUnavailableError
 
 Records = list[asyncpg.Record]
 
 _PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between two tries to connect; the last is repeated
+TURN: Final = 30.0
+"""Seconds that a caller waits for a connection, before a database that hangs holds up everybody for ever."""
 _FRESH_SECONDS: Final = 1.0  # a connection that was used this lately is taken to be alive
 _PING_SECONDS: Final = 2.0
 _READS: Final = 3  # tries of a read; each may find its connection lost
 
 
 class Pool:
-    """At most `size` connections; who comes when all are lent waits. `connect` makes a usable one."""
+    """At most `size` connections. When all are busy a caller waits, `TURN` at most. `connect` makes a usable one."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]], *, size: int, patience: float, place: str) -> None:
         self._connect = connect
@@ -43,7 +45,7 @@ class Pool:
         """A connection that answered a moment ago. Raises StoreError when there is none."""
         if self._closed:
             raise closed(self._place)
-        async with self._free:
+        async with self._turn():
             connection = await self._take()
             self._lent.add(connection)
             try:
@@ -52,6 +54,20 @@ class Pool:
                 self._lent.discard(connection)
                 if not connection.is_closed():
                     self._idle.append((connection, _now()))
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """One of the `size` connections may be used. Raises StoreError."""
+        try:
+            async with asyncio.timeout(TURN if self._free.locked() else None):
+                await self._free.acquire()
+        except TimeoutError:
+            text = f"all {self._size} connections to PostgreSQL were busy for {TURN:g} s; try again later"
+            raise StoreUnavailableError(f"{text}: {self._place}", told=text) from None
+        try:
+            yield
+        finally:
+            self._free.release()
 
     async def fetch(self, statement: str, *arguments: object) -> Records:
         """The rows of a statement that may be run twice: it is, when its connection was lost."""

@@ -1,0 +1,1 @@
+"""What clients may take of this server: connections, time, and expensive work in parallel."""

@@ -1,0 +1,155 @@
+"""The open connections of one server process: how many there may be, and how long a client may keep one waiting.
+
+One timer looks at all of them about once a second, so a request costs no timer of its own. What a client owes (a
+head, a body, or to read its answer) comes from the connection itself: see `Connection`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, Protocol
+
+from lakebed_server.settings.schema import LimitSettings
+
+log = logging.getLogger("lakebed.server")
+
+TICK: Final = 1.0
+"""Most seconds between two looks at all connections."""
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Kind = Literal["head", "body", "reading"]
+
+
+class Debt(NamedTuple):
+    """What a connection waits for its client to do. `turn` changes with each request; `progress` counts bytes."""
+
+    kind: Kind
+    turn: object
+    progress: int
+
+
+class Connection(Protocol):
+    """One connection, as its deadlines see it."""
+
+    def debt(self) -> Debt | None:
+        """What the client has to do before anything goes on. None when it is the server's turn, or nobody's."""
+
+    def give_up(self, kind: Kind) -> None:
+        """Close the connection: its client took too long."""
+
+
+class _Clock(NamedTuple):
+    debt: Debt
+    since: float
+
+
+class Connections:
+    """Counts connections and ends those whose clients are too slow. Belongs to one event loop."""
+
+    def __init__(
+        self, limits: LimitSettings, *, most: int | None = None, exempt: Callable[[Address], bool] = lambda _: False
+    ) -> None:
+        """`most`: connections in total, where the system allows fewer than the settings. `exempt`: addresses that stand
+        for many clients, or for this machine; `limits.connections_per_address` does not hold for them.
+        """
+        self.limits = limits
+        self._most = limits.connections if most is None else most
+        self._exempt = exempt
+        self._tick = min(TICK, limits.head_time / 4, limits.transfer_time / 4)
+        self._open: dict[Connection, _Clock | None] = {}
+        self._by_address: Counter[str] = Counter()
+        self._addresses: dict[Connection, str] = {}
+        self._silent: list[Connection] = []
+        self._ticking = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def admit(self, connection: Connection, host: str) -> bool:
+        """Count a new connection from `host`. False when there are too many: it must be closed."""
+        address = self._counted(host)
+        if address and self._by_address[address] >= self.limits.connections_per_address:
+            return False
+        if len(self._open) >= self._most and not self._make_room():
+            return False
+        if address:
+            self._by_address[address] += 1
+            self._addresses[connection] = address
+        loop = asyncio.get_running_loop()
+        self._open[connection] = _Clock(Debt("head", None, 0), loop.time())
+        if not self._ticking:
+            self._ticking = True
+            loop.call_later(self._tick, self._look_at_all)
+        return True
+
+    def forget(self, connection: Connection) -> None:
+        """A connection is closed."""
+        self._open.pop(connection, None)
+        address = self._addresses.pop(connection, None)
+        if address is not None:
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
+
+    def _counted(self, host: str) -> str:
+        """What a client is counted by: its address, or its network of IPv6. Empty where it is not counted."""
+        try:
+            given = ipaddress.ip_address(host)
+        except ValueError:  # a Unix socket
+            return ""
+        address: Address = getattr(given, "ipv4_mapped", None) or given
+        if self._exempt(address):
+            return ""
+        if isinstance(address, ipaddress.IPv4Address):
+            return str(address)
+        # one client of IPv6 has a whole /64 to come from
+        return str(ipaddress.ip_network((address.packed, 64), strict=False))
+
+    def _make_room(self) -> bool:
+        """Close the oldest connection that never sent a whole head: no request is lost with it."""
+        while self._silent:
+            connection = self._silent.pop()
+            debt = connection.debt() if connection in self._open else None
+            if debt is not None and debt.kind == "head" and debt.turn is None:
+                connection.give_up("head")
+                self.forget(connection)
+                return True
+        return False
+
+    def _look_at_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        silent: list[Connection] = []
+        late: list[tuple[Connection, Kind]] = []
+        for connection, clock in self._open.items():
+            debt = connection.debt()
+            if debt is None:
+                self._open[connection] = None
+            elif clock is None or (debt.kind, debt.turn) != (clock.debt.kind, clock.debt.turn):
+                self._open[connection] = _Clock(debt, now)
+            elif self._is_late(debt, clock, now):
+                late.append((connection, debt.kind))
+            elif debt.kind == "head":
+                if debt.turn is None:
+                    silent.append(connection)
+            elif now - clock.since >= self.limits.transfer_time:
+                self._open[connection] = _Clock(debt, now)
+        self._silent = silent[::-1]
+        for connection, kind in late:
+            connection.give_up(kind)
+        if late:
+            log.info("closed %d connections whose clients were silent or too slow", len(late))
+        self._ticking = bool(self._open)
+        if self._ticking:
+            loop.call_later(self._tick, self._look_at_all)
+
+    def _is_late(self, debt: Debt, clock: _Clock, now: float) -> bool:
+        waited = now - clock.since
+        if debt.kind == "head":
+            return waited >= self.limits.head_time
+        least = self.limits.transfer_rate * waited
+        return waited >= self.limits.transfer_time and debt.progress - clock.debt.progress < least

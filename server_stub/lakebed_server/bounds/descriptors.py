@@ -1,0 +1,51 @@
+"""Open files: as many as the system allows, and how many of them connections may take."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Final
+
+log = logging.getLogger("lakebed.server")
+
+_RESERVED: Final = 64
+"""For the stores, the log and the listeners."""
+
+_FEW: Final = 4096
+"""Below this the server says that the limit is low."""
+
+
+def raise_limit() -> None:
+    """Raise the limit of open files to what this account may have."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (OSError, ValueError):  # macOS says that it is unlimited, and refuses that
+            pass
+
+
+def connections(wanted: int) -> int:
+    """How many connections there may be: `wanted`, or as many as leave room for files. Warns when these are fewer."""
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return wanted
+    # each may need a second one, for the file or the store that its request reads
+    allowed = max(1, (limit - _RESERVED) // 2)
+    if allowed < wanted and limit < _FEW:
+        log.warning(
+            "the limit of open files is %d: the server takes at most %d connections, not limits.connections (%d); "
+            "raise it (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of Docker)",
+            limit,
+            allowed,
+            wanted,
+        )
+    return min(wanted, allowed)
