@@ -22,7 +22,7 @@ from lakebed_engine.operations.context import (
     read_branch,
 )
 from lakebed_engine.operations.footprints import touched_row, watched
-from lakebed_engine.operations.names import check_text
+from lakebed_engine.operations.names import check_message, check_metadata, check_text
 from lakebed_engine.operations.stamps import Stamp
 from lakebed_engine.operations.swap import seal, swap
 from lakebed_engine.operations.turns import Ticket, together
@@ -45,12 +45,10 @@ from lakebed_engine.vocabulary.records import Branch, Commit, CommitRequest, Lay
 
 
 def check_commit_texts(message: str | None, metadata: Mapping[str, str], committer: str) -> None:
-    """Message, metadata and committer must be valid UTF-8. Raises InvalidRequestError."""
-    check_text("message", message or "")
+    """Message, metadata and committer must be valid UTF-8, and short enough. Raises InvalidRequestError."""
+    check_message(message or "")
     check_text("committer", committer)
-    for key, value in metadata.items():
-        check_text("metadata key", key)
-        check_text(f"metadata {key!r}", value)
+    check_metadata(metadata)
 
 
 def check_commit(message: str | None, metadata: Mapping[str, str], committer: str, date: int | None) -> None:

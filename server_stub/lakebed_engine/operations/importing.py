@@ -94,9 +94,8 @@ class Importing:
     async def _check(self, request: ImportRequest) -> None:
         if not 1 <= len(request.paths) <= MOST_PATHS:
             raise InvalidRequestError(f"{len(request.paths)} paths: must be 1 to {MOST_PATHS}")
-        names.check_text("message", request.message)
-        for key, value in request.metadata.items():
-            names.check_texts(**{"metadata key": key, f"metadata {key!r}": value})
+        names.check_message(request.message)
+        names.check_metadata(request.metadata)
         for one in request.paths:
             names.check_text("path", one.path)
             if one.destination or one.type == "object":

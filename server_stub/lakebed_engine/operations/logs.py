@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import Context, Repo, load_commit, load_commits, open_repo
 from lakebed_engine.operations.footprints import footprint_of
+from lakebed_engine.operations.paging import PAGE_BYTES, bounded, metadata_size
 from lakebed_engine.operations.refs import resolve_commit
 from lakebed_engine.operations.spans import Builder, begins, find_span, keep_span
 from lakebed_engine.operations.views import tree_of
@@ -148,15 +149,23 @@ async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Pa
     wanted = request.amount if request.limit else request.amount + 1
     items: list[Commit] = []
     waiting: list[str] = []
+    known = size = 0
     async for commit_id in _candidates(ctx, repo, ref, start, stop_id, request):
         waiting.append(commit_id)
         if len(waiting) == min(wanted - len(items), _AT_ONCE):
             items += await _matching(ctx, repo, waiting, request)
             waiting.clear()
-            if len(items) == wanted:
+            size += sum(map(_size, items[known:]))
+            known = len(items)
+            if known == wanted or size > PAGE_BYTES:
                 break
     items += await _matching(ctx, repo, waiting, request)
-    return Page(items[: request.amount], has_more=len(items) > request.amount)
+    more = len(items) > request.amount or size > PAGE_BYTES
+    return bounded(Page(items[: request.amount], has_more=more), _size)
+
+
+def _size(commit: Commit) -> int:
+    return len(commit.message) + metadata_size(commit.metadata)
 
 
 _AT_ONCE = 32

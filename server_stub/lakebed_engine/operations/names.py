@@ -6,7 +6,7 @@ The bottom of `operations`: pure checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lakebed_format.globs import GlobError, Globs
 
@@ -24,6 +24,8 @@ _COMMIT = re.compile(r"[0-9a-f]{64}", re.ASCII)
 MAX_NAME = 256
 MAX_PATH_BYTES = 1024
 MAX_PAGE = 1000
+MAX_TEXT_BYTES = 64 << 10
+"""Bytes of a message, and of the keys and values of user metadata."""
 
 
 def check_repository(name: str) -> None:
@@ -92,6 +94,28 @@ def check_texts(**values: str) -> None:
     """As `check_text`, for several by name."""
     for name, value in values.items():
         check_text(name, value)
+
+
+def check_message(message: str) -> None:
+    """A commit message: UTF-8, at most 64 KiB. It is in the KV store and in each page of a log."""
+    check_text("message", message)
+    if len(message) > MAX_TEXT_BYTES or len(message.encode()) > MAX_TEXT_BYTES:
+        raise InvalidRequestError(
+            f"message: {len(message.encode()):,} bytes, at most {MAX_TEXT_BYTES:,}; put long text into an object"
+        )
+
+
+def check_metadata(metadata: Mapping[str, str]) -> None:
+    """User metadata of a commit, an object or a repository: UTF-8, at most 64 KiB of keys and values."""
+    size = 0
+    for key, value in metadata.items():
+        check_text("metadata key", key)
+        check_text(f"metadata {key[:80]!r}", value)
+        size += len(key.encode()) + len(value.encode())
+    if size > MAX_TEXT_BYTES:
+        raise InvalidRequestError(
+            f"metadata: {size:,} bytes of keys and values, at most {MAX_TEXT_BYTES:,}; put more into an object"
+        )
 
 
 def read_globs(texts: Sequence[str]) -> Globs:

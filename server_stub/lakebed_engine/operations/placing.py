@@ -99,7 +99,7 @@ class Placing:
 
     async def describe(self, repo_name: str, branch: str, path: str, metadata: Mapping[str, str], force: bool) -> None:
         """Replace the metadata of an object. Raises ObjectNotFoundError."""
-        _check_metadata(metadata)
+        names.check_metadata(metadata)
         repo = await self._writable(repo_name, branch, path, force=force)
         for _ in range(ATTEMPTS):
             now = await steady(self._ctx, repo, f"{branch}$", lambda view: view.find(path))
@@ -269,7 +269,7 @@ class Placing:
             raise InvalidRequestError("checksum: must not be empty")
         names.check_texts(checksum=told, **{"content type": request.content_type})
         names.check_text("physical address", request.physical_address)
-        _check_metadata(request.metadata)
+        names.check_metadata(request.metadata)
         mtime = self._ctx.now() if request.mtime is None else request.mtime
         if not (0 <= mtime <= LATEST and 0 <= request.size < 2**63):
             raise InvalidRequestError("size or mtime: out of bounds")
@@ -309,12 +309,6 @@ def _still(path: str, known: Entry) -> Callable[[Entry | None], None]:
             raise PreconditionFailedError(f"{path!r} changed meanwhile")
 
     return test
-
-
-def _check_metadata(metadata: Mapping[str, str]) -> None:
-    for key, value in metadata.items():
-        names.check_text("metadata key", key)
-        names.check_text(f"metadata {key!r}", value)
 
 
 def _no_upload(upload: PartUpload) -> InvalidAddressError:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lakebed_engine.operations import names
 from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.paging import bounded, metadata_size
 from lakebed_engine.operations.views import View, steady
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.foreign import VERSIONED, version_of
@@ -111,7 +112,11 @@ async def _list_page(view: View, start: str, prefix: str, amount: int, delimiter
             await cursor.seek(beyond)
         else:
             await cursor.skip(run.stop - run.start)
-    return Page(items[:amount], has_more=len(items) > amount)
+    return bounded(Page(items[:amount], has_more=len(items) > amount), _size)
+
+
+def _size(row: Listed) -> int:
+    return 0 if row.entry is None else metadata_size(row.entry.metadata)
 
 
 def _add_groups(items: list[Listed], run: Run, prefix: str, most: int, delimiter: str) -> str | None:

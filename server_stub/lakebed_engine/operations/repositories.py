@@ -129,14 +129,13 @@ async def change_metadata(ctx: Context, name: str, values: Mapping[str, str], re
     """Set and remove keys of the map, the others stay. Raises ReadOnlyRepositoryError, InvalidRequestError."""
     if any(not key for key in values):
         raise InvalidRequestError("metadata: a key must not be empty")
-    for key, value in values.items():
-        names.check_text("metadata key", key)
-        names.check_text(f"metadata {key!r}", value)
+    names.check_metadata(values)
     repo = await open_repo(ctx, name, write=True)
     for _ in range(_ATTEMPTS):
         found = await ctx.kv.get(repo.partition, METADATA)
         now = {} if found is None else msgspec.json.decode(found.value, type=dict[str, str])
         new = {key: value for key, value in {**now, **values}.items() if key not in removed}
+        names.check_metadata(new)
         check = Check(repo.partition, METADATA, 0 if found is None else found.version)
         try:
             await ctx.kv.apply(Batch(checks=[check], puts=[Put(repo.partition, METADATA, encode(new))]))

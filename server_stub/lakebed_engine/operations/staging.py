@@ -245,9 +245,7 @@ def check_upload(request: UploadRequest) -> None:
     """Raises InvalidPathError, InvalidRequestError."""
     names.check_path(request.path)
     names.check_text("content type", request.content_type)
-    for key, value in request.metadata.items():
-        names.check_text("metadata key", key)
-        names.check_text(f"metadata {key!r}", value)
+    names.check_metadata(request.metadata)
 
 
 async def _write(ctx: Context, repo: Repo, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:

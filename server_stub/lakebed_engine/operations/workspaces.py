@@ -30,7 +30,8 @@ from lakebed_engine.operations.context import (
     workspace_id,
     workspace_key,
 )
-from lakebed_engine.operations.names import check_amount, check_text
+from lakebed_engine.operations.names import check_amount, check_message, check_text
+from lakebed_engine.operations.paging import bounded
 from lakebed_engine.operations.parts import Chosen, Globs
 from lakebed_engine.operations.refs import resolve
 from lakebed_engine.operations.swap import OPERATIONS, apply, emptied, everything_of, rotated, seal, staged_of, swap
@@ -107,7 +108,7 @@ def new_record(
 def check_request(request: WorkspaceRequest) -> None:
     """Raises InvalidRequestError, InvalidPathError."""
     check_text("creator", request.creator)
-    check_text("message", request.message)
+    check_message(request.message)
     check_lifetime(request.lifetime)
     check_prefixes(request.claims)
     if request.id and not _ID.fullmatch(request.id):
@@ -256,10 +257,14 @@ async def list_page(ctx: Context, repo_name: str, branch: str, after: str, amoun
             if (branch and record.branch != branch) or state not in ("all", record.state):
                 continue
             if len(items) == amount:
-                return Page(items, has_more=True)
+                return bounded(Page(items, has_more=True), _size)
             items.append(record)
         start = rows[-1].key + b"\0"
-    return Page(items, has_more=False)
+    return bounded(Page(items, has_more=False), _size)
+
+
+def _size(record: Workspace) -> int:
+    return len(record.message) + sum(map(len, record.claims))
 
 
 async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> Workspace:

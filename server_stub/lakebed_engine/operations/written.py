@@ -64,8 +64,7 @@ def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> E
     names.check_text("content type", written.content_type)
     if len(written.content_type) > 255:
         raise InvalidRequestError(f"content type of {written.path[:200]!r}: at most 255 characters")
-    for key, value in written.metadata.items():
-        names.check_texts(**{"metadata key": key, f"metadata {key!r}": value})
+    names.check_metadata(written.metadata)
     mtime = ctx.now() if written.mtime is None else written.mtime
     if not (0 <= mtime <= LATEST and 0 <= written.size < 2**63):
         raise InvalidRequestError(f"size or mtime of {written.path[:200]!r}: out of bounds")
