@@ -280,7 +280,7 @@ class CommitOverrides(Struct, kw_only=True):
     What a commit says in place of what it would.
     """
 
-    message: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
 
 
@@ -366,7 +366,7 @@ class CommitCreation(Struct, kw_only=True):
     A commit to make.
     """
 
-    message: str
+    message: Annotated[str, Meta(max_length=65536)]
     metadata: dict[str, str] | UnsetType = UNSET
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     allow_empty: bool | UnsetType = False
@@ -449,7 +449,7 @@ class PublishCreation(Struct, kw_only=True):
     How objects and deletions are to be committed that come with it. Unknown members are refused.
     """
 
-    message: str
+    message: Annotated[str, Meta(max_length=65536)]
     metadata: dict[str, str] | UnsetType = UNSET
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     allow_empty: bool | UnsetType = False
@@ -518,7 +518,7 @@ class Workspace(Struct, kw_only=True):
     expires: Annotated[int, Meta(ge=0, le=253402300799)]
     data_paths: list[str]
     local_path: str | UnsetType = UNSET
-    message: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
     claims: list[str] | UnsetType = UNSET
     closed: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     commit_id: str | UnsetType = UNSET
@@ -540,7 +540,7 @@ class WorkspaceCreation(Struct, kw_only=True):
 
     branch: str | UnsetType = UNSET
     ref: str | UnsetType = UNSET
-    message: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
     expires_in: Annotated[int, Meta(ge=60, le=31536000)] | UnsetType = UNSET
     claims: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
     id: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")] | UnsetType = UNSET
@@ -771,7 +771,7 @@ class WorkspaceCommit(Struct, kw_only=True):
     How to commit a workspace.
     """
 
-    message: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
     date: Annotated[int, Meta(ge=0, le=253402300799)] | UnsetType = UNSET
     policy: CommitPolicy | UnsetType = UNSET
@@ -804,7 +804,7 @@ class StashCreation(Struct, kw_only=True):
     The workspace to make of a branch's changes.
     """
 
-    message: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
     expires_in: Annotated[int, Meta(ge=60, le=31536000)] | UnsetType = UNSET
     force: bool | UnsetType = False
 
@@ -1237,7 +1237,7 @@ class Merge(Struct, kw_only=True):
     How to merge.
     """
 
-    message: str | UnsetType = UNSET
+    message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
     metadata: dict[str, str] | UnsetType = UNSET
     strategy: str | UnsetType = UNSET
     force: bool | UnsetType = False

@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "bb539f7560b4396651f2798fb52e06e52192cfb2de78c72a8e14f7aef34178fc"
+SPEC_DIGEST: Final = "dc7f681f892f68fb12b57b84d6554d2e4d5f57f91e7f02dcd6848c0bc3c2c24f"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -10,12 +10,13 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lakebed_engine.engine import Engine
 
 from lakebed_server.auth.authenticate import Authenticator, key_id_of
 from lakebed_server.streaming.body import RequestBody
+from lakebed_server.streaming.spool import Spool
 from lakebed_server.vocabulary import ZERO_COPY, Receive, Scope
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -49,6 +50,7 @@ class Services:
     engine: Engine
     authenticator: Authenticator
     installation: Installation
+    spool: Spool = field(default_factory=Spool)
 
 
 class Call:

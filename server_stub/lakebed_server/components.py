@@ -29,6 +29,7 @@ from lakebed_server.auth.opening import ensure_admin, key_ring
 from lakebed_server.auth.records import Credential
 from lakebed_server.call import Installation, Services
 from lakebed_server.settings.schema import PostgresSettings, Settings
+from lakebed_server.streaming.spool import Spool
 from lakebed_server.vocabulary import SettingError, StartError
 
 
@@ -81,7 +82,8 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         imports=tuple(_allowed(settings)),
     )
     authenticator = Authenticator(store, settings.auth.login_duration)
-    return Components(kv, stores, engine, Services(engine, authenticator, installation), first_admin)
+    services = Services(engine, authenticator, installation, Spool(settings.limits.temporary_disk))
+    return Components(kv, stores, engine, services, first_admin)
 
 
 @contextlib.asynccontextmanager

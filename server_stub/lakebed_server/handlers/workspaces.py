@@ -13,7 +13,6 @@ from msgspec import UNSET, UnsetType
 from lakebed_server import views
 from lakebed_server.call import Call
 from lakebed_server.reply import Reply, empty, json
-from lakebed_server.streaming import spool
 from lakebed_server.vocabulary import bad_request, not_implemented
 
 WEEK = 7 * 24 * 3600
@@ -78,7 +77,7 @@ async def register_objects(call: Call, p: ops.RegisterObjectsParams, body: model
 
 async def push_layer(call: Call, p: ops.PushLayerParams) -> Reply:
     """pushLayer."""
-    async with spool.spooled(call.body) as file:
+    async with call.services.spool.spooled(call.body) as file:
         layer = await call.engine.push_written(p.repository, p.workspace, file, force=bool(p.force))
     return json(201, models.WorkspaceLayer(id=layer.id, rows=sum(part.rows for part in layer.parts)))
 

@@ -162,6 +162,9 @@ class LimitSettings:
     """Limits."""
 
     json_body: int = _setting(10 << 20, SIZE, "largest JSON body that is read")
+    temporary_disk: int = _setting(
+        4 << 30, SIZE, "most bytes of the temporary files of one server process, into which layers are received"
+    )
     connections: int = _setting(
         4096,
         integer(1, 1_000_000),
