@@ -77,15 +77,17 @@ def _places(settings: Settings) -> list[Path]:
 
 
 def _make(path: Path, mode: int) -> None:
-    """Make a directory and those above it that are missing, each with its name on the disk."""
+    """Make a directory and those above it that are missing, all of them with their names on the disk.
+
+    Those that exist are synced too: a process that was killed may have made them, and what is in them, just before.
+    """
     missing = [one for one in (path, *path.parents) if not one.exists()]
     for one in reversed(missing):
         one.mkdir(mode, exist_ok=True)
-        _sync(one.parent)
-    if not missing:
-        path.mkdir(exist_ok=True)  # refuses a file
-        with suppress(PermissionError):  # perhaps made just before, by a process that was killed
-            _sync(path.parent)
+    path.mkdir(exist_ok=True)  # refuses a file
+    for one in (path, *path.parents):
+        with suppress(PermissionError):
+            _sync(one)
 
 
 def _sync(directory: Path) -> None:
