@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.correctness_page import Proof
-from tools.correctness_reports import Report, of_histories, of_mutants, of_pytest, of_schedules, of_schemathesis
+from tools.correctness_reports import (
+    Report,
+    of_histories,
+    of_mutants,
+    of_power,
+    of_pytest,
+    of_schedules,
+    of_schemathesis,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -167,6 +175,40 @@ PROOFS: Sequence[Job] = (
             "running it again gives what one run gives.",
         ),
         "tests/crash/test_kill_points.py",
+    ),
+    Job(
+        Proof(
+            "power",
+            "Power loss",
+            "A server over SQLite and a local disk is recorded from its first start on: every write, every change "
+            "of a name, every sync of a file or a directory, and the moment at which each answer left. After every "
+            "prefix of the record the power fails: what was synced is on the disk, and of the rest any part is "
+            "lost, reordered, or torn at sectors of 512 bytes. On each such disk the server's parts start, "
+            "everything that had been acknowledged is compared, byte for byte, `fsck --data --deep` runs, and the "
+            "server writes and commits. A third of the recordings begin with a loss, and a third with a kill, so "
+            "that they hold a recovery. `tests/power/model.py` states the model and its sources. It does not show "
+            "what happens on a drive that reports a sync too early, or on a file system that loses what was synced; "
+            "and PostgreSQL and object stores in the cloud answer for their own disks.",
+            (
+                "python -m tests.power.run --disks 20000",
+                "python -m tests.power.run --seed N --trace",
+            ),
+        ),
+        of_power,
+        ("-m", "tests.power.run", "--disks", "{disks}", "--start", "{start}"),
+        "--json=",
+    ),
+    Job(
+        Proof(
+            "power-mutants",
+            "Mutants of the sync order",
+            "The test of the power loss: each patch in `tests/power/mutants` leaves out one sync in a copy of the "
+            "server. Within a bounded number of disks one must show it, from every one of several fresh starts. The "
+            "same starts must pass on the server as it is.",
+        ),
+        of_mutants,
+        ("-m", "tests.power.run", "--mutants"),
+        "--json=",
     ),
     _tests(
         Proof(

@@ -118,6 +118,23 @@ def of_histories(report: bytes) -> Report:
     return figures, wrong if figures["operations"] and mutants else [*wrong, "nothing was tried"], details
 
 
+def of_power(report: bytes) -> Report:
+    """The JSON of `tests.power.run`."""
+    found: dict[str, Any] = msgspec.json.decode(report)
+    wrong = [f"seed {one['seed']}: {one['wrong']}" for one in found["failures"]]
+    figures = {
+        "disks": found["disks"],
+        "real servers started on them": found["served"],
+        "recordings": found["recordings"],
+        "moments": found["moments"],
+        "changes lost": found["lost"],
+        "acknowledged operations looked for": found["acknowledged"],
+        "violations": len(wrong),
+    }
+    spread = [{"what reached the disk": way, "disks": count} for way, count in sorted(found["ways"].items())]
+    return figures, wrong, spread
+
+
 def of_schemathesis(report: bytes) -> Report:
     """The JSON report of `schemathesis run`."""
     found: dict[str, Any] = msgspec.json.decode(report)

@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,23 @@ import pytest
 from tests.docs.snippets import ROOT
 from tests.histories.run import Caught, Result
 from tests.histories.run import Report as HistoryReport
+from tests.power.pool import Failure as BadDisk
+from tests.power.pool import Run as PowerRun
 from tests.simulation.mutants import Hunt, Mutant
 from tests.simulation.mutants import Report as MutantReport
 from tests.simulation.pool import Failure, Run
 from tools.correctness import judge, load, main, write
 from tools.correctness_page import PAGE, RESULTS, Seen, render
 from tools.correctness_proofs import PROOFS
-from tools.correctness_reports import Report, of_histories, of_mutants, of_pytest, of_schedules, of_schemathesis
+from tools.correctness_reports import (
+    Report,
+    of_histories,
+    of_mutants,
+    of_power,
+    of_pytest,
+    of_schedules,
+    of_schemathesis,
+)
 
 EXAMPLES = base64.b64encode(
     b"  - during generate phase:\n    - 80 passing, 0 failing, and 1 invalid test cases"
@@ -36,6 +47,11 @@ JUNIT = """<testsuites><testsuite>
 
 def junit(inside: str = "", examples: str = EXAMPLES) -> bytes:
     return JUNIT.format(inside=inside, examples=examples).encode()
+
+
+def power(wrong: str = "") -> bytes:
+    failures = [BadDisk(7, wrong)] if wrong else []
+    return msgspec.json.encode(PowerRun(2, 300, 40, 3, 900, 80, 1.5, Counter({"nothing": 40}), failures))
 
 
 def schedules(violation: str = "") -> bytes:
@@ -76,6 +92,7 @@ GOOD: list[tuple[Callable[[bytes], Report], bytes, dict[str, int]]] = [
     (of_pytest, junit(), {"cases": 2, "kill points on SQLite": 40, "generated examples": 80}),
     (of_schedules, schedules(), {"schedules": 300, "violations": 0, "schedules a second": 150}),
     (of_mutants, mutants(4, 9), {"mutants": 1, "caught from every start": 1, "seeds at worst": 9}),
+    (of_power, power(), {"disks": 40, "real servers started on them": 3, "violations": 0}),
     (of_histories, histories(), {"operations": 93, "faults": 7, "violations": 0, "mutants caught": 1}),
     (of_schemathesis, schemathesis(), {"requests": 1470, "operations": 38}),
 ]
@@ -92,6 +109,8 @@ BAD: list[tuple[Callable[[bytes], Report], bytes]] = [
     (of_mutants, mutants(4, 9, red="wrong without")),
     (of_mutants, mutants()),
     (of_mutants, msgspec.json.encode(MutantReport(2, 3000))),
+    (of_power, power("an acknowledged object is gone")),
+    (of_power, msgspec.json.encode(PowerRun())),
     (of_histories, histories(wrong=["a stale read"])),
     (of_histories, histories(runs=0)),
     (of_histories, histories(operations=0)),
@@ -162,7 +181,7 @@ def test_every_proof_has_a_row_and_a_section() -> None:
 
 
 def test_every_figure_that_is_looked_for_has_tests() -> None:
-    sizes = {"seeds": 1, "sets": 2, "kills": 3, "workspaces": 6, "history": 7, "examples": 4, "start": 5}
+    sizes = {"seeds": 1, "sets": 2, "kills": 3, "workspaces": 6, "disks": 8, "history": 7, "examples": 4, "start": 5}
     for job in PROOFS:
         arguments, _ = job.run(sizes)
         files = [one for one in arguments if one.startswith("tests/")]

@@ -11,7 +11,6 @@ from email.utils import format_datetime
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -70,8 +69,7 @@ def test_a_presigned_address_expires(target: Target, version: str) -> None:
 def test_wrong_secrets_and_unknown_keys(target: Target, version: str) -> None:
     for changed, code in (
         ({"secret_access_key": target.secret_access_key[:-1] + "X"}, "SignatureDoesNotMatch"),
-        # another one each time: the server slows down many tries of one
-        ({"access_key_id": f"AKIANOBODY{uuid4().hex[:10].upper()}"}, "InvalidAccessKeyId"),
+        ({"access_key_id": "AKIANOBODYNOBODYNOBO"}, "InvalidAccessKeyId"),
     ):
         s3 = replace(target, **changed).boto(signature_version=VERSIONS[version])
         where = {"Bucket": target.bucket, "Key": target.key("refused")}
