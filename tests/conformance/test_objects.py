@@ -686,6 +686,20 @@ def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
         store.close()
 
 
+def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) -> None:
+    """Another tool has made a file where a directory was when the object was put."""
+
+    async def main() -> None:
+        for key in ("a/b", "a"):
+            await local.put(key, b"of the store")
+        subprocess.run(["rm", "-r", root / "a"], check=True)
+        (root / "a").write_bytes(b"of a tool")
+        assert await local.get("a") == b"of a tool"
+        assert [(blob.key, blob.size) async for blob in local.list()] == [("a", 9)]
+
+    run(main())
+
+
 def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
     async def main() -> None:
         await local.put("a/b", b"1")

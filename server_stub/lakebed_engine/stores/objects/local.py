@@ -9,9 +9,7 @@ and directories that can be synced.
 
 from __future__ import annotations
 
-import itertools
 import os
-import re
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -20,9 +18,8 @@ from typing import TypeVar
 from lakebed_engine.stores.objects.base import BlobStat, PutResult, Refused
 from lakebed_engine.stores.objects.local_calls import SystemCalls, refuse_without, store_error
 from lakebed_engine.stores.objects.local_concat import concat
-from lakebed_engine.stores.objects.local_list import walk, walk_guarded
+from lakebed_engine.stores.objects.local_list import HANDLE, leftovers, pages, pages_guarded
 from lakebed_engine.stores.objects.local_names import ROOT_BYTES, Places, key_bytes
-from lakebed_engine.stores.objects.local_paths import look, names
 from lakebed_engine.stores.objects.local_publish import LOCK_SECONDS
 from lakebed_engine.stores.objects.local_read import Reader
 from lakebed_engine.stores.objects.local_stream import put_stream
@@ -32,9 +29,7 @@ from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathE
 
 T = TypeVar("T")
 
-_PAGE = 500
 _DELETES = 500
-_HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 class LocalObjects:
@@ -130,38 +125,36 @@ class LocalObjects:
 
     def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         """Objects in byte order of the key; each page shows the store as it is then."""
-        return self._list(walk, prefix, start_after)
+        return self._list(pages, prefix, start_after)
 
     def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
         """The same, with links, what is no file, and files of other accounts that have other names."""
-        return self._list(walk_guarded, prefix, start_after)
+        return self._list(pages_guarded, prefix, start_after)
 
     async def _list(
-        self, walk: Callable[[Places, bytes, bytes], Iterator[T]], prefix: str, start_after: str
+        self, pages: Callable[[Places, bytes, bytes], Iterator[Sequence[T]]], prefix: str, start_after: str
     ) -> AsyncIterator[T]:
         # Half a surrogate pair is no key, yet may bound a listing: it sorts where its bytes would.
         refuse_without(self._base, "list", self._uri, prefix)
-        found = walk(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
-        while page := await self._page(found, prefix):
+        found = pages(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
+        while (page := await self._page(found, prefix)) is not None:
             for one in page:
                 yield one
 
     async def any_key(self) -> str | None:
-        """The first key. An empty directory is an empty namespace, and so is one that is not there."""
-        refuse_without(self._base, "list", self._uri, "")
-        found = next(iter(await self._page(walk(self._places, b"", b""), "", 1)), None)
-        return None if found is None else found.key
+        """The first key, of a link too. An empty directory is an empty namespace, and so is one that is not there."""
+        return await anext((one.key async for one in self.list_guarded()), None)
 
     async def list_partial(self) -> AsyncIterator[BlobStat]:
         """Temp files. Those of puts still under way are among them: a sweep takes only old ones, by mtime."""
-        found = self._leftovers()
-        while page := await self._page(found, ""):
+        found = leftovers(self._places)
+        while (page := await self._page(found, "")) is not None:
             for blob in page:
                 yield blob
 
     async def delete_partial(self, handle: str) -> None:
         """Remove one temp file; an absent one is no error."""
-        if not _HANDLE.fullmatch(handle):
+        if not HANDLE.fullmatch(handle.encode(errors="surrogatepass")):
             raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
         await self._threads.run(self._writer.publisher.discard, self._temp(handle))
 
@@ -190,18 +183,11 @@ class LocalObjects:
         raw = key_bytes(target)
         await concat(keys, target, raw, reader=self._reader, writer=self._writer, threads=self._threads)
 
-    async def _page(self, found: Iterator[T], prefix: str, amount: int = _PAGE) -> Sequence[T]:
+    async def _page(self, found: Iterator[Sequence[T]], prefix: str) -> Sequence[T] | None:
         try:
-            return await self._threads.run(lambda: tuple(itertools.islice(found, amount)))
+            return await self._threads.run(next, found, None)
         except OSError as error:
             raise store_error(error, "list", self._uri, prefix) from error
-
-    def _leftovers(self) -> Iterator[BlobStat]:
-        for raw, _ in sorted(names(self._places.temp)):
-            name = os.fsdecode(raw)
-            found = look(self._temp(name)) if _HANDLE.fullmatch(name) else None
-            if found is not None:
-                yield BlobStat(name, found.st_size, found.st_mtime)
 
     def _temp(self, handle: str) -> bytes:
         return self._places.temp + b"/" + handle.encode()

@@ -13,9 +13,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
+import itertools
+import operator
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 _OPENAT2: Final = 437
@@ -103,9 +105,36 @@ def look(path: bytes) -> os.stat_result | None:
                 os.close(fd)
         fd = _open(directory or b"/", _DIRECTORY, 0)
         try:
-            return os.stat(name or b".", dir_fd=fd, follow_symlinks=False)
+            return _look_in(fd, name or b".")
         finally:
             os.close(fd)
+    except OSError as error:
+        if error.errno in UNREACHED:
+            return None
+        raise
+
+
+def look_all(places: Sequence[tuple[bytes, bytes]]) -> list[os.stat_result | None]:
+    """`look` at names in directories. A directory is opened once for the names in it that follow each other."""
+    found: list[os.stat_result | None] = []
+    for directory, group in itertools.groupby(places, operator.itemgetter(0)):
+        try:
+            fd = _open(directory, _DIRECTORY, 0)
+        except OSError as error:
+            if error.errno not in UNREACHED:
+                raise
+            found += [None for _ in group]
+            continue
+        try:
+            found += [_look_in(fd, name) for _, name in group]
+        finally:
+            os.close(fd)
+    return found
+
+
+def _look_in(directory: int, name: bytes) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=directory, follow_symlinks=False)
     except OSError as error:
         if error.errno in UNREACHED:
             return None
