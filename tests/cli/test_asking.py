@@ -29,6 +29,11 @@ def test_a_token_is_all_of_the_output(run: Run, server: RunningServer) -> None:
     given = run("key", "token", "--json", "-q")
     assert given.json.keys() == {"token", "expires"}
     assert given.err == ""
+    assert run("key", "end-tokens", "--yes").text == "Your tokens do not work any more.\n"
+    told = httpx.get(
+        f"{server.endpoint}/api/v1/user", headers={"Authorization": f"Bearer {given.json['token']}"}, trust_env=False
+    )
+    assert told.status_code == 401
 
 
 def test_dumps_and_restores_that_are_not_waited_for(

@@ -79,6 +79,10 @@ def test_a_token_stands_for_the_key(lake: lakebed.Lake, server: RunningServer) -
     assert given.token not in repr(given)
     with lakebed.connect(server.endpoint, server.access_key_id, "wrong") as other, pytest.raises(AuthenticationError):
         other.session_token()
+    lake.end_session_tokens()
+    told = httpx.get(url, headers={"Authorization": f"Bearer {given.token}"}, trust_env=False)
+    assert told.status_code == 401
+    assert lake.user().id == "admin"
 
 
 def test_a_dump_and_a_restore_go_on_without_their_client(

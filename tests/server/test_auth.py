@@ -375,6 +375,13 @@ def test_the_key_file_holds_a_new_key_beside_the_old_one(tmp_path: Path) -> None
         pass
 
 
+def test_a_key_file_that_somebody_wrote_holds_one_key_a_line(tmp_path: Path) -> None:
+    file = KeyFile(tmp_path / "secret.key")
+    file.path.write_text("\n  a pass phrase of 0.1  \r\n")
+    assert [key.id for key in file.read()] == [SecretKey("a pass phrase of 0.1").id]
+    assert file.add()[0].id == SecretKey("a pass phrase of 0.1").id
+
+
 @pytest.mark.parametrize("text", [b"", b"\n", b"short\n", b"\xff\xfe" * 20])
 def test_a_damaged_key_file_is_not_replaced(tmp_path: Path, text: bytes) -> None:
     file = KeyFile(tmp_path / "secret.key")

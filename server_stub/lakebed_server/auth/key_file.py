@@ -25,8 +25,7 @@ class KeyFile:
     def read(self) -> list[SecretKey]:
         """The keys in the file; none when there is no file. Raises StartError, also for a file that holds none."""
         try:
-            lines = self.path.read_text().split()
-            keys = [SecretKey(line) for line in lines]
+            keys = [SecretKey(line) for line in self._lines()]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -63,12 +62,15 @@ class KeyFile:
 
     def add(self) -> list[SecretKey]:
         """Put a new key behind those that are there. Raises StartError."""
-        self._replace([*self.path.read_text().split(), new_secret()])
+        self._replace([*self._lines(), new_secret()])
         return self.read()
 
     def keep(self, key: SecretKey) -> None:
         """Remove all keys but this one. Raises StartError."""
-        self._replace([line for line in self.path.read_text().split() if SecretKey(line).id == key.id])
+        self._replace([line for line in self._lines() if SecretKey(line).id == key.id])
+
+    def _lines(self) -> list[str]:
+        return [line.strip() for line in self.path.read_text().splitlines() if line.strip()]
 
     def _replace(self, lines: Sequence[str]) -> None:
         owner = self.path.stat()
