@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from lakebed_engine.operations import dumping, importing, janitor, layers, logs, long_work
+from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context
 from lakebed_engine.operations.fsck import fsck, ignore_finding, ignore_progress
@@ -84,10 +85,12 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         self._own_runtime = AsyncioRuntime() if runtime is None else None
         work = runtime or self._own_runtime
         assert work is not None
+        time = clock or SystemClock()
         ctx = Context(
             kv=kv,
             stores=stores,
-            clock=clock or SystemClock(),
+            clock=time,
+            ageing=Ageing(time),
             ids=ids or RandomIds(),
             runtime=work,
             trees=Trees(work, ByteCache(cache_bytes), limits),
@@ -113,6 +116,13 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         """Stop background work. The stores stay open: whoever made them closes them."""
         if self._own_runtime is not None:
             self._own_runtime.close()
+
+    async def keep_time(self) -> None:
+        """Take over the time by which things expire from the last server, and write it down now and then.
+
+        A server calls it before each pass of the cleaner. Raises StoreError.
+        """
+        await self._ctx.ageing.keep(self._ctx.kv)
 
     async def run_cleaner(self) -> int:
         """One pass of the cleaner: delete what swaps dropped longer ago than the grace period; then one of the janitor,

@@ -154,7 +154,7 @@ async def _life(
     request_log: RequestLog,
 ) -> AsyncIterator[None]:
     chores = [
-        asyncio.create_task(_for_ever(engine.run_cleaner, cleanup_interval, "the cleaner")),
+        asyncio.create_task(_for_ever(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
         asyncio.create_task(_for_ever(engine.maintain, COMPACTION_INTERVAL, "compaction")),
     ]
     if snapshot_interval is not None:
@@ -187,6 +187,11 @@ async def _for_ever(chore: Callable[[], Awaitable[int]], interval: float, name: 
                 log.debug("%s: removed %d", name, done)
         except Exception:
             log.exception("%s failed; it tries again in %g s", name, interval)
+
+
+async def _clean(engine: Engine) -> int:
+    await engine.keep_time()
+    return await engine.run_cleaner()
 
 
 async def _write_snapshots(engine: Engine) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.joining import STRATEGIES, Join, Resolution, Sides
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -38,6 +39,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         kv=MemoryKV(),
         stores=Stores(None),
         clock=SystemClock(),
+        ageing=Ageing(SystemClock()),
         ids=RandomIds(),
         runtime=lake.runtime,
         trees=lake.trees,

@@ -87,7 +87,7 @@ class Cleaner:
         await self._ctx.kv.drop_partition(partition)
 
     async def _operations(self, repo: Repo) -> None:
-        limit = self._ctx.clock.now() - OPERATION_AGE
+        limit = self._ctx.ageing.before(self._ctx.clock.now(), OPERATION_AGE)
         start = OPERATIONS
         while rows := await self._ctx.kv.scan(repo.partition, start, OPERATIONS[:-1] + b"0", 1000):
             old = [Delete(repo.partition, row.key) for row in rows if int(row.value) < limit]
@@ -96,7 +96,7 @@ class Cleaner:
             start = rows[-1].key + b"\0"
 
     async def _partials(self, repo: Repo) -> None:
-        limit = self._ctx.clock.now() - PARTIAL_AGE
+        limit = self._ctx.ageing.before(self._ctx.clock.now(), PARTIAL_AGE)
         async for leftover in repo.store.list_partial():
             if leftover.mtime < limit:
                 await repo.store.delete_partial(leftover.key)

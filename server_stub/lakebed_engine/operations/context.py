@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.foreign import Foreign
@@ -53,6 +54,7 @@ class Context:
     kv: KVStore
     stores: ObjectStores
     clock: Clock
+    ageing: Ageing
     ids: Ids
     runtime: Runtime
     trees: Trees

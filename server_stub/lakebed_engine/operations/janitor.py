@@ -49,7 +49,7 @@ async def _markers(ctx: Context, repo: Repo) -> None:
 async def _workspaces(ctx: Context, repo: Repo) -> int:
     """Those whose time has come; only these are read."""
     done = 0
-    start, end = DUE, DUE + f"{ctx.now() + 1:012d}".encode()
+    start, end = DUE, DUE + f"{ctx.ageing.due() + 1:012d}".encode()
     while rows := await ctx.kv.scan(repo.partition, start, end, 1000):
         for row in rows:
             name = row.key.rpartition(b"/")[2].decode()
@@ -69,7 +69,7 @@ async def _workspaces(ctx: Context, repo: Repo) -> int:
 
 def _is_due(ctx: Context, record: Workspace) -> bool:
     """A workspace has a row for every time that it ever had: it may have been renewed."""
-    return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.now()
+    return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.ageing.due()
 
 
 async def _come(ctx: Context, repo: Repo, seen: Seen) -> bool:

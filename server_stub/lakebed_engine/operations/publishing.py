@@ -300,7 +300,7 @@ def _key_rows(ctx: Context, repo: Repo, record: Branch, order: Publication, new:
     if not order.request.idempotency_key:
         return []
     key = _key(record, order)
-    due = DUE + f"{ctx.now() + REMEMBERED:012d}/{key.replace('/', '.')}".encode()
+    due = DUE + f"{ctx.ageing.stamp() + REMEMBERED:012d}/{key.replace('/', '.')}".encode()
     return [
         Put(repo.partition, KEYS + key.encode(), encode(Done(new.id, order.asked))),
         Put(repo.partition, due, b""),

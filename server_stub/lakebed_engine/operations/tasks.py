@@ -366,7 +366,7 @@ class Tasks:
 
     async def _forget(self, repo: Repo) -> int:
         """Remove some of the tasks that are over for long enough. How many."""
-        before = self._ctx.now() - REMEMBERED
+        before = int(self._ctx.ageing.before(self._ctx.now(), REMEMBERED))
         rows = await self._ctx.kv.scan(repo.partition, TASKS, task_name(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
         over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
         gone = [Delete(repo.partition, task_name(task.id)) for task in over]

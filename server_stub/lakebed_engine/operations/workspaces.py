@@ -99,7 +99,7 @@ def new_record(
         prefix=f"{FOLDER}{found_id}/",
         creator=request.creator,
         creation_date=now,
-        expires=now + request.lifetime,
+        expires=ctx.ageing.stamp() + request.lifetime,
         message=request.message,
         claims=request.claims,
     )
@@ -273,7 +273,7 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
     repo = await open_repo(ctx, repo_name, write=True)
     for _ in range(ATTEMPTS):
         seen = await find_open(ctx, repo, found_id)
-        new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.now() + lifetime)
+        new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.ageing.stamp() + lifetime)
         if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]):
             return new
     raise busy(repo, found_id)
@@ -282,7 +282,7 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
 def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str = "") -> Workspace:
     """The record once closed: nothing is staged in it any more, and no token names a place to stage."""
     return msgspec.structs.replace(
-        record, gen=record.gen + 1, state=state, layers=(), staging_token="", closed=ctx.now(), result=result
+        record, gen=record.gen + 1, state=state, layers=(), staging_token="", closed=ctx.ageing.stamp(), result=result
     )
 
 

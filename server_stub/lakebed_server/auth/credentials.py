@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 _ATTEMPTS: Final = 20
 _PAGE: Final = 100
+_ENDED_KEPT: Final = 30 * 24 * 3600
+"""Seconds beyond its time for which a session that was ended is remembered: a clock that was ahead may come back."""
 
 _stored = msgspec.json.Decoder(StoredCredential).decode
 
@@ -154,7 +156,7 @@ class CredentialStore:
 
     async def end_session(self, session: str, expires: int, now: int) -> None:
         """Remember that a session ended before its time, and forget those whose time is over."""
-        start, end = records.REVOKED, records.revoked_key(now, "")
+        start, end = records.REVOKED, records.revoked_key(max(0, now - _ENDED_KEPT), "")
         over = [Delete(PARTITION, row.key) for row in await self._kv.scan(PARTITION, start, end, _PAGE)]
         await self._kv.apply(Batch(puts=[Put(PARTITION, records.revoked_key(expires, session), b"{}")], deletes=over))
 

@@ -83,7 +83,7 @@ async def tidy(ctx: Context) -> int:
 
 async def _tidy(ctx: Context, repo: Repo, errors: list[EngineError]) -> int:
     done = 0
-    start, end = DUE, DUE + f"{ctx.now() + 1:012d}".encode()
+    start, end = DUE, DUE + f"{ctx.ageing.due() + 1:012d}".encode()
     while rows := await ctx.kv.scan(repo.partition, start, end, _PAGE):
         for row in rows:
             try:
@@ -107,6 +107,6 @@ async def _settle(ctx: Context, repo: Repo, upload_id: str, key: bytes) -> int:
         return 0
     ended = decode_ended(row.value)
     await clear(ctx, repo, ended)
-    if ended.until <= ctx.now():
+    if ended.until <= ctx.ageing.due():
         await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, ended_key(upload_id))]))
     return 1

@@ -79,7 +79,7 @@ async def create(
     )
     rows = [
         Put(repo.partition, target_of(upload).key, msgspec.json.encode(upload)),
-        due_put(repo, upload, upload.created + lifetime),
+        due_put(repo, upload, ctx.ageing.stamp() + lifetime),
     ]
     try:
         await ctx.kv.apply(Batch(puts=rows))

@@ -81,14 +81,15 @@ class RepositorySweep:
     foreign: int = 0
     foreign_bytes: int = 0
     foreign_example: str = ""
+    _now: float = field(default=0.0)
     _before: float = field(default=0.0)
     _workspace: tuple[str, bool] = field(default=("", False))
     """The id of the workspace that was asked for last, and whether it is known."""
 
     async def look(self) -> int:
         """The first look: what nothing names. How many files that is."""
-        now = await self._store_time()
-        self._before = now - self.options.age
+        now = self._now = await self._store_time()
+        self._before = self.ctx.ageing.before(now, self.options.age)
         await self._read_names()
         for rank, folder in enumerate((*_FOLDERS, *_DATA) if self.options.data else _FOLDERS):
             await self._list(rank, folder)
@@ -115,7 +116,7 @@ class RepositorySweep:
             for one in doomed:
                 self.deleted += 1
                 self.deleted_bytes += one.size
-                self.sink(Orphan(one.key, one.size, self._before + self.options.age - one.mtime))
+                self.sink(Orphan(one.key, one.size, self._now - one.mtime))
             self.progress("deleted", self.deleted)
 
     def report(self) -> SweepReport:

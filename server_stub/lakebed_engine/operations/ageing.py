@@ -1,0 +1,76 @@
+"""Time by which things expire: it does not jump with the wall clock of the machine.
+
+A server keeps a time of its own. It runs with the monotonic clock and follows the wall clock, but never more than twice
+and never less than half as fast as real time. What expires is stamped with the later of the two times and is due when
+both say so. So a wall clock that jumps, in either direction, closes nothing that is open (docs/decisions/0047).
+"""
+
+from __future__ import annotations
+
+import math
+
+from lakebed_engine.stores.kv.base import Batch, KVStore, Put
+from lakebed_engine.vocabulary.ports import Clock
+
+AGEING = "ageing"
+"""Partition of one row: the time of the server that last wrote it. A server that starts begins there."""
+
+_TIME = b"time"
+
+JUMP = 60.0
+"""Seconds by which the two times differ when the wall clock has jumped. Less is how clocks drift."""
+
+_WRITTEN = 3600.0
+"""Seconds between two writes of the row."""
+
+
+class Ageing:
+    """One per process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._time, self._at = clock.now(), clock.monotonic()
+        self._behind_at = -math.inf
+        self._written: float | None = None
+
+    def stamp(self) -> int:
+        """Whole Unix seconds from which the time of something that expires is counted."""
+        wall = self._look()
+        return int(max(wall, self._time))
+
+    def due(self) -> int:
+        """Whole Unix seconds: what was to expire until then has surely lived as long as it was to live."""
+        wall = self._look()
+        return int(min(wall, self._time))
+
+    def before(self, now: float, age: float) -> float:
+        """What was written before this moment is surely older than `age` seconds. `now`: by the clock of the writer.
+
+        0.0, so nothing is, for `age` seconds after the wall clock was behind: what was written then looks too old.
+        """
+        wall = self._look()
+        if self._clock.monotonic() - self._behind_at <= age:
+            return 0.0
+        ahead = wall - self._time
+        return now - age - (ahead if ahead > JUMP else 0.0)
+
+    async def keep(self, kv: KVStore) -> None:
+        """Go on where the last server was, when this one has just started; and write the time down now and then."""
+        if self._written is None:
+            found = await kv.get(AGEING, _TIME)
+            if found is not None:
+                self._time, self._written = float(found.value), float(found.value)
+        self._look()
+        if self._written is None or abs(self._time - self._written) >= _WRITTEN:
+            await kv.apply(Batch(puts=[Put(AGEING, _TIME, str(int(self._time)).encode())]))
+            self._written = self._time
+
+    def _look(self) -> float:
+        """Follow the wall clock as far as real time allows. The wall clock, in Unix seconds."""
+        wall, at = self._clock.now(), self._clock.monotonic()
+        elapsed = max(0.0, at - self._at)
+        self._at = at
+        self._time = min(max(wall, self._time + elapsed / 2), self._time + 2 * elapsed)
+        if wall < self._time - JUMP:
+            self._behind_at = at
+        return wall
