@@ -1,12 +1,17 @@
 """What the pages of a Parquet file take in memory, read from their own headers before any of them is decoded.
 
 A footer says how large the file is when it is decoded, and may say anything. Arrow believes the headers of the pages:
-it gets the memory that each of them states. So they are added up first. pyarrow does not show them, hence the few lines
-of Thrift (its compact protocol) here.
+it gets the memory that each of them states. So they are added up first. pyarrow does not show them. It shows what a
+footer says of a column, but some footers end the process then, by an error of C++ that nobody catches. Hence the few
+lines of Thrift (its compact protocol) here. Fields by number:
 
-    page       header, then `compressed_page_size` bytes
-    header     1: type  2: uncompressed_page_size  3: compressed_page_size  5: data page  7: dictionary  8: data page v2
-    data page  1: num_values, then the encoding: 2 (4 in v2)
+    footer      4: row groups
+    row group   1: columns  3: num_rows
+    column      3: its metadata: 7: total_compressed_size  9: data_page_offset
+                11: dictionary_page_offset  12: statistics: 1, 5: max  2, 6: min
+    page        header, then `compressed_page_size` bytes
+    header      2: uncompressed_page_size  3: compressed_page_size  5: data page  7: dictionary  8: data page v2
+    data page   1: num_values, then the encoding: 2 (4 in v2)
 """
 
 from __future__ import annotations
@@ -16,13 +21,11 @@ from typing import Any, Final, NamedTuple
 
 from lakebed_format.decoding import FormatError
 
-FOOTER_UNWALKED: Final = 64 << 10
-"""Bytes of a footer that is parsed as it is: what it can name takes 20 MB at most."""
-
 LARGEST_FOOTER: Final = 8 << 20
 
-CHUNKS_MOST: Final = 40_000
-"""Columns of row groups that a footer may name. Arrow takes 1 KB for each, though three bytes can name one."""
+STRUCTS_MOST: Final = 300_000
+"""Structs in a footer: about seven for each column of a row group. Arrow takes up to 1 KB for each, though one byte can
+name one; so this bounds what a footer takes."""
 
 PAGE_BYTES: Final = 256
 """What each page adds, however small it is: so a bound on the size also bounds their number, and the time."""
@@ -37,13 +40,36 @@ _HEADER_MOST: Final = 64 << 10
 _DICTIONARIES: Final = (2, 8)
 _DELTA_BYTE_ARRAY: Final = 7
 _DEEPEST: Final = 16
-_COLUMNS_AT: Final = 1
-"""Depth of the lists of columns: in the structs of the row groups."""
 _FIXED: Final = {3: 1, 7: 8}
-_FIXED_IN_LISTS: Final = {1: 1, 2: 1, **_FIXED}
-"""Bytes of values by their kind."""
+"""Bytes of bytes and of floating-point numbers, by their kind."""
 
 _Fields = dict[int, Any]
+_Wanted = dict[tuple[int, int], Any]
+
+_NOTHING: Final[_Wanted] = {}
+_STATISTICS: Final[_Wanted] = {(number, 8): _NOTHING for number in (1, 2, 5, 6)}
+_META: Final[_Wanted] = {**{(number, 6): _NOTHING for number in (7, 9, 11)}, (12, 12): _STATISTICS}
+_ROW_GROUP: Final[_Wanted] = {(1, 9): {(3, 12): _META}, (3, 6): _NOTHING}
+_FOOTER: Final[_Wanted] = {(4, 9): _ROW_GROUP}
+_NUMBERS: Final[_Wanted] = {(number, 5): _NOTHING for number in (1, 2, 4)}
+_PAGE: Final[_Wanted] = {(2, 5): _NOTHING, (3, 5): _NOTHING, **{(number, 12): _NUMBERS for number in (5, 7, 8)}}
+"""What is read: fields by number and kind (5 and 6: numbers of 32 and 64 bits, 8: bytes, 9: a list, 12: a struct)."""
+
+
+class Chunk(NamedTuple):
+    """A column of a row group: where its pages begin and end, and its least and greatest value, if it states them."""
+
+    start: int
+    end: int
+    least: bytes | None
+    greatest: bytes | None
+
+
+class Group(NamedTuple):
+    """A row group."""
+
+    rows: int
+    chunks: Sequence[Chunk]
 
 
 class ChunkSize(NamedTuple):
@@ -66,26 +92,27 @@ class ChunkSize(NamedTuple):
         return self.repeats * self.dictionary
 
 
-def check_footer(data: Any) -> None:
-    """Refuse a footer that takes much more memory than it has bytes. `data` is the whole file. Raises FormatError."""
+def groups_of(data: Any) -> list[Group]:
+    """The row groups that the footer of a file names; `data` is the whole file. Raises FormatError, LookupError."""
     length = int.from_bytes(data[-8:-4], "little")
     start = len(data) - 8 - length
     if start < 4 or length > LARGEST_FOOTER:
         raise FormatError(f"its footer has {length:,} bytes")
-    if length <= FOOTER_UNWALKED:
-        return
-    try:
-        _struct(bytes(data[start:-8]), 0, tally=[0])
-    except IndexError:
-        raise FormatError("its footer ends early") from None
+    footer, _ = _struct(bytes(data[start:-8]), 0, _FOOTER, [0])
+    return [Group(group[3], [_chunk(one[3]) for one in group[1]]) for group in footer[4]]
 
 
-def size_of(data: Any, chunk: Any) -> ChunkSize:
-    """Add up the pages of a column chunk, pyarrow's ColumnChunkMetaData. Raises FormatError."""
-    start, first = chunk.data_page_offset, chunk.dictionary_page_offset
-    if chunk.has_dictionary_page and first is not None and 0 < first < start:
+def _chunk(meta: _Fields) -> Chunk:
+    start, first = meta[9], meta.get(11, 0)
+    if 0 < first < start:
         start = first
-    end = start + chunk.total_compressed_size
+    statistics = meta.get(12, {})
+    return Chunk(start, start + meta[7], statistics.get(6, statistics.get(2)), statistics.get(5, statistics.get(1)))
+
+
+def size_of(data: Any, chunk: Chunk) -> ChunkSize:
+    """Add up the pages of a column of a row group. Raises FormatError."""
+    start, end, _, _ = chunk
     if not 0 < start <= end <= len(data):
         raise FormatError("a column begins or ends outside of the file")
     pages = values = dictionary = repeats = count = 0
@@ -122,7 +149,7 @@ def widths_of(metadata: Any) -> Sequence[int]:
 def _header(data: Any, start: int) -> tuple[_Fields, int]:
     for length in (_HEADER, _HEADER_MOST):
         try:
-            header, size = _struct(data[start : start + length], 0)
+            header, size = _struct(data[start : start + length], 0, _PAGE, [0])
         except IndexError:
             continue
         if 2 not in header or 3 not in header:
@@ -143,15 +170,19 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 127) << shift
         shift += 7
         if shift > 70:
-            raise FormatError("a number of Thrift has more than 64 bits")
+            raise FormatError("a number of Thrift has too many bits")
     return value, at
 
 
-def _struct(data: bytes, at: int, depth: int = 0, tally: list[int] | None = None) -> tuple[_Fields, int]:
-    """The numbers and structs of a struct by field; what else it has is passed over. Raises IndexError at the end.
+def _struct(data: bytes, at: int, wanted: _Wanted, tally: list[int], depth: int = 0) -> tuple[_Fields, int]:
+    """The wanted fields of a struct, and where it ends. Raises IndexError where the data end early.
 
-    With `tally`, a list of one number, structs in lists are counted, to the depth of the columns of row groups.
+    As Arrow does, it passes over a field of another type than it should have. `tally`, a list of one number, counts
+    structs.
     """
+    tally[0] += 1
+    if tally[0] > STRUCTS_MOST or depth > _DEEPEST:
+        raise FormatError(f"its Thrift has more than {STRUCTS_MOST:,} structs, or is nested too deep")
     fields: _Fields = {}
     number = 0
     while head := data[at]:
@@ -162,53 +193,56 @@ def _struct(data: bytes, at: int, depth: int = 0, tally: list[int] | None = None
         else:
             raw, at = _varint(data, at)
             number = (raw >> 1) ^ -(raw & 1)
-        if 4 <= kind <= 6:
-            raw, at = _varint(data, at)
-            fields[number] = (raw >> 1) ^ -(raw & 1)
-        elif kind == 12:
-            fields[number], at = _struct(data, at, _deeper(depth), tally)
+        found = wanted.get((number & 0xFFFF, kind))
+        if found is None:
+            if 4 <= kind <= 6:
+                while data[at] > 127:
+                    at += 1
+                at += 1
+            else:
+                at = _value(data, at, kind, _NOTHING, tally, depth)[1]
+        elif number in fields:
+            raise FormatError("a struct of Thrift has a field twice")
         else:
-            at = _skip(data, at, kind, depth, tally)
+            fields[number & 0xFFFF], at = _value(data, at, kind, found, tally, depth)
     return fields, at + 1
 
 
-def _deeper(depth: int) -> int:
-    if depth >= _DEEPEST:
-        raise FormatError("Thrift nested too deep")
-    return depth + 1
-
-
-def _skip(data: bytes, at: int, kind: int, depth: int, tally: list[int] | None) -> int:
-    """Where the value of a field ends."""
-    if kind in (1, 2):  # true and false are the kind itself
-        return at
-    if kind in _FIXED:
-        return at + _FIXED[kind]
+def _value(data: bytes, at: int, kind: int, wanted: _Wanted, tally: list[int], depth: int) -> tuple[Any, int]:
+    """A value of this kind, and where it ends. Of lists only structs are kept."""
+    if 4 <= kind <= 6:
+        raw, at = _varint(data, at)
+        if raw >> (64 if kind == 6 else 32):
+            raise FormatError("a number of Thrift has too many bits")
+        return (raw >> 1) ^ -(raw & 1), at
     if kind == 8:
         length, at = _varint(data, at)
-        return at + length
-    if kind not in (9, 10):
-        raise FormatError(f"a value of Thrift of the unknown kind {kind}")
-    count, element, at = _list(data, at)
-    if element == 12 and tally is not None and depth <= _COLUMNS_AT:
-        tally[0] += count
-        if tally[0] > CHUNKS_MOST:
-            raise FormatError(f"its footer names more than {CHUNKS_MOST:,} columns of row groups")
-    if element in _FIXED_IN_LISTS:
-        return at + count * _FIXED_IN_LISTS[element]
-    for _ in range(count):
-        if 4 <= element <= 6:
-            at = _varint(data, at)[1]
-        elif element == 12:
-            at = _struct(data, at, _deeper(depth), tally)[1]
-        else:
-            at = _skip(data, at, element, _deeper(depth), tally)
-        data[at - 1]  # a count that is too great ends where the data end
-    return at
+        return data[at : at + length], at + length
+    if kind == 12:
+        return _struct(data, at, wanted, tally, depth + 1)
+    if kind in (9, 10):
+        return _list(data, at, wanted, tally, depth + 1)
+    if kind in (1, 2):  # true and false are the kind itself
+        return kind == 1, at
+    if kind in _FIXED:
+        return None, at + _FIXED[kind]
+    raise FormatError(f"a value of Thrift of the unknown kind {kind}")
 
 
-def _list(data: bytes, at: int) -> tuple[int, int, int]:
-    """How many elements a list has, their kind, and where they begin."""
+def _list(data: bytes, at: int, wanted: _Wanted, tally: list[int], depth: int) -> tuple[list[Any], int]:
     head = data[at]
     count, at = (head >> 4, at + 1) if head < 0xF0 else _varint(data, at + 1)
-    return count, head & 15, at
+    kind = head & 15
+    if kind in (1, 2):  # in a list they have a byte
+        return [], at + count
+    if kind in _FIXED:
+        return [], at + count * _FIXED[kind]
+    if kind == 12 and tally[0] + count > STRUCTS_MOST:  # Arrow makes room for all of them before it reads the first
+        raise FormatError(f"its Thrift has more than {STRUCTS_MOST:,} structs")
+    found = []
+    for _ in range(count):
+        value, at = _value(data, at, kind, wanted, tally, depth)
+        data[at - 1]  # a count that is too great ends where the data end
+        if wanted:
+            found.append(value)
+    return found, at

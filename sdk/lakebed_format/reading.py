@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from lakebed_format.bloom import is_bloom
 from lakebed_format.decoding import FormatError, decoder
 from lakebed_format.files import BLOOM_KEY, ROW_GROUP_ROWS, check_seal
-from lakebed_format.pages import CHUNKS_MOST, check_footer, size_of, widths_of
+from lakebed_format.pages import STRUCTS_MOST, Group, groups_of, size_of, widths_of
 from lakebed_format.schemas import (
     DELTA_SCHEMA,
     FORMAT_VERSIONS,
@@ -50,14 +50,17 @@ SCHEMAS: Final = {
 class RowFile:
     """An open file of rows over its bytes, which are checked as they are read. For one thread at a time."""
 
-    __slots__ = ("_data", "_file", "kind", "metadata")
+    __slots__ = ("_data", "_file", "groups", "kind", "metadata")
 
-    def __init__(self, data: bytes, kind: str, metadata: pq.FileMetaData | None = None) -> None:
+    def __init__(
+        self, data: bytes, kind: str, groups: Sequence[Group], metadata: pq.FileMetaData | None = None
+    ) -> None:
         self._data = data
         self._file = pq.ParquetFile(
-            pa.BufferReader(data), metadata=metadata, pre_buffer=False, thrift_container_size_limit=CHUNKS_MOST
+            pa.BufferReader(data), metadata=metadata, pre_buffer=False, thrift_container_size_limit=STRUCTS_MOST
         )
         self.kind = kind
+        self.groups = groups
         self.metadata = self._file.metadata
 
     @property
@@ -76,8 +79,8 @@ class RowFile:
 
         Before anything is decoded, the headers of the pages say how much memory it takes.
         """
-        chosen = range(self.metadata.num_row_groups) if groups is None else groups
-        chosen = [index for index in chosen if self.metadata.row_group(index).num_rows]  # an empty one has no pages
+        chosen = range(len(self.groups)) if groups is None else groups
+        chosen = [index for index in chosen if self.groups[index].rows]  # an empty one has no pages
         self._check_size(chosen)
         rows = self._file.read_row_groups(chosen, columns=columns, use_threads=False)
         rows.validate(full=True)  # texts are UTF-8, and offsets lie inside
@@ -86,12 +89,7 @@ class RowFile:
     @decoder("file")
     def bounds(self) -> list[tuple[str, str, int]]:
         """For each row group its least and greatest path, which Parquet keeps exactly, and its row count."""
-        found = []
-        for index in range(self.metadata.num_row_groups):
-            group = self.metadata.row_group(index)
-            statistics = group.column(0).statistics
-            found.append((_path(statistics.min), _path(statistics.max), int(group.num_rows)))
-        return found
+        return [(_path(group.chunks[0].least), _path(group.chunks[0].greatest), group.rows) for group in self.groups]
 
     @decoder("file")
     def bloom(self) -> bytes | None:
@@ -109,8 +107,7 @@ class RowFile:
         widths = widths_of(self.metadata)
         size = 0
         for index in groups:
-            group = self.metadata.row_group(index)
-            sizes = [size_of(self._data, group.column(at)) for at in range(group.num_columns)]
+            sizes = [size_of(self._data, chunk) for chunk in self.groups[index].chunks]
             size += sum(one.decoded(width) for one, width in zip(sizes, widths, strict=True))
             repeated = sum(one.repeated() for one in sizes)
             if size <= most < size + repeated:
@@ -137,10 +134,10 @@ def _written_out(texts: pa.DictionaryArray) -> int:
     return pc.sum(lengths.take(texts.indices)).as_py() or 0
 
 
-def _path(found: object) -> str:
-    if not isinstance(found, str):
-        raise FormatError("a row group has no least and greatest path")
-    return found
+def _path(found: bytes | None) -> str:
+    if found is None:
+        raise FormatError("a row group does not state its least and greatest path")
+    return found.decode()
 
 
 def open_file(data: bytes, kind: str, file_id: str) -> RowFile:
@@ -155,8 +152,7 @@ def open_file(data: bytes, kind: str, file_id: str) -> RowFile:
 @decoder("file")
 def _open(data: bytes, kinds: Sequence[str], file_id: str) -> RowFile:
     check_seal(data)
-    check_footer(data)
-    file = RowFile(data, kinds[0])
+    file = RowFile(data, kinds[0], groups_of(data))
     said = file.tags.get(VERSION_KEY, b"").decode(errors="replace")[:80]
     name, _, version = said.partition("/")
     if name not in kinds or not (version.isascii() and version.isdigit()):
@@ -176,15 +172,15 @@ def _check_shape(file: RowFile) -> None:
     schemas = SCHEMAS[file.kind]
     if not any(file.schema.equals(schema) for schema in schemas):
         raise FormatError(f"its columns are not those of a {file.kind}")
-    meta = file.metadata
-    for index in range(meta.num_row_groups):
-        if not 0 <= meta.row_group(index).num_rows <= ROW_GROUP_ROWS:
-            raise FormatError(f"a row group has more than {ROW_GROUP_ROWS:,} rows")
+    if len(file.groups) != file.metadata.num_row_groups:
+        raise FormatError("its footer names row groups twice")
+    if any(not 0 <= group.rows <= ROW_GROUP_ROWS for group in file.groups):
+        raise FormatError(f"a row group has more than {ROW_GROUP_ROWS:,} rows")
 
 
-def reopen(data: bytes, kind: str, metadata: pq.FileMetaData) -> RowFile:
-    """Another reader over bytes that `open_file` has verified, with its metadata."""
-    return RowFile(data, kind, metadata)
+def reopen(data: bytes, opened: RowFile) -> RowFile:
+    """Another reader over the bytes of an open file."""
+    return RowFile(data, opened.kind, opened.groups, opened.metadata)
 
 
 def decode_range(data: bytes, file_id: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, CommitRecord, encode_commit
+from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, CommitRecord, encode_commit, encode_patch
 from lakebed_format.bloom import may_hold
 from lakebed_format.commits import commit_id, decode_commit
 from lakebed_format.decoding import FormatError
@@ -281,4 +282,15 @@ def test_a_footer_that_names_columns_without_end(tmp_path: Path) -> None:
     grown, seconds, said = refused(tmp_path, data)
     assert grown < GROWTH
     assert seconds < 1
-    assert "columns of row groups" in said
+    assert "more than 300,000 structs" in said
+
+
+def test_a_footer_that_ended_the_process(tmp_path: Path) -> None:
+    """A histogram of one level where a column has two: pyarrow shows such a column by ending the process."""
+    file = encode_patch(patch_table(layer_sample(40)), ID)
+    at = len(file) - 8 - int.from_bytes(file[-8:-4], "little")
+    two = re.search(rb"\x19\x26([\x00-\x7f])[\x00-\x7f]", file[at:])
+    assert two is not None, "the size statistics of the metadata's keys"
+    one = b"\x19\x16" + bytes([two[1][0] | 0x80, 0])
+    _, _, said = refused(tmp_path, reseal(file[:at] + file[at:].replace(two[0], one, 1)))
+    assert "histogram" in said

@@ -7,7 +7,7 @@ names is looked at in the store. Memory is bounded by a batch of rows and a row 
 from __future__ import annotations
 
 import mmap
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from lakebed_format.decoding import DAMAGE
-from lakebed_format.pages import check_footer, size_of, widths_of
+from lakebed_format.pages import Group, groups_of, size_of, widths_of
 
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.foreign_rows import ForeignRows, names_elsewhere
@@ -105,9 +105,9 @@ class _Source:
 
     def __init__(self, path: str) -> None:
         with _refusing(), open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            check_footer(data)
+            groups = groups_of(data)
             meta = pq.read_metadata(path)
-            largest = _largest_group(data, meta)
+            largest = _largest_group(data, groups, widths_of(meta))
         if largest > LARGEST_GROUP:
             raise InvalidRequestError(
                 f"layer file: a row group has {largest:,} bytes, at most {LARGEST_GROUP:,}: write smaller ones"
@@ -138,16 +138,14 @@ class _Source:
         self._file.close()
 
 
-def _largest_group(data: mmap.mmap, meta: pq.FileMetaData) -> int:
+def _largest_group(data: mmap.mmap, groups: Sequence[Group], widths: Sequence[int]) -> int:
     """Bytes of the largest row group in memory, by the headers of its pages: the footer may say anything.
 
     Texts count as they are decoded here, as entries of dictionaries. No row group counts beyond the bound on one.
     """
     largest = pages = 0
-    widths = widths_of(meta)
-    for index in range(meta.num_row_groups):
-        group = meta.row_group(index)
-        sizes = [size_of(data, group.column(at)) for at in range(meta.num_columns if group.num_rows else 0)]
+    for group in groups:
+        sizes = [size_of(data, chunk) for chunk in group.chunks if group.rows]
         largest = max(largest, sum(one.decoded(width) for one, width in zip(sizes, widths, strict=False)))
         pages += sum(one.page_count for one in sizes)
         if largest > LARGEST_GROUP:

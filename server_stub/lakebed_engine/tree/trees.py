@@ -17,7 +17,7 @@ from lakebed_format import decode_patch, decode_range, decode_tree, encode_metar
 from lakebed_format.bloom import may_hold
 from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id, patch_id, range_id
-from lakebed_format.reading import decode_layer, open_file, reopen
+from lakebed_format.reading import RowFile, decode_layer, open_file, reopen
 from lakebed_format.schemas import compact, has_column
 
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -54,13 +54,13 @@ _COMING = 8
 
 
 class _RangeFile(NamedTuple):
-    """A verified range file: its bytes, footer, and for each row group the greatest path.
+    """A verified range file: its bytes, and for each row group the greatest path.
 
-    No reader of it: Parquet's may not be used by several threads at once.
+    `opened` is opened again for each look-up: a reader may not be used by several threads at the same time.
     """
 
     data: bytes
-    footer: Any
+    opened: RowFile
     max_paths: list[str]
     bloom: bytes | None
 
@@ -303,7 +303,7 @@ class Trees:
         block = self._cache.get(key)
         if block is None:
             name = f"{store.uri}/{info.file}"
-            block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index, info.kind))
+            block = Block(await self._runtime.cpu(_guarded, name, _read_group, file, index))
             self._cache.put(key, block, block.nbytes)
         assert isinstance(block, Block)
         after = file.max_paths[index] + "\0" if index + 1 < len(file.max_paths) else None
@@ -377,11 +377,11 @@ def _open_range(data: bytes, info: RangeInfo) -> _RangeFile:
     bounds = file.bounds()
     if sum(rows for _, _, rows in bounds) != info.rows or not bounds or bounds[-1][1] != info.max_path:
         raise FormatError("its footer does not fit the metarange")
-    return _RangeFile(data, file.metadata, [last for _, last, _ in bounds], file.bloom())
+    return _RangeFile(data, file, [last for _, last, _ in bounds], file.bloom())
 
 
-def _read_group(file: _RangeFile, index: int, kind: Kind) -> pa.Table:
-    return reopen(file.data, kind, file.footer).read([index])
+def _read_group(file: _RangeFile, index: int) -> pa.Table:
+    return reopen(file.data, file.opened).read([index])
 
 
 def _named(rows: pa.Table) -> tuple[str, pa.Table, str, str]:
