@@ -132,7 +132,9 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
 
 def error_reply(error: S3Error, call: Call, resource: str) -> Reply:
     """An error as S3 writes it. The answer to HEAD has no body."""
-    headers = (*error.headers, RETRY_AFTER) if error.status == 503 else error.headers
+    headers = error.headers
+    if error.status == 503 and not any(name == RETRY_AFTER[0] for name, _ in headers):
+        headers = (*headers, RETRY_AFTER)
     if call.head:
         return Reply(error.status, headers=headers)
     return Reply(error.status, (DECLARATION + error_xml(error, call, resource)).encode(), (XML, *headers))
