@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "dc7f681f892f68fb12b57b84d6554d2e4d5f57f91e7f02dcd6848c0bc3c2c24f"
+SPEC_DIGEST: Final = "8d3607099df54d56706b931570121d1ed63b3b476559152d921c852416ef63f1"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lakebed._sync.task import Dump, Import, Restore, Task
     from lakebed._sync.workspace import Workspace
     from lakebed._tables.results import ColumnChange, TableDiff
+    from lakebed._trust import ClearTextWarning
     from lakebed._uri import Location, parse_uri
     from lakebed._wire import Answer
     from lakebed.errors import (
@@ -102,6 +103,7 @@ __all__ = [
     "AuthenticationError",
     "Branch",
     "Change",
+    "ClearTextWarning",
     "ColumnChange",
     "Commit",
     "CommitAttempt",
@@ -184,6 +186,7 @@ _MODULES = ("aio", "errors", "model")
 _HOMES = {
     "Answer": "_wire",
     "Branch": "_sync.branch",
+    "ClearTextWarning": "_trust",
     "ConfigurationWarning": "_config",
     "ColumnChange": "_tables.results",
     "Diff": "_sync.diffs",

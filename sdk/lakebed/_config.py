@@ -10,9 +10,11 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from lakebed import _loopback
 from lakebed._config_sources import NAMES, Source, misspelled, sources
 from lakebed.errors import ConfigurationError
 
@@ -30,6 +32,7 @@ class Settings:
     secret_access_key: str = field(repr=False)
     timeout: float = TIMEOUT
     retries: int = RETRIES
+    ca_file: str = ""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -56,6 +59,7 @@ class Settings:
             "secret_access_key": "*" * 8,
             "timeout": f"{self.timeout:g}",
             "retries": str(self.retries),
+            "ca_file": self.ca_file,
         }
         return [(key, value, self.sources.get(key, "default")) for key, value in shown.items()]
 
@@ -80,6 +84,7 @@ def resolve(
 ) -> Settings:
     """Find each value: arguments, `LAKEBED_*`, ~/.lakebed.yaml, `LAKECTL_*`, `LAKEFS_*`, then ~/.lakectl.yaml.
 
+    The file of certificates comes from `LAKEBED_CA_FILE` or ~/.lakebed.yaml, whatever has the endpoint.
     Warns of names that look misspelled. Raises ConfigurationError, which names what is missing or the place of what is
     wrong.
     """
@@ -94,9 +99,11 @@ def resolve(
     origins = dict(zip(NAMES, (endpoint_source, *where), strict=True))
     changed = (("timeout", timeout != TIMEOUT), ("retries", retries != RETRIES))
     origins |= {name: "argument" for name, is_given in changed if is_given}
-    return Settings(
-        normalise_endpoint(address, endpoint_source), key, secret, timeout, retries, MappingProxyType(origins)
-    )
+    ca_file, ca_source = _find_ca_file(found)
+    if ca_file:
+        origins["ca_file"] = ca_source
+    url = normalise_endpoint(address, endpoint_source)
+    return Settings(url, key, secret, timeout, retries, ca_file, MappingProxyType(origins))
 
 
 def _find_endpoint(given: str | None, found: list[Source]) -> tuple[str, str, list[Source]]:
@@ -136,21 +143,38 @@ def _find_credentials(
     )
 
 
+def _find_ca_file(found: list[Source]) -> tuple[str, str]:
+    for source in found:
+        if value := source.values.get("ca_file"):
+            path = Path(value).expanduser()
+            if not path.is_file():
+                raise ConfigurationError(
+                    f"the file of certificates {path} (from {source.where['ca_file']}) does not exist"
+                )
+            return str(path), source.where["ca_file"]
+    return "", ""
+
+
 def normalise_endpoint(text: str, source: str = "argument") -> str:
-    """`host:8000`, `http://host:8000/` and `http://host:8000/api/v1` all become `http://host:8000`."""
+    """`https://host:8000/` and `https://host:8000/api/v1` become `https://host:8000`.
+
+    Without a scheme it is https, for this machine itself http: `host:8000` becomes `https://host:8000`, and
+    `localhost:8000` becomes `http://localhost:8000`.
+    """
     shown = f"the endpoint {text!r} (from {source})"
     address = text.strip()
     if "://" not in address:
-        address = "http://" + address
+        address = "//" + address
     try:
         parts = urlsplit(address)
         port = parts.port
+        scheme = parts.scheme or ("http" if _loopback.is_loopback(parts.hostname) else "https")
     except ValueError as error:
         raise ConfigurationError(f"{shown} is no address: {error}") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigurationError(f"{shown} must be like http://host:8000")
+    if scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigurationError(f"{shown} must be like https://host:8000")
     if parts.query or parts.fragment or parts.username is not None:
         raise ConfigurationError(f"the endpoint must not hold credentials, a query or a fragment (from {source})")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     path = parts.path.rstrip("/").removesuffix(API_PREFIX).rstrip("/")
-    return f"{parts.scheme}://{host}{f':{port}' if port is not None else ''}{path}"
+    return f"{scheme}://{host}{f':{port}' if port is not None else ''}{path}"

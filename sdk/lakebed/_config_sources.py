@@ -15,7 +15,10 @@ from lakebed.errors import ConfigurationError
 
 NAMES = ("endpoint", "access_key_id", "secret_access_key")
 
-_OURS = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
+_OWN_NAMES = (*NAMES, "ca_file")
+"""What our own variables and our own file can hold."""
+
+_OURS = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
 """Variables that the SDK and the command read, without `LAKEBED_`."""
 
 _SERVER = (
@@ -102,9 +105,9 @@ class _Family:
 
 _LAKEBED = _Family(
     "LAKEBED",
-    {name: f"LAKEBED_{name.upper()}" for name in NAMES},
+    {name: f"LAKEBED_{name.upper()}" for name in _OWN_NAMES},
     "~/.lakebed.yaml",
-    {name: name for name in NAMES},
+    {name: name for name in _OWN_NAMES},
 )
 _LAKECTL = _Family(
     "LAKECTL",
@@ -149,8 +152,8 @@ def misspelled(environ: Mapping[str, str]) -> list[str]:
     path = Path(environ.get("LAKEBED_CONFIG_FILE", "") or _LAKEBED.file).expanduser()
     if path.is_file():
         for key in map(str, _tree(path)):
-            if key not in NAMES:
-                near = difflib.get_close_matches(key, NAMES, n=1, cutoff=0.0)[0]
+            if key not in _OWN_NAMES:
+                near = difflib.get_close_matches(key, _OWN_NAMES, n=1, cutoff=0.0)[0]
                 said.append(f"the key {key!r} in {path} is not read by Lakebed; did you mean {near!r}?")
     return said
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from lakebed import _loopback
+from lakebed import _loopback, _trust
 from lakebed._config import Settings
 from lakebed._forks import ForkLock
 from lakebed._gateway import answers
@@ -48,6 +48,7 @@ class Lane:
 
     def __init__(self, settings: Settings) -> None:
         pair = f"{settings.access_key_id}:{settings.secret_access_key}".encode()
+        self._settings = settings
         self._url = settings.api_url
         self._address = urlsplit(self._url)
         self._fixed = header_lines(
@@ -124,7 +125,8 @@ class Lane:
             if since >= oldest:
                 return connection
             connection.close()
-        return Connection(self._address, self._timeout, _loopback.socket_options(self._url))
+        options, context = _loopback.socket_options(self._url), _trust.ssl_context(self._settings)
+        return Connection(self._address, self._timeout, options, context)
 
     def _give_back(self, connection: Connection) -> None:
         if len(self._idle) < _KEPT:  # threads that look at once may keep one more each: each had it anyway

@@ -5,10 +5,13 @@ Beside the configuration, under the transport and the short lane. Imports nothin
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
 import socket
 import sys
 from functools import cache
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -24,7 +27,33 @@ each slice wakes both: 1.0 ms of a processor for a MiB, 0.4 with this."""
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes]
 
-_HOSTS = ("localhost", "127.0.0.1", "::1")
+MACHINE_HEADER = "X-Lakebed-Machine"
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host name or address is this machine's own, seen from itself."""
+    name = (host or "").lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def machine_headers(url: str) -> dict[str, str]:
+    """What proves to a server on this machine that this process runs on it, too; see openapi.yaml. Empty for others.
+
+    The number is drawn at each start of the machine, and only its processes can read it.
+    """
+    if not is_loopback(urlsplit(url).hostname) or takes_proxy(url):
+        return {}
+    try:
+        number = _BOOT_ID.read_bytes().strip()
+    except OSError:
+        return {}
+    return {MACHINE_HEADER: hashlib.sha256(b"lakebed machine " + number).hexdigest()}
 
 
 def takes_proxy(url: str) -> bool:
@@ -47,7 +76,7 @@ def is_here(url: str) -> bool:
 
 def socket_options(url: str) -> list[SocketOption]:
     """What to set on the sockets of connections to this address."""
-    if not BUFFER or sys.platform != "linux" or urlsplit(url).hostname not in _HOSTS or takes_proxy(url):
+    if not BUFFER or sys.platform != "linux" or not is_loopback(urlsplit(url).hostname) or takes_proxy(url):
         return []
     return _granted()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+import ssl
 import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,13 +53,17 @@ def header_lines(headers: Mapping[str, str | bytes]) -> bytes:
 class Connection:
     """A socket and the memory for the heads of answers. For one thread at a time."""
 
-    def __init__(self, address: SplitResult, timeout: float, options: Sequence[SocketOption]) -> None:
+    def __init__(
+        self,
+        address: SplitResult,
+        timeout: float,
+        options: Sequence[SocketOption],
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        """`context` is for an address of https. Raises OSError."""
         host = address.hostname or ""
         connecting: HTTPConnection
         if address.scheme == "https":
-            import httpx
-
-            context = httpx.create_ssl_context()  # trusts what the transport trusts
             connecting = HTTPSConnection(host, address.port, timeout=timeout, context=context)
         else:
             connecting = HTTPConnection(host, address.port, timeout=timeout)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lakebed import _trust
 from lakebed._gateway import answers
 from lakebed._wire import Answer, Call
 from lakebed.errors import (
@@ -81,7 +82,8 @@ def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
 
     said = str(cause) or type(cause).__name__
     if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
-        return Failed(unreachable(call, f"cannot connect to {address}: {said}"), again=True)
+        hint = _trust.explained(said)
+        return Failed(unreachable(call, f"cannot connect to {address}: {said}{hint}"), again=not hint)
     if isinstance(cause, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return Failed(ConfigurationError(f"cannot use the endpoint {address}: {said}"), again=False)
     if isinstance(cause, httpx.LocalProtocolError):

@@ -29,6 +29,7 @@ from lakebed_server.bindings import Handler
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.call import Services
 from lakebed_server.logs import RequestLog
+from lakebed_server.network.clients import client_of
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.gateway import Gateway
 from lakebed_server.settings.schema import LimitSettings
@@ -119,7 +120,8 @@ def create_app(
     )
 
     async def page(request: Request) -> Response:
-        endpoint = str(request.base_url).rstrip("/")
+        scheme = "https" if client_of(request.scope, services.proxies).https else "http"
+        endpoint = str(request.base_url.replace(scheme=scheme)).rstrip("/")
         return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
 
     async def health(_: Request) -> Response:

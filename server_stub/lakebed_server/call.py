@@ -14,12 +14,17 @@ from dataclasses import dataclass, field
 
 from lakebed_engine.engine import Engine
 
-from lakebed_server.auth.authenticate import Authenticator, key_id_of
+from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
+from lakebed_server.auth.records import LONGEST_ID
+from lakebed_server.network import locality
+from lakebed_server.network.clients import NO_PROXIES, Proxies, client_of, is_loopback
 from lakebed_server.streaming.body import RequestBody
 from lakebed_server.streaming.spool import Spool
 from lakebed_server.vocabulary import ZERO_COPY, Receive, Scope
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
+_LONGEST_AGENT = 200
+"""Characters of `User-Agent` that the log keeps."""
 _process = secrets.token_hex(6)
 _count = itertools.count(1)
 
@@ -51,14 +56,16 @@ class Services:
     authenticator: Authenticator
     installation: Installation
     spool: Spool = field(default_factory=Spool)
+    proxies: Proxies = NO_PROXIES
 
 
 class Call:
     """One request: where it came from, who sent it, its headers and body."""
 
     __slots__ = (
-        "_scope",
         "body",
+        "claimed_key_id",
+        "client_address",
         "counted",
         "head",
         "headers",
@@ -80,26 +87,20 @@ class Call:
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
         self.body = RequestBody(receive, self.headers)
         self.head = self.method == "HEAD"
-        self.https = scope.get("scheme") == "https" or self.headers.get(b"x-forwarded-proto") == b"https"
-        self._scope = scope
+        self.client_address, self.https = client_of(scope, services.proxies)
         self.sends_files = ZERO_COPY in scope.get("extensions", ())
         self.user = ""
         self.counted = False  # among the requests that are worked on
+        self.claimed_key_id = ""  # the access key id in a login or a signature, right or wrong
         self.operation = ""
         self.started = time.perf_counter()
         self.request_id = _request_id(self.headers.get(b"x-request-id"))
 
     @property
     def access_key_id(self) -> str:
-        """The access key that the request came with; empty where it came with a token."""
+        """The access key of the Basic credentials that the request came with, right or wrong; empty without any."""
         scheme, _, value = self.headers.get(b"authorization", b"").partition(b" ")
         return key_id_of(value) if scheme.lower() == b"basic" else ""
-
-    @property
-    def client_address(self) -> str:
-        """The network address of the client, as far as the connection tells; empty where it has none."""
-        client = self._scope.get("client")
-        return client[0] if client else ""
 
     @property
     def engine(self) -> Engine:
@@ -108,14 +109,15 @@ class Call:
 
     @property
     def is_local(self) -> bool:
-        """Whether the client is on this machine, as far as the connection tells."""
-        return _is_local(self._scope)
+        """Whether the client is on this machine, as far as the connection and trusted proxies tell."""
+        return is_loopback(self.client_address)
 
     @property
     def shares_directories(self) -> bool:
-        """Whether this client may be told directories of this machine."""
+        """Whether the server names directories of this machine to this client."""
         share = self.services.installation.share
-        return share == "always" or (share == "auto" and self.is_local)
+        proven = self.is_local and locality.proves(self.headers.get(locality.HEADER))
+        return share == "always" or (share == "auto" and proven)
 
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
         """What the log says of the request. No query, header or body: they may hold secrets."""
@@ -128,16 +130,16 @@ class Call:
             "received": self.body.received,
             "sent": sent,
             "user": self.user,
+            "access_key_id": _plain(self.claimed_key_id or claimed_key_id(self.headers, https=self.https), LONGEST_ID),
+            "address": self.client_address,
+            "user_agent": _plain(self.headers.get(b"user-agent", b"").decode("latin-1"), _LONGEST_AGENT),
             "request_id": self.request_id,
         }
 
 
-def _is_local(scope: Scope) -> bool:
-    """Whether the client is on this machine, as far as the connection tells; a proxy says for whom it asks."""
-    client = scope.get("client")
-    if client is None or any(name in (b"x-forwarded-for", b"forwarded") for name, _ in scope["headers"]):
-        return False
-    return str(client[0]).startswith("127.") or client[0] in ("::1", "localhost")
+def _plain(text: str, longest: int) -> str:
+    """The beginning of what a client sent, in ASCII."""
+    return text[:longest].encode("ascii", "backslashreplace").decode()
 
 
 def _request_id(sent: bytes | None) -> str:

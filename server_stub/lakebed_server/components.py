@@ -28,6 +28,7 @@ from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import ensure_admin, key_ring
 from lakebed_server.auth.records import Credential
 from lakebed_server.call import Installation, Services
+from lakebed_server.network.clients import read_proxies
 from lakebed_server.settings.schema import PostgresSettings, Settings
 from lakebed_server.streaming.spool import Spool
 from lakebed_server.vocabulary import SettingError, StartError
@@ -82,7 +83,9 @@ async def build(settings: Settings, runtime: Runtime | None = None) -> Component
         imports=tuple(_allowed(settings)),
     )
     authenticator = Authenticator(store, settings.auth.login_duration)
-    services = Services(engine, authenticator, installation, Spool(settings.limits.temporary_disk))
+    spool = Spool(settings.limits.temporary_disk)
+    proxies = read_proxies(settings.listen.trusted_proxies)
+    services = Services(engine, authenticator, installation, spool, proxies)
     return Components(kv, stores, engine, services, first_admin)
 
 

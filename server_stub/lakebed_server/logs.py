@@ -9,11 +9,13 @@ Queries and headers are never logged: paths of objects and credentials stand the
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, TextIO
 
@@ -32,8 +34,10 @@ Format = Literal["text", "json"]
 class Sink:
     """Where lines go. Lines of requests wait up to a tenth of a second to be written together; warnings do not."""
 
-    def __init__(self, stream: TextIO, style: Format = "text") -> None:
+    def __init__(self, stream: TextIO, style: Format = "text", reopen: Callable[[], TextIO] | None = None) -> None:
+        """`reopen` opens the same place once more: the file at a path may have been moved away meanwhile."""
         self._stream = stream
+        self._reopen = reopen
         self._style = style
         self._lines: list[str] = []
         self._lock = threading.Lock()
@@ -64,6 +68,16 @@ class Sink:
         if self._stream is not sys.stdout:
             self._stream.close()
 
+    def reopen(self) -> None:
+        """Write what waits, and go on in a file of the same name. Raises StartError; then it goes on in the old one."""
+        self.flush()
+        if self._reopen is None:
+            return
+        fresh = self._reopen()
+        with self._lock:
+            old, self._stream = self._stream, fresh
+        old.close()
+
     def _schedule(self) -> bool:
         if self._scheduled:
             return True
@@ -80,7 +94,7 @@ class Sink:
             event = {"time": self._time(), "level": name, "message": message, **fields}
             return msgspec.json.encode(event).decode() + "\n"
         shown = " ".join([f"{key}={_quoted(value)}" for key, value in fields.items()])
-        return f"{self._time()} {name:5} {message}{' ' + shown if shown else ''}\n"
+        return f"{self._time()} {name:5} {_printable(message)}{' ' + shown if shown else ''}\n"
 
     def _time(self) -> str:
         now = time.time()
@@ -94,7 +108,16 @@ def _quoted(value: object) -> str:
     text = str(value)
     if text and text.isascii() and text.isprintable() and " " not in text and '"' not in text:
         return text
-    return msgspec.json.encode(text).decode()
+    return _printable(msgspec.json.encode(_printable(text, but="\n\t")).decode())
+
+
+def _printable(text: str, but: str = "") -> str:
+    """Text without control characters, which could forge a line or steer a terminal: they become escapes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in but else char.encode("unicode_escape").decode() for char in text
+    )
 
 
 class SinkHandler(logging.Handler):
@@ -147,6 +170,15 @@ class RequestLog:
         if self._sink is not None:
             self._sink.flush()
 
+    def reopen(self) -> None:
+        """Open the log's file again, after it was moved away. One that cannot be opened is an error in the old log."""
+        if self._sink is None:
+            return
+        try:
+            self._sink.reopen()
+        except StartError as error:
+            logging.getLogger("lakebed.server").error("the log goes on in the old file: %s", error)
+
 
 def configure(style: Format, level: str, output: str) -> RequestLog:
     """Send the logs of this process to `output`: a path, or `-` for standard output."""
@@ -159,7 +191,7 @@ def configure(style: Format, level: str, output: str) -> RequestLog:
         logging.disable(logging.CRITICAL)
         return RequestLog()
     logging.disable(logging.NOTSET)
-    sink = Sink(_open(output), style)
+    sink = Sink(_open(output), style, None if output == "-" else functools.partial(_open, output))
     root.addHandler(SinkHandler(sink))
     root.setLevel(max(threshold, LEVELS["INFO"]))  # DEBUG of other libraries tells nobody anything
     logging.getLogger("lakebed").setLevel(threshold)

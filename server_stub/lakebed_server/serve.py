@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import functools
 import logging
 import math
 import signal
-import socket
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from types import FrameType
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import uvicorn
@@ -28,10 +25,15 @@ from lakebed_server.auth.records import Credential
 from lakebed_server.bindings import Handler
 from lakebed_server.bounds import descriptors
 from lakebed_server.bounds.connections import Address, Connections
+from lakebed_server.network import hangup
+from lakebed_server.network.clients import read_proxies
+from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
+from lakebed_server.network.server import Server
+from lakebed_server.network.tls import Tls, open_tls
 from lakebed_server.protocol import Protocol
 from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
-from lakebed_server.vocabulary import SettingError, StartError
+from lakebed_server.vocabulary import SettingError
 
 log = logging.getLogger("lakebed.server")
 
@@ -43,8 +45,6 @@ threads of its two stores a dozen times, each a system call. On a noisy machine 
 """
 
 Say = Callable[[str], None]
-Listeners = Sequence[socket.socket]
-"""The server's, and behind it the gateway's own."""
 
 
 def run(settings: Settings, say: Say, count: int = 1) -> None:
@@ -52,10 +52,12 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
 
     Raises StartError.
     """
+    hangup.hold()
+    tls = open_tls(settings.listen.tls, settings.limits.head_time)
     with contextlib.ExitStack() as stack:
         listeners = [stack.enter_context(listener) for listener in listen_all(settings)]
         if count == 1:
-            _work(settings, listeners, lambda admin: _announce(settings, admin, listeners, say))
+            _work(settings, listeners, tls, lambda admin: _announce(settings, admin, listeners, say))
             return
         if settings.kv.type == "memory":
             raise SettingError("--workers needs a KV store that processes can share; kv.type is memory")
@@ -64,20 +66,22 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
             admin = runner.run(_first_admin(settings))
         workers.run(
             count,
-            lambda ready: _work(settings, listeners, lambda _: ready()),
+            lambda ready: _work(settings, listeners, tls, lambda _: ready()),
             lambda: _announce(settings, admin, listeners, say, count),
             say,
         )
 
 
-def _work(settings: Settings, listeners: Listeners, on_ready: Callable[[Credential | None], None]) -> None:
+def _work(
+    settings: Settings, listeners: Listeners, tls: Tls | None, on_ready: Callable[[Credential | None], None]
+) -> None:
     """One server process, from its first thread to its last."""
     sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     descriptors.raise_limit()
     request_log = logs.configure(style, settings.logging.level, settings.logging.output)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_serve(settings, listeners, request_log, on_ready))
+        runner.run(_serve(settings, listeners, tls, request_log, on_ready))
     request_log.flush()
 
 
@@ -90,6 +94,7 @@ async def _first_admin(settings: Settings) -> Credential | None:
 async def _serve(
     settings: Settings,
     listeners: Listeners,
+    tls: Tls | None,
     request_log: logs.RequestLog,
     on_ready: Callable[[Credential | None], None],
 ) -> None:
@@ -101,9 +106,12 @@ async def _serve(
         )
     for sentence in data_directory.open_to_others(settings):
         log.warning(sentence)
+    if tls is None:
+        for sentence in clear_text(listeners):
+            log.warning(sentence)
     app = application(settings, parts, request_log, s3_port=s3_port(listeners))
     server = Server(
-        http_config(app, settings), lambda: on_ready(parts.first_admin), functools.partial(_drain, app, settings)
+        http_config(app, settings), lambda: on_ready(parts.first_admin), functools.partial(_drain, app, settings), tls
     )
 
     def stop(*_: object) -> None:
@@ -113,6 +121,13 @@ async def _serve(
     # stop look like a death
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, stop)
+
+    def reload() -> None:
+        request_log.reopen()
+        if tls is not None:
+            tls.reload()
+
+    hangup.listen(reload, stop)
     await server.serve(sockets=list(listeners))
 
 
@@ -159,7 +174,7 @@ def http_config(
 ) -> uvicorn.Config:
     """How uvicorn serves an ASGI application here: one event loop, with its own count of connections."""
     limits = settings.limits
-    connections = Connections(limits, most=descriptors.connections(limits.connections), exempt=_is_exempt)
+    connections = Connections(limits, most=descriptors.connections(limits.connections), exempt=_exempt(settings))
     bounded: Any = functools.partial(protocol, connections)
     return uvicorn.Config(
         app,
@@ -170,15 +185,16 @@ def http_config(
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # read where it matters (`Call.https`); the middleware would cost every request
+        proxy_headers=False,  # `network.clients` reads them; the middleware would cost every request
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
     )
 
 
-def _is_exempt(address: Address) -> bool:
-    """Whether an address stands for many clients: a proxy on this machine has the address of this machine."""
-    return address.is_loopback
+def _exempt(settings: Settings) -> Callable[[Address], bool]:
+    """Whether an address stands for many clients: that of a trusted proxy, or of any proxy on this machine."""
+    proxies = read_proxies(settings.listen.trusted_proxies)
+    return lambda address: address.is_loopback or proxies.trusts(address)
 
 
 def _sweep_options(settings: Settings) -> SweepOptions | None:
@@ -188,46 +204,12 @@ def _sweep_options(settings: Settings) -> SweepOptions | None:
     return SweepOptions(grace=cleanup.grace, age=cleanup.orphan_age, every=cleanup.sweep_interval)
 
 
-class Server(uvicorn.Server):
-    """Says so when it is ready, and waits for `drain` before it stops after SIGTERM."""
-
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        on_ready: Callable[[], None],
-        drain: Callable[[], Awaitable[None]] | None = None,
-    ) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-        self._drain = drain
-        self._signals: list[int] = []
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's; then `on_ready` is called, if it listens."""
-        await super().startup(sockets=sockets)
-        if self.started:
-            self._on_ready()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """As uvicorn's; a second signal ends the drain, and so does SIGINT: somebody waits at a terminal."""
-        self._signals.append(sig)
-        super().handle_exit(sig, frame)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, after the drain."""
-        if self._drain is not None and self._signals == [signal.SIGTERM]:
-            drain = asyncio.ensure_future(self._drain())
-            while not drain.done() and len(self._signals) == 1:
-                await asyncio.wait((drain,), timeout=0.1)
-            drain.cancel()
-        await super().shutdown(sockets)
-
-
 def _announce(settings: Settings, admin: Credential | None, listeners: Listeners, say: Say, count: int = 1) -> None:
-    endpoint = _endpoint(listeners[0])
+    scheme = "https" if settings.listen.tls.certificate else "http"
+    endpoint = endpoint_of(listeners[0], scheme)
     say(f"Lakebed {components.version()} is ready at {endpoint}")
     if len(listeners) > 1:
-        say(f"  S3 alone: {_endpoint(listeners[1])}")
+        say(f"  S3 alone: {endpoint_of(listeners[1], scheme)}")
     if count > 1:
         say(f"  {count} processes")
     if settings.kv.type == "memory":
@@ -245,61 +227,6 @@ def _announce(settings: Settings, admin: Credential | None, listeners: Listeners
         say(f"    export LAKEBED_SECRET_ACCESS_KEY={admin.secret_access_key}")
         say("")
     say("  stop with Ctrl-C")
-
-
-def _endpoint(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    return f"http://{shown}:{port}"
-
-
-def s3_port(listeners: Listeners) -> int | None:
-    """The port where all is S3, if there is one."""
-    return listeners[1].getsockname()[1] if len(listeners) > 1 else None
-
-
-def listen_all(settings: Settings) -> Listeners:
-    """The listening sockets: the server's, and the gateway's own where there is one. Raises StartError."""
-    places = [(settings.listen.host, settings.listen.port)]
-    own = _s3_config(settings).listen
-    if own is not None:
-        if own[1] and own[1] == settings.listen.port:
-            raise SettingError(f"gateway.s3.listen: port {own[1]} is that of listen.port; choose another one")
-        places.append(own)
-    listeners: list[socket.socket] = []
-    try:
-        for host, port in places:
-            listeners.append(listen(host, port))
-    except StartError:
-        for listener in listeners:
-            listener.close()
-        raise
-    return listeners
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free one. Raises StartError."""
-    try:
-        family, kind, proto, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except socket.gaierror:
-        raise StartError(f"cannot listen on {host}: no such address") from None
-    listener = socket.socket(family, kind, proto)
-    try:
-        if sys.platform != "win32":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)
-    except OSError as error:
-        listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise StartError(
-                f"port {port} on {host} is in use; stop what listens there or choose another --port"
-            ) from None
-        raise StartError(f"cannot listen on {host} port {port}: {error.strerror}") from None
-    listener.setblocking(False)
-    return listener
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -1,8 +1,8 @@
 """Several server processes behind one port: `lakebed serve --workers N`.
 
 Above `serve`. The parent listens, forks before any thread or connection exists, and then only watches: a worker that
-dies is started again, SIGTERM and SIGINT go to all. The workers share the KV store and the object store and nothing
-else; the kernel hands each connection to one of them.
+dies is started again, SIGTERM, SIGINT and SIGHUP go to all. The workers share the KV store and the object store and
+nothing else; the kernel hands each connection to one of them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from lakebed_server.network import hangup
+from lakebed_server.network.hangup import Terminal
 from lakebed_server.vocabulary import StartError
 
 _RESTARTS = 5
@@ -42,10 +44,14 @@ class _Pool:
         self._workers: set[int] = set()
         self._stopping = False
         self._deaths: list[float] = []
+        self._terminal = Terminal()
+        self._inherited = signal.getsignal(signal.SIGHUP)
 
     def run(self) -> None:
         for one in _SIGNALS:
             signal.signal(one, self._stop)
+        signal.signal(signal.SIGHUP, self._pass_on)
+        hangup.release()
         try:
             pipes = [self._start() for _ in range(self._count)]
             self._wait_until_ready(pipes)
@@ -60,7 +66,7 @@ class _Pool:
         """Fork a worker; the end of a pipe that says a byte when it is ready."""
         reader, writer = os.pipe()
         # a signal that comes while a worker is made must reach it too: it waits until the worker is known
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (*_SIGNALS, signal.SIGHUP))
         pid = os.fork()
         if pid:
             os.close(writer)
@@ -74,7 +80,8 @@ class _Pool:
         try:
             for one in _SIGNALS:
                 signal.signal(one, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            signal.signal(signal.SIGHUP, self._inherited)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked | {signal.SIGHUP})  # until the worker is ready for it
             self._work(lambda: _say_ready(writer))
             code = 0
         except StartError as error:
@@ -115,6 +122,12 @@ class _Pool:
     def _stop(self, number: int, _: FrameType | None) -> None:
         self._stopping = True
         self._signal(signal.SIGTERM)
+
+    def _pass_on(self, number: int, _: FrameType | None) -> None:
+        if self._terminal.is_closed():
+            self._stop(signal.SIGTERM, None)
+        else:
+            self._signal(number)
 
     def _signal(self, number: int) -> None:
         for pid in self._workers:

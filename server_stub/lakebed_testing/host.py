@@ -21,6 +21,8 @@ from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_server import components, serve
 from lakebed_server.app import App
 from lakebed_server.logs import RequestLog
+from lakebed_server.network import listeners
+from lakebed_server.network.server import Server
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import Receive, Scope, Send
 
@@ -62,7 +64,7 @@ class Host:
         """Come up. Raises StartError."""
         if self._settings.objects.cloud:
             awaited_of_obstore()
-        self._listeners = serve.listen_all(self._settings)
+        self._listeners = listeners.listen_all(self._settings)
         self._cpu = ThreadPoolExecutor(_CPU_THREADS, thread_name_prefix="lakebed-testing-cpu")
         self._thread.start()
         error = self._ready.exception()
@@ -112,7 +114,7 @@ class Host:
         self._runtime = AsyncioRuntime(self._cpu)
         await self._renew()
         config = serve.http_config(self._answer, self._settings, protocol=FaultyProtocol, lifespan="off")
-        self._server = serve.Server(config, lambda: self._ready.set_result(None))
+        self._server = Server(config, lambda: self._ready.set_result(None))
         try:
             await self._server.serve(sockets=list(self._listeners))
         finally:
@@ -121,7 +123,7 @@ class Host:
     async def _renew(self) -> None:
         parts = await components.build(self._settings, self._runtime)
         app = serve.application(
-            self._settings, parts, self._log, self._handlers, s3_port=serve.s3_port(self._listeners)
+            self._settings, parts, self._log, self._handlers, s3_port=listeners.s3_port(self._listeners)
         )
         life = app.life()
         await life.__aenter__()

@@ -17,7 +17,7 @@ from fsspec.registry import _registry
 
 from tests.support.server import RunningServer
 
-HERE = {"endpoint": "http://here", "access_key_id": "k", "secret_access_key": "very-secret"}
+HERE = {"endpoint": "https://here", "access_key_id": "k", "secret_access_key": "very-secret"}
 
 
 def endpoint_of(fs: Any) -> str:
@@ -28,12 +28,12 @@ def test_an_instance_is_for_one_server_and_one_key(monkeypatch: pytest.MonkeyPat
     first = fsspec.filesystem("lakebed", **HERE)
     assert fsspec.filesystem("lakebed", **HERE) is first
     for name in HERE:
-        assert fsspec.filesystem("lakebed", **{**HERE, name: "http://other"}) is not first
+        assert fsspec.filesystem("lakebed", **{**HERE, name: "https://other"}) is not first
     assert fsspec.filesystem("lakebed", **HERE, retries=1) != first
     assert fsspec.filesystem("lakebed", **HERE, data_path="proxied") is not first
     by_environment = fsspec.filesystem("lakebed")
-    monkeypatch.setenv("LAKEBED_ENDPOINT", "http://elsewhere")
-    assert endpoint_of(fsspec.filesystem("lakebed")) == "http://elsewhere"
+    monkeypatch.setenv("LAKEBED_ENDPOINT", "https://elsewhere")
+    assert endpoint_of(fsspec.filesystem("lakebed")) == "https://elsewhere"
     assert fsspec.filesystem("lakebed") is not by_environment
     monkeypatch.setenv("LAKEBED_DATA_PATH", "nonsense")
     with pytest.raises(lakebed.ConfigurationError, match="LAKEBED_DATA_PATH"):
@@ -55,13 +55,13 @@ def test_the_secret_travels_and_is_not_shown() -> None:
 
 def test_wrong_options_are_errors() -> None:
     with pytest.raises(lakebed.ConfigurationError, match="unknown storage option 'endpont'"):
-        fsspec.filesystem("lakebed", endpont="http://x")
+        fsspec.filesystem("lakebed", endpont="https://x")
     with pytest.raises(lakebed.ConfigurationError, match="data_path must be"):
         fsspec.filesystem("lakebed", **HERE, data_path="fast")
     with pytest.raises(lakebed.ConfigurationError, match="secret_access_key= is missing"):
-        fsspec.filesystem("lakebed", endpoint="http://x", access_key_id="k")
+        fsspec.filesystem("lakebed", endpoint="https://x", access_key_id="k")
     with pytest.raises(TypeError, match="by name"):
-        lakebed.fsspec.LakebedFileSystem("http://x")  # type: ignore[call-arg]
+        lakebed.fsspec.LakebedFileSystem("https://x")  # type: ignore[call-arg]
 
 
 def test_a_lake_as_default(lake: lakebed.Lake, top: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,10 +74,10 @@ def test_a_lake_as_default(lake: lakebed.Lake, top: str, monkeypatch: pytest.Mon
         with fsspec.open(f"lakebed://{top}/x", "wb") as file:
             file.write(b"1")
         assert fsspec.open(f"lakebed://{top}/x").open().read() == b"1"
-        assert endpoint_of(fsspec.filesystem("lakebed", **HERE)) == "http://here"
+        assert endpoint_of(fsspec.filesystem("lakebed", **HERE)) == "https://here"
         assert fsspec.filesystem("lakebed", retries=1).connection.settings.endpoint == lake.settings.endpoint
-        with lakebed.connect("http://here", "k", "s").as_default():
-            assert endpoint_of(fsspec.filesystem("lakebed")) == "http://here"
+        with lakebed.connect("https://here", "k", "s").as_default():
+            assert endpoint_of(fsspec.filesystem("lakebed")) == "https://here"
         assert endpoint_of(fsspec.filesystem("lakebed")) == lake.settings.endpoint
     with pytest.raises(lakebed.ConfigurationError):
         fsspec.filesystem("lakebed")
@@ -88,7 +88,7 @@ def test_threads_and_tasks_have_their_own_default(server: RunningServer) -> None
     gate = threading.Barrier(2)
 
     def bind(name: str) -> None:
-        with lakebed.connect(f"http://{name}", "k", "s").as_default():
+        with lakebed.connect(f"https://{name}", "k", "s").as_default():
             gate.wait()
             seen[name] = endpoint_of(fsspec.filesystem("lakebed"))
             gate.wait()
@@ -100,7 +100,7 @@ def test_threads_and_tasks_have_their_own_default(server: RunningServer) -> None
         thread.join()
 
     async def task(name: str) -> None:
-        with lakebed.aio.connect(f"http://{name}", "k", "s").as_default():
+        with lakebed.aio.connect(f"https://{name}", "k", "s").as_default():
             await asyncio.sleep(0)
             seen[name] = endpoint_of(fsspec.filesystem("lakebed"))
 
@@ -108,7 +108,7 @@ def test_threads_and_tasks_have_their_own_default(server: RunningServer) -> None
         await asyncio.gather(task("three"), task("four"))
 
     asyncio.run(both())
-    assert seen == {name: f"http://{name}" for name in ("one", "two", "three", "four")}
+    assert seen == {name: f"https://{name}" for name in ("one", "two", "three", "four")}
     assert endpoint_of(fsspec.filesystem("lakebed")) == server.endpoint
 
 

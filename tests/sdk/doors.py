@@ -11,7 +11,7 @@ import lakebed
 import lakebed.aio
 from lakebed import _retry
 
-ENDPOINT = "http://lake.test"
+ENDPOINT = "https://lake.test"
 API = ENDPOINT + "/api/v1"
 REPO = API + "/repositories/repo"
 QUICK = _retry.Policy(attempts=3, race_attempts=8, base=0.0, cap=0.0, longest_asked=0.0, settle_waits=(0.0, 0.0))

@@ -190,7 +190,7 @@ def test_staging_by_another_tool(repo: lakebed.Repository, open_server: RunningS
 
 
 def test_a_lost_answer_to_a_key_that_was_made(door: Door, wire: Any) -> None:
-    api = "http://lake.test/api/v1"
+    api = "https://lake.test/api/v1"
     user = {"user": {"id": "me", "creation_date": 1}}
     wire.get(f"{api}/user").mock(httpx.Response(200, json=user))
     route = wire.post(f"{api}/auth/users/me/credentials").mock(side_effect=httpx.ReadError("reset"))

@@ -21,6 +21,9 @@ THEIRS = {
 LAKEFS = {"LAKEFS_HOST": "https://fs/api/v1", "LAKEFS_USERNAME": "fk", "LAKEFS_PASSWORD": "fs"}
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::lakebed.ClearTextWarning")
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -58,7 +61,7 @@ def test_sources_in_their_order(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert shown(lakebed.connect()) == ("http://theirs", "tk", "ts")
     (home / ".lakebed.yaml").write_text("endpoint: ours-file:8000\naccess_key_id: ofk\nsecret_access_key: ofs\n")
     lake = lakebed.connect()
-    assert shown(lake) == ("http://ours-file:8000", "ofk", "ofs")
+    assert shown(lake) == ("https://ours-file:8000", "ofk", "ofs")
     assert lake.settings.sources["endpoint"] == f"file {home / '.lakebed.yaml'}"
     for name, value in OURS.items():
         monkeypatch.setenv(name, value)
@@ -170,6 +173,14 @@ def test_a_named_file_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "address"),
     [
         ("localhost:8000", "http://localhost:8000"),
+        ("lake.localhost", "http://lake.localhost"),
+        ("127.0.0.9:8000/api/v1", "http://127.0.0.9:8000"),
+        ("[::1]:8000", "http://[::1]:8000"),
+        ("lake.example.com", "https://lake.example.com"),
+        ("10.0.0.7:8000", "https://10.0.0.7:8000"),
+        ("[2001:db8::1]:8000", "https://[2001:db8::1]:8000"),
+        ("127.0.0.1.example.com:8000", "https://127.0.0.1.example.com:8000"),
+        ("http://lake.example.com", "http://lake.example.com"),
         ("HTTP://Host", "http://host"),
         ("https://h/", "https://h"),
         ("https://h/api/v1", "https://h"),

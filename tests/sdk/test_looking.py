@@ -132,7 +132,7 @@ def test_a_notebook_never_fails_to_show(repo: lakebed.Repository) -> None:
     page = repo.branch("nowhere")._repr_html_()
     assert "NotFoundError" in page
     assert "&lt;Branch" in page
-    through = lakebed.aio.connect("http://nowhere.test", "k", "s").repository("sales")
+    through = lakebed.aio.connect("https://nowhere.test", "k", "s").repository("sales")
     assert through.branch("main")._repr_html_() == "<div class='lakebed'><code>&lt;Branch sales/main&gt;</code></div>"
 
 

@@ -188,9 +188,9 @@ def test_import_is_quick() -> None:
 
 
 def test_reprs_are_short() -> None:
-    lake = lakebed.connect("http://h", "k", "s")
+    lake = lakebed.connect("https://h", "k", "s")
     repo = lake.repository("sales")
-    assert repr(lake) == "<Lake http://h>"
+    assert repr(lake) == "<Lake https://h>"
     assert repr(repo) == "<Repository sales>"
     assert repr(repo.branch("main")) == "<Branch sales/main>"
     assert repr(repo.tag("v1")) == "<Tag sales/v1>"
@@ -200,7 +200,7 @@ def test_reprs_are_short() -> None:
 
 @pytest.mark.parametrize("module", DOORS)
 def test_handles_survive_pickle(module: Any) -> None:
-    repo = module.connect("http://h", "k", "s", retries=1).repository("sales")
+    repo = module.connect("https://h", "k", "s", retries=1).repository("sales")
     for handle in (repo, repo.branch("main"), repo.tag("v1"), repo.ref("x~1")):
         again = pickle.loads(pickle.dumps(handle))
         assert type(again) is type(handle)

@@ -9,7 +9,7 @@ import pytest
 from lakebed import _checks, _graph
 from lakebed.model import Commit, RefInfo
 
-REPO = lakebed.connect("http://h", "k", "s").repository("repo")
+REPO = lakebed.connect("https://h", "k", "s").repository("repo")
 
 
 @pytest.mark.parametrize("path", ["", "x" * 1025, "é" * 513, "a\ud800"])

@@ -35,6 +35,7 @@ from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.bounds.connections import Connections
 from lakebed_server.call import Installation, Services
+from lakebed_server.network.clients import read_proxies
 from lakebed_server.protocol import Protocol
 from lakebed_server.settings.schema import LimitSettings
 
@@ -195,15 +196,15 @@ class FakeEngine(Engine):
         return [ObjectFailure(path, "invalid_path", "a path is not empty") for path in paths if not path]
 
 
-def services(engine: Engine, kv: MemoryKV | None = None) -> Services:
-    """Services with the one access key of these tests."""
+def services(engine: Engine, kv: MemoryKV | None = None, proxies: str = "") -> Services:
+    """Services with the one access key of these tests. `proxies` are those that are trusted."""
     store = CredentialStore(kv or MemoryKV(), KeyRing([SecretKey("a secret of the tests")]))
     run(store.ensure_admin(KEY_ID, SECRET, 1_700_000_000))
-    return Services(engine, Authenticator(store, 3600), Installation(version="1.2.3"))
+    return Services(engine, Authenticator(store, 3600), Installation(version="1.2.3"), proxies=read_proxies(proxies))
 
 
-def make_app(engine: Engine | None = None, **more: Any) -> App:
-    return create_app(services(engine or FakeEngine()), **more)
+def make_app(engine: Engine | None = None, *, proxies: str = "", **more: Any) -> App:
+    return create_app(services(engine or FakeEngine(), proxies=proxies), **more)
 
 
 @dataclass
@@ -233,9 +234,10 @@ def ask(
     *,
     auth: bool = True,
     runner: asyncio.Runner | None = None,
+    client: str = "192.0.2.1",
     **headers: str,
 ) -> Answer:
-    """One request in this process; header names are written with underscores."""
+    """One request in this process, from the address `client`; header names are written with underscores."""
     path, _, query = target.partition("?")
     sent = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
     if auth and "authorization" not in {name.lower() for name in headers}:
@@ -250,6 +252,7 @@ def ask(
         "query_string": query.encode(),
         "headers": sent,
         "root_path": "",
+        "client": (client, 50000),
     }
     messages = [{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}]
     got: list[Any] = []

@@ -153,8 +153,13 @@ def test_login_gives_a_token_and_a_cookie() -> None:
 
 def test_the_cookie_is_secure_behind_tls() -> None:
     body = msgspec.json.encode({"access_key_id": KEY_ID, "secret_access_key": SECRET})
-    answer = ask(make_app(), LOGIN, "POST", body, auth=False, x_forwarded_proto="https")
+    trusting = make_app(proxies="192.0.2.1")
+    answer = ask(trusting, LOGIN, "POST", body, auth=False, x_forwarded_proto="https")
+    assert answer.headers["set-cookie"].startswith("__Host-")
     assert answer.headers["set-cookie"].endswith("; Secure")
+    for app, client in ((trusting, "192.0.2.2"), (make_app(), "192.0.2.1"), (make_app(), "127.0.0.1")):
+        answer = ask(app, LOGIN, "POST", body, auth=False, client=client, x_forwarded_proto="https")
+        assert "Secure" not in answer.headers["set-cookie"]
 
 
 def test_login_without_a_body_is_a_bad_request() -> None:

@@ -11,7 +11,7 @@ from lakebed_server import logs
 from lakebed_server.logs import LEVELS, RequestLog, Sink
 from lakebed_server.vocabulary import StartError
 
-from tests.server.support import OBJECTS, UPLOAD, FakeEngine, ask, make_app
+from tests.server.support import KEY_ID, OBJECTS, UPLOAD, FakeEngine, ask, make_app
 from tests.support.waiting import until
 
 
@@ -43,7 +43,7 @@ def test_one_line_for_each_request() -> None:
     engine.put("secret/path", b"12345")
     stream, log = logged()
     app = make_app(engine, request_log=log)
-    answer = ask(app, OBJECTS + "?path=secret%2Fpath", x_request_id="job-1")
+    answer = ask(app, OBJECTS + "?path=secret%2Fpath", x_request_id="job-1", user_agent="tool/1")
     log.flush()
     (line,) = lines(stream)
     assert line.pop("time").endswith("Z")
@@ -58,6 +58,9 @@ def test_one_line_for_each_request() -> None:
         "received": 0,
         "sent": 5,
         "user": "admin",
+        "access_key_id": KEY_ID,
+        "address": "192.0.2.1",
+        "user_agent": "tool/1",
         "request_id": answer.headers["x-request-id"],
     }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ from tests.support.waiting import PATIENCE
 
 ADMIN_ID = "LBADMINTESTKEY000000"
 ADMIN_SECRET = "test-secret-of-the-admin-0123456789abcdef"
-_READY = re.compile(r"is ready at (http://\S+)")
+_READY = re.compile(r"is ready at (https?://\S+)")
 
 
 class RunningServer(NamedTuple):
@@ -83,7 +84,7 @@ def running_server(
     else:
         process = born(arguments, variables, log)
     try:
-        yield RunningServer(_wait(process, log), ADMIN_ID, ADMIN_SECRET, data_dir, process)
+        yield RunningServer(_wait(process, log, variables), ADMIN_ID, ADMIN_SECRET, data_dir, process)
     finally:
         _stop(process, log)
 
@@ -93,20 +94,21 @@ def _start(command: Sequence[str], variables: Mapping[str, str], log: Path) -> s
         return subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
 
 
-def _wait(process: subprocess.Popen[bytes] | Born, log: Path) -> str:
+def _wait(process: subprocess.Popen[bytes] | Born, log: Path, variables: Mapping[str, str]) -> str:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         found = _READY.search(log.read_text(errors="replace"))
-        if found and _healthy(found[1]):
+        if found and _healthy(found[1], variables.get("LAKEBED_LISTEN_TLS_CERTIFICATE", "")):
             return found[1]
         time.sleep(0.02)
     said = log.read_text(errors="replace")
     raise AssertionError(f"the server did not come up (exit code {process.poll()}); it said:\n{said}")
 
 
-def _healthy(endpoint: str) -> bool:
+def _healthy(endpoint: str, certificate: str) -> bool:
+    trusted = ssl.create_default_context(cafile=certificate) if certificate else True
     try:
-        return httpx.get(f"{endpoint}/_health", timeout=20.0).is_success
+        return httpx.get(f"{endpoint}/_health", timeout=20.0, verify=trusted).is_success
     except httpx.HTTPError:
         return False
 

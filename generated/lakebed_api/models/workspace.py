@@ -30,7 +30,7 @@ class Workspace:
         data_paths (list[str]): The ways for bytes that this server offers, best first: `direct` with the client's own
             credentials or a shared directory, `presigned` with `createUploadUrls`, `proxied` with `uploadObject`.
         local_path (str | Unset): The directory of `storage_prefix`, with a slash at its end, for a client on a machine
-            that has it. Absent where the namespace is no directory, or the server does not share it.
+            that has it. Absent where the namespace is no directory, or the server does not share it (see `Repository`).
         message (str | Unset): The message of its commit unless that brings another one.
         claims (list[str] | Unset): Prefixes below which no concurrent change is let pass.
         closed (int | Unset): When it was closed (Unix seconds); absent while open.

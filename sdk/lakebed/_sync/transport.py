@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 import httpx
 from tenacity import Retrying, retry_if_exception
 
-from lakebed import _config, _loopback, _retry
+from lakebed import _config, _loopback, _retry, _trust
 from lakebed._compat.sync import run_in_thread, sleep
 from lakebed._config import Settings
 from lakebed._gateway import answers
@@ -54,6 +54,7 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        _trust.warn_of_clear_text(settings)
         self.policy = _retry.Policy(attempts=settings.retries + 1)
         self.outside = Outside(self.policy, settings.timeout)
         """Connections to object stores, for signed addresses."""
@@ -200,11 +201,12 @@ def _new_client(settings: Settings) -> httpx.Client:
         "Authorization": "Basic " + base64.b64encode(pair).decode(),
         "User-Agent": _USER_AGENT,
         "Accept": "application/json",
+        **_loopback.machine_headers(settings.api_url),
     }
     # Servers close idle connections after some five seconds. Closing first leaves no moment at which a
     # commit is sent into a connection that is being closed, and its outcome becomes unknown.
     limits = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=3.0)
-    verify = settings.endpoint.startswith("https:")  # loading certificates costs 20 ms; http needs none
+    verify = _trust.ssl_context(settings) or False
     options = _loopback.socket_options(settings.api_url)
     return httpx.Client(
         base_url=settings.api_url,

@@ -6,10 +6,11 @@ Under all verbs. A global option may stand before the verb or after it: `lakebed
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -39,27 +40,36 @@ class App:
 
     def lake(self) -> Lake:
         """Connect, with what was given over what the environment and the files say. Raises ConfigurationError."""
-        from lakebed import Lake
+        from lakebed import ClearTextWarning, Lake
 
-        return Lake(self.settings())
+        settings = self.settings()
+        with _told(ClearTextWarning):
+            return Lake(settings)
 
     def settings(self) -> Settings:
         """What `lake` connects with. Misspelled settings are told on standard error. Raises ConfigurationError."""
         from lakebed import _config
 
         given = (self.endpoint, self.access_key_id, self.secret_access_key)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", _config.ConfigurationWarning)
-            try:
-                return _config.resolve(*given, timeout=self.timeout, retries=self.retries)
-            finally:
-                for one in caught:
-                    sys.stderr.write(f"lakebed: warning: {one.message}\n")
+        with _told(_config.ConfigurationWarning):
+            return _config.resolve(*given, timeout=self.timeout, retries=self.retries)
 
     @property
     def shows_progress(self) -> bool:
         """Whether somebody is there to look at a progress bar."""
         return not self.quiet and sys.stderr.isatty()
+
+
+@contextlib.contextmanager
+def _told(category: type[Warning]) -> Iterator[None]:
+    """Write warnings to standard error, each as one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", category)
+        try:
+            yield
+        finally:
+            for one in caught:
+                sys.stderr.write(f"lakebed: warning: {one.message}\n")
 
 
 pass_app = click.make_pass_decorator(App, ensure=True)

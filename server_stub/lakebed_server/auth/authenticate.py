@@ -182,8 +182,21 @@ def _pair(value: bytes) -> tuple[str, str]:
 
 
 def key_id_of(value: bytes) -> str:
-    """The access key id of Basic credentials that were accepted."""
-    return _pair(value)[0]
+    """The access key id of Basic credentials, right or wrong. Empty where they cannot be read as a pair."""
+    try:
+        access_key_id, colon, _ = base64.b64decode(value.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return access_key_id if colon else ""  # without a colon it may be a secret alone
+
+
+def claimed_key_id(headers: Mapping[bytes, bytes], *, https: bool) -> str:
+    """The access key id that a request names in its credentials or its token, before anything is verified: for logs."""
+    scheme, _, value = headers.get(b"authorization", b"").partition(b" ")
+    if scheme.lower() == b"basic":
+        return key_id_of(value)
+    text = _token(headers, https=https)
+    return "" if text is None else tokens.key_id_of(text)
 
 
 def _cookie(header: bytes | None, wanted: str) -> str | None:

@@ -18,10 +18,11 @@ COOKIE = "internal_auth_session"
 
 
 class Token(NamedTuple):
-    """A signed token and its end in Unix seconds."""
+    """A signed token, its end in Unix seconds, and its user."""
 
     text: str
     expires: int
+    user: str
 
 
 class Session(NamedTuple):
@@ -53,7 +54,7 @@ def issue(opened: Opened, user: User, now: int, duration: int) -> Token:
         "gen": user.generation,
     }
     key = opened.credential.token_key(opened.key)
-    return Token(jwt.encode(claims, key, "HS256", {"kid": opened.credential.access_key_id}), expires)
+    return Token(jwt.encode(claims, key, "HS256", {"kid": opened.credential.access_key_id}), expires, user.id)
 
 
 def key_id_of(text: str) -> str:

@@ -20,9 +20,11 @@ async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | 
     if body is None:
         raise bad_request("body: required")
     now = int(time.time())
+    call.claimed_key_id = body.access_key_id
     token = await call.services.authenticator.log_in(
         body.access_key_id, body.secret_access_key, now, call.client_address
     )
+    call.user = token.user
     given = models.AuthenticationToken(token=token.text, token_expiration=token.expires)
     return json(200, given, (_cookie(call, token.text, token.expires - now),))
 

@@ -18,7 +18,8 @@ CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
 PREFIX = "LAKEBED_"
 CLIENT_ENV = frozenset(
-    PREFIX + name for name in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
+    PREFIX + name
+    for name in ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
 )
 """What clients on the same machine read."""
 
@@ -149,7 +150,7 @@ def _read(key: Key, raw: object, source: str) -> Value:
 def _expand(values: dict[str, Value]) -> None:
     data_dir = str(Path(str(values["data_dir"])).expanduser().absolute())
     values["data_dir"] = data_dir
-    for name in ("kv.sqlite.path", "objects.local.root", "cache.disk.path"):
+    for name in ("kv.sqlite.path", "objects.local.root", "cache.disk.path", "listen.tls.certificate", "listen.tls.key"):
         if values[name]:
             given = str(values[name]).replace("{data_dir}", data_dir)
             values[name] = str(Path(given).expanduser().absolute())

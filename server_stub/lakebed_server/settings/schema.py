@@ -21,11 +21,31 @@ def _setting(default: Value, kind: Kind, doc: str, *, secret: bool = False) -> A
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TlsSettings:
+    """TLS of the listeners."""
+
+    certificate: str = _setting(
+        "",
+        TEXT,
+        "PEM file of the certificate and its chain, also for `gateway.s3.listen`; read again on SIGHUP; empty: no TLS",
+    )
+    key: str = _setting("", TEXT, "PEM file of its private key; empty: in the file of the certificate")
+    key_password: str = _setting("", TEXT, "password of the private key, where it is encrypted", secret=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListenSettings:
     """Where the server listens."""
 
     host: str = _setting("127.0.0.1", TEXT, "address to listen on; 0.0.0.0 for every interface")
     port: int = _setting(8000, integer(0, 65535), "port to listen on; 0 for any free one")
+    trusted_proxies: str = _setting(
+        "",
+        TEXT,
+        "addresses and networks of the proxies whose `X-Forwarded-For`, `X-Forwarded-Proto` and `Forwarded` the server "
+        "believes, separated by commas; empty: none, not even on this machine",
+    )
+    tls: TlsSettings = field(default_factory=TlsSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +83,8 @@ class LocalSettings:
     share: str = _setting(
         "auto",
         choice("auto", "always", "never"),
-        "who is told the directories of `local://`, to read and write there: clients on this machine, all, or none",
+        "who is told the directories of `local://`, to read and write there: clients that prove to be on this machine "
+        "(Linux), all, or none",
     )
     group_read: bool = _setting(
         False,

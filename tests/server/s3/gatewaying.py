@@ -46,9 +46,8 @@ class Bucket:
         self.engine = Engine(kv, Stores(None, memory=True))
         given = {"domains": (HOST,), "aliases": {"bound": Alias("lake", "main")}, **config}
         admission = Admission(limits or LimitSettings())
-        self.gateway = Gateway(
-            services(self.engine, kv), S3Config(**given), clock=lambda: self.now, admission=admission
-        )
+        known = services(self.engine, kv, proxies="192.0.2.1")
+        self.gateway = Gateway(known, S3Config(**given), clock=lambda: self.now, admission=admission)
         self.runner = asyncio.Runner()
         self.run(self.engine.create_repository("lake", "mem://lake"))
 
@@ -84,6 +83,7 @@ class Bucket:
             "query_string": query.encode(),
             "headers": sent,
             "root_path": "",
+            "client": ("192.0.2.1", 50000),
         }
         messages: list[dict[str, Any]] = [{"type": "http.request", "body": one, "more_body": True} for one in pieces]
         messages += [{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}]

@@ -11,7 +11,7 @@ import lakebed_testing
 import pytest
 from botocore.config import Config  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
-from lakebed_server import serve
+from lakebed_server.network import listeners
 from lakebed_server.s3 import config
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
@@ -58,7 +58,7 @@ def get(server: lakebed_testing.LakebedServer, target: str, *, port: int | None 
 
 
 def own_port(server: lakebed_testing.LakebedServer) -> int:
-    found = serve.s3_port(server._host._listeners)
+    found = listeners.s3_port(server._host._listeners)
     assert found is not None
     return found
 
@@ -145,7 +145,7 @@ def test_an_upload_that_breaks_off_stores_nothing_and_one_that_is_refused_is_ans
 def test_settings_that_make_no_sense(key: str, value: str) -> None:
     settings = load(flags={f"gateway.s3.{key}": value, "listen.port": 8765}, env={}, files=False).settings
     with pytest.raises(StartError, match=f"gateway.s3.{key}"):
-        serve.listen_all(settings)
+        listeners.listen_all(settings)
 
 
 def test_settings() -> None:

@@ -27,6 +27,7 @@ _RESOURCES: Final = frozenset(
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
     """Check `AWS id:signature`; who signed. Raises S3Error."""
     access_key_id, colon, signature = authorization[4:].strip().decode("latin-1").rpartition(":")
+    call.base.claimed_key_id = access_key_id
     if not colon:
         raise S3Error("InvalidArgument", "AWS authorization header is invalid. Expected AwsAccessKeyId:signature")
     sent = call.header(b"x-amz-date") or call.header(b"date")
@@ -41,6 +42,7 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
 async def by_query(call: S3Call, keys: Keys, now: float) -> str:
     """Check a signed URL; who signed. Raises S3Error."""
     query = call.query
+    call.base.claimed_key_id = query["AWSAccessKeyId"]
     expires, signature = query.get("Expires", ""), query.get("Signature", "")
     if not (expires and signature):
         raise S3Error("AccessDenied", "Query-string authentication requires the Signature, Expires and AWSAccessKeyId")

@@ -55,6 +55,7 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
     if not equals or b"," in signature or len(head) > _LONGEST_HEAD:
         raise S3Error(_MALFORMED, "The authorization header must end in Signature=, and be no longer than it needs to.")
     claim = _claim_of(head)
+    call.base.claimed_key_id = claim.access_key_id
     date = _date_of_headers(call)
     require_near(_require_day(claim, date, _MALFORMED), now)
     payload = call.headers.get(b"x-amz-content-sha256")
@@ -70,6 +71,7 @@ async def by_query(call: S3Call, keys: Keys, now: float) -> str:
     if query["X-Amz-Algorithm"] != ALGORITHM.decode():
         raise S3Error(bad, 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"')
     claim = _claim(query.get("X-Amz-Credential", ""), query.get("X-Amz-SignedHeaders", ""), bad)
+    call.base.claimed_key_id = claim.access_key_id
     signature = query.get("X-Amz-Signature", "").encode("utf-8", "replace")
     date = query.get("X-Amz-Date", "")
     _require_unexpired(_require_day(claim, date, bad), query.get("X-Amz-Expires", ""), now)

@@ -1,0 +1,134 @@
+"""The address of a request's client, and whether it uses TLS. The only place that reads forwarded headers.
+
+A proxy connects to the server in the name of its clients and adds headers that say for whom. Every client can send such
+headers as well, so the server believes them only where the connection comes from `listen.trusted_proxies`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from lakebed_server.vocabulary import Scope, SettingError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_LONGEST: Final = 8 << 10
+"""Bytes of forwarded headers that are read, from their end: the entry of the nearest proxy is there."""
+
+
+class Client(NamedTuple):
+    """Who sent a request. `address` is empty where the connection has none. `https`: the client itself uses TLS."""
+
+    address: str
+    https: bool
+
+
+class Proxies:
+    """The proxies whose forwarded headers the server believes."""
+
+    def __init__(self, networks: Iterable[Network] = ()) -> None:
+        self._networks = tuple(networks)
+
+    def __bool__(self) -> bool:
+        return bool(self._networks)
+
+    def trusts(self, address: Address) -> bool:
+        """Whether an address is that of a trusted proxy."""
+        return any(address in network for network in self._networks)
+
+
+NO_PROXIES: Final = Proxies()
+
+
+def read_proxies(text: str) -> Proxies:
+    """`10.0.0.7, 10.1.0.0/16` as proxies. Raises SettingError."""
+    networks = []
+    for one in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            networks.append(ipaddress.ip_network(one))
+        except ValueError:
+            raise SettingError(
+                f"listen.trusted_proxies: expected addresses or networks, as 10.0.0.7 or 10.1.0.0/16, got {one!r}"
+            ) from None
+    return Proxies(networks)
+
+
+def client_of(scope: Scope, proxies: Proxies) -> Client:
+    """The client of a request: the peer of the connection, or who a trusted proxy says it is."""
+    peer = scope.get("client")
+    address: str = peer[0] if peer else ""
+    https = scope.get("scheme") == "https"
+    if not proxies:
+        return Client(address, https)
+    parsed = parse_address(address)
+    if parsed is None or not proxies.trusts(parsed):
+        return Client(address, https)
+    return _forwarded(scope, proxies, Client(address, https))
+
+
+def parse_address(text: str) -> Address | None:
+    """An address without port and zone. An IPv4 address that is written as IPv6 becomes IPv4. None for other text."""
+    try:
+        parsed = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(parsed, "ipv4_mapped", None) or parsed
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is one of this machine to itself."""
+    if address.startswith("127."):
+        return True
+    parsed = parse_address(address)
+    return parsed is not None and parsed.is_loopback
+
+
+def _forwarded(scope: Scope, proxies: Proxies, proxy: Client) -> Client:
+    """What a trusted proxy says of its client.
+
+    A proxy writes either `X-Forwarded-*` or `Forwarded`, and may pass on what the client sent of the other kind. So
+    `Forwarded` counts only without the others.
+    """
+    hops = _list(scope, b"x-forwarded-for")
+    schemes = _list(scope, b"x-forwarded-proto")
+    if not hops and not schemes:
+        elements = [_parameters(element) for element in _list(scope, b"forwarded")]
+        hops = [element.get("for", "") for element in elements]
+        schemes = [element["proto"] for element in elements[-1:] if "proto" in element]
+    https = schemes[-1].lower() == "https" if schemes else proxy.https
+    return Client(_nearest_stranger(hops, proxies) or proxy.address, https)
+
+
+def _nearest_stranger(hops: list[str], proxies: Proxies) -> str:
+    """The last hop that is no trusted proxy; empty where there is none. A client can have made up what is before it."""
+    found = ""
+    for hop in reversed(hops):
+        address = parse_address(_without_port(hop))
+        if address is None:
+            break
+        found = str(address)
+        if not proxies.trusts(address):
+            break
+    return found
+
+
+def _list(scope: Scope, wanted: bytes) -> list[str]:
+    """The elements of a header that is a list, also where it is sent as several headers."""
+    text = b",".join(value for name, value in scope["headers"] if name == wanted)[-_LONGEST:].decode("latin-1")
+    return [element.strip() for element in text.split(",") if element.strip()]
+
+
+def _parameters(element: str) -> dict[str, str]:
+    """`for="[2001:db8::17]:4711";proto=https` as a map."""
+    pairs = (pair.partition("=") for pair in element.split(";"))
+    return {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
+
+
+def _without_port(hop: str) -> str:
+    """`203.0.113.9:4711` and `[2001:db8::17]:4711` without port and brackets."""
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop

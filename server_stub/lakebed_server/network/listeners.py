@@ -1,0 +1,83 @@
+"""The listening sockets: which ones the settings ask for, and what other machines see of them."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sys
+from collections.abc import Sequence
+
+from lakebed_server.network.clients import is_loopback
+from lakebed_server.s3.config import read_config
+from lakebed_server.settings.schema import Settings
+from lakebed_server.vocabulary import SettingError, StartError
+
+Listeners = Sequence[socket.socket]
+"""The server's, and behind it the gateway's own."""
+
+
+def s3_port(listeners: Listeners) -> int | None:
+    """The port where all is S3, if there is one."""
+    return listeners[1].getsockname()[1] if len(listeners) > 1 else None
+
+
+def listen_all(settings: Settings) -> Listeners:
+    """The listening sockets: the server's, and the gateway's own where there is one. Raises StartError."""
+    places = [(settings.listen.host, settings.listen.port)]
+    own = read_config(settings.gateway.s3).listen
+    if own is not None:
+        if own[1] and own[1] == settings.listen.port:
+            raise SettingError(f"gateway.s3.listen: port {own[1]} is that of listen.port; choose another one")
+        places.append(own)
+    listeners: list[socket.socket] = []
+    try:
+        for host, port in places:
+            listeners.append(listen(host, port))
+    except StartError:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any free one. Raises StartError."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror:
+        raise StartError(f"cannot listen on {host}: no such address") from None
+    listener = socket.socket(family, kind, proto)
+    try:
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise StartError(
+                f"port {port} on {host} is in use; stop what listens there or choose another --port"
+            ) from None
+        raise StartError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+    listener.setblocking(False)
+    return listener
+
+
+def clear_text(listeners: Listeners) -> list[str]:
+    """A sentence for each listener that other machines can reach, where none of them has TLS."""
+    places = [listener.getsockname()[:2] for listener in listeners]
+    return [
+        f"{host} port {port} is open to other machines without TLS: they send access keys and data in clear text; set "
+        "listen.tls.certificate, or let only a proxy with TLS reach the port (docs/deployment.md)"
+        for host, port in places
+        if not is_loopback(host)
+    ]
+
+
+def endpoint_of(listener: socket.socket, scheme: str) -> str:
+    """The URL of a listener, for a client on this machine."""
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"{scheme}://{shown}:{port}"
