@@ -295,6 +295,23 @@ PROOFS: Sequence[Job] = (
         ),
         "tests/conformance/test_*.py",
     ),
+    _tests(
+        Proof(
+            "overload",
+            "Overload",
+            "A real server, whose settings say what the machine can do (4 requests at a time, 150 connections), "
+            "gets twenty times as many: clients that ask without a pause, and connections that are silent, half a head "
+            "or half a body. The medians of answered puts, stats and logs stay within three times those of one client "
+            "alone; memory stays under what the settings add up to; health is always answered and a user of the SDK "
+            "goes on; after a restart every acknowledged put is there and no refused one. Heads of 16 and 48 MB, "
+            "200,000 headers, and 140 silent connections under a limit of 128 open files stop nothing.",
+            ("LAKEBED_OVERLOAD=60 python -m pytest tests/server/test_overload.py",),
+        ),
+        "tests/server/test_connection_bounds.py",
+        "tests/server/test_admission.py",
+        "tests/server/test_overload.py",
+        environment={"LAKEBED_OVERLOAD": "60"},
+    ),
     Job(
         Proof(
             "api",

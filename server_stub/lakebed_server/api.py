@@ -28,6 +28,7 @@ from lakebed_server.reply import Reply
 from lakebed_server.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import (
+    WITH_KEY,
     ClientGoneError,
     Receive,
     RequestError,
@@ -124,6 +125,7 @@ class Api:
             call.user = await self._services.authenticator.authenticate(
                 call.headers, https=call.https, address=call.client_address
             )
+            scope[WITH_KEY] = True
             self._admission.enter()
             call.counted = True
         binder = route.binder

@@ -23,6 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from lakebed_server.bounds.connections import Connections, Debt, Kind
 from lakebed_server.sendfile import FileJob, SendingFiles, can_send_files
+from lakebed_server.vocabulary import WITH_KEY
 
 _HOLD_MOST = 64 << 10
 """Bytes that wait for the end of the loop's turn; more goes out at once, so that back-pressure still works."""
@@ -34,6 +35,8 @@ other machines the kernel's own growth is better."""
 
 _MOST_HEADERS = 256
 """Headers of one request. Python and proxies take 100."""
+
+_FULL = "the server has as many connections as it may; try again later"
 
 _BUFFERS = (socket.SO_SNDBUF, socket.SO_RCVBUF)
 
@@ -139,7 +142,7 @@ class Protocol(HttpToolsProtocol):
         """A client is there."""
         super().connection_made(CoalescingTransport(transport, asyncio.get_running_loop()))  # type: ignore[arg-type]
         if not self._bounds.admit(self, self.client[0] if self.client else ""):
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "the server has as many connections as it may; try later")
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _FULL)
             return
         _widen(transport)
         self._sends_files = can_send_files(transport)
@@ -203,6 +206,15 @@ class Protocol(HttpToolsProtocol):
             self.transport.hang_up()
         else:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, f"the {kind} of the request came too slowly")
+
+    def is_spare(self) -> bool:
+        """Whether it may be closed in favour of another: see `connections.Connection`."""
+        cycle = self.cycle
+        return cycle is None or (WITH_KEY not in cycle.scope and (cycle.response_complete or self.debt() is not None))
+
+    def make_way(self) -> None:
+        """Close the connection in favour of another one."""
+        self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _FULL)
 
     def _refuse_head(self) -> None:
         most = f"{self._bounds.limits.head_bytes} bytes and {_MOST_HEADERS} headers"

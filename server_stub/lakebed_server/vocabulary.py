@@ -17,6 +17,9 @@ Header = tuple[bytes, bytes]
 ZERO_COPY: Final = "http.response.zerocopysend"
 """The ASGI extension by which a connection sends a part of an open file."""
 
+WITH_KEY: Final = "lakebed.with_key"
+"""Stands in the scope of a request whose sender has shown a valid key: its connection is not closed for another's."""
+
 OUR_FAULT: Final[dict[str, str]] = {
     "internal": "the server failed; its log has the details under this request id",
     "corrupt_data": "stored data is damaged; the server's log names it under this request id; run `lakebed fsck`",

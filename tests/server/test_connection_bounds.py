@@ -24,6 +24,7 @@ from tests.server.test_serve import PAIR, START
 from tests.support.waiting import PATIENCE, wait_until
 
 MIB = 1 << 20
+BRANCH = "/api/v1/repositories/repo/branches/main"
 GET = f"GET {OBJECTS}?path=a HTTP/1.1\r\nHost: test\r\nAuthorization: {BASIC}\r\n".encode()
 
 
@@ -192,21 +193,27 @@ def test_connections_of_one_address_are_bounded(loop: str) -> None:
         assert [answers(port) for _ in range(10)] == [True] * 10
 
 
-def test_a_silent_connection_makes_room_for_a_new_one(loop: str) -> None:
+def test_connections_of_strangers_make_room_for_new_ones(loop: str) -> None:
     with serving(make_app(), http=bounded(most=4, head_time=3), loop=loop) as port, ExitStack() as stack:
         first = stack.enter_context(Wire(port))
         for _ in range(3):
             wire = stack.enter_context(Wire(port))
-            wire.head("GET /_health")
+            wire.head(f"GET {BRANCH}")
             assert wire.answer().status == 200
-        time.sleep(1.2)
         began = time.monotonic()
         late = stack.enter_context(Wire(port))
         late.head("GET /_health")
         assert late.answer().status == 200
-        assert first.closed()
+        assert first.answer().status == 503
         assert time.monotonic() - began < 1  # long before its deadline
-        with Wire(port) as refused:  # those that have had a request stay
+        begun = stack.enter_context(Wire(port))  # which takes the place of one that only asked for health
+        begun.send(b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+        time.sleep(0.1)
+        late = stack.enter_context(Wire(port))
+        late.head(f"GET {BRANCH}")
+        assert late.answer().status == 200
+        assert begun.answer().status == 503
+        with Wire(port) as refused:  # clients with a key stay
             assert refused.answer().status == 503
 
 

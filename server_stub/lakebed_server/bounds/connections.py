@@ -20,6 +20,9 @@ log = logging.getLogger("lakebed.server")
 TICK: Final = 1.0
 """Most seconds between two looks at all connections."""
 
+_LOOKED_AT: Final = 64
+"""Connections that are looked at for one that can be closed: a flood must not cost more than it brings."""
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Kind = Literal["head", "body", "reading"]
 
@@ -40,6 +43,12 @@ class Connection(Protocol):
 
     def give_up(self, kind: Kind) -> None:
         """Close the connection: its client took too long."""
+
+    def is_spare(self) -> bool:
+        """Whether nothing is lost with it: its last request had no valid key, and is not being answered."""
+
+    def make_way(self) -> None:
+        """Close the connection in favour of another one."""
 
 
 class _Clock(NamedTuple):
@@ -63,7 +72,6 @@ class Connections:
         self._open: dict[Connection, _Clock | None] = {}
         self._by_address: Counter[str] = Counter()
         self._addresses: dict[Connection, str] = {}
-        self._silent: list[Connection] = []
         self._ticking = False
 
     def __len__(self) -> int:
@@ -110,20 +118,19 @@ class Connections:
         return str(ipaddress.ip_network((address.packed, 64), strict=False))
 
     def _make_room(self) -> bool:
-        """Close the oldest connection that never sent a whole head: no request is lost with it."""
-        while self._silent:
-            connection = self._silent.pop()
-            debt = connection.debt() if connection in self._open else None
-            if debt is not None and debt.kind == "head" and debt.turn is None:
-                connection.give_up("head")
-                self.forget(connection)
+        """Close the oldest connection of a client without a key: strangers do not keep others out."""
+        for _ in range(min(_LOOKED_AT, len(self._open))):
+            oldest = next(iter(self._open))
+            if oldest.is_spare():
+                oldest.make_way()
+                self.forget(oldest)
                 return True
+            self._open[oldest] = self._open.pop(oldest)  # to the end, so that others come first next time
         return False
 
     def _look_at_all(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
-        silent: list[Connection] = []
         late: list[tuple[Connection, Kind]] = []
         for connection, clock in self._open.items():
             debt = connection.debt()
@@ -133,12 +140,8 @@ class Connections:
                 self._open[connection] = _Clock(debt, now)
             elif self._is_late(debt, clock, now):
                 late.append((connection, debt.kind))
-            elif debt.kind == "head":
-                if debt.turn is None:
-                    silent.append(connection)
-            elif now - clock.since >= self.limits.transfer_time:
+            elif debt.kind != "head" and now - clock.since >= self.limits.transfer_time:
                 self._open[connection] = _Clock(debt, now)
-        self._silent = silent[::-1]
         for connection, kind in late:
             connection.give_up(kind)
         if late:

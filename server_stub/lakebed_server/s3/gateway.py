@@ -25,7 +25,7 @@ from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.streaming import content_headers
-from lakebed_server.vocabulary import ClientGoneError, Receive, Scope, Send
+from lakebed_server.vocabulary import WITH_KEY, ClientGoneError, Receive, Scope, Send
 
 log = logging.getLogger("lakebed.s3")
 
@@ -97,6 +97,7 @@ class Gateway:
         call = S3Call(base, scope, self._config)
         call.read()
         base.user = await authenticate(call, self._keys, self._clock)
+        scope[WITH_KEY] = True
         self._admission.enter()
         base.counted = True
         route = dispatch.find(call)
