@@ -1,7 +1,7 @@
 """Run the proofs, and write docs/correctness.md from what was seen: `make correctness`.
 
     python tools/correctness.py [--seeds 20000] [--sets 20] [--kills 50] [--workspaces 200] [--examples 20]
-                                [--disks 20000] [--history 600] [--only kills,races] [--dry]
+                                [--disks 20000] [--history 600] [--inputs 20000] [--only kills,races] [--dry]
 
 Above `correctness_proofs`, `correctness_page` and `correctness_reports`. Every figure is read from the run's own
 report. What `--only` leaves out keeps its last result. Exit code 1 when a proof failed, which the page then says.
@@ -89,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workspaces", type=int, default=200, help="that each of eight processes commits")
     parser.add_argument("--history", type=int, default=600, help="seconds of the histories of real servers")
     parser.add_argument("--disks", type=int, default=20_000, help="that power losses leave")
+    parser.add_argument("--inputs", type=int, default=20_000, help="changed inputs for each parser")
     parser.add_argument("--examples", type=int, default=20, help="of schemathesis, for each operation")
     parser.add_argument("--only", help="keys of proofs, comma-separated; the others keep their last result")
     parser.add_argument("--dry", action="store_true", help="run, and write nothing")
@@ -97,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = options.only.split(",") if options.only else known
     if unknown := [key for key in chosen if key not in known]:
         parser.error(f"no such proof: {', '.join(unknown)}; there are {', '.join(known)}")
-    numbers = ("seeds", "sets", "kills", "workspaces", "disks", "history", "examples")
+    numbers = ("seeds", "sets", "kills", "workspaces", "disks", "history", "inputs", "examples")
     sizes = {name: getattr(options, name) for name in numbers}
     sizes["start"] = secrets.randbelow(1 << 40)
     seen = load(ROOT / RESULTS)

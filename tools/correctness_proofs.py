@@ -1,8 +1,8 @@
 """The proofs: what each is, how it is run at a given size, and who reads its report.
 
 Data, above `correctness_page` and `correctness_reports`. In arguments and environment, `{seeds}`, `{start}`, `{sets}`,
-`{kills}`, `{workspaces}`, `{history}` and `{examples}` stand for the sizes; `paths` are test files or patterns of them,
-found when the proof is run.
+`{kills}`, `{workspaces}`, `{history}`, `{inputs}` and `{examples}` stand for the sizes; `paths` are test files or
+patterns of them, found when the proof is run.
 """
 
 from __future__ import annotations
@@ -285,6 +285,27 @@ PROOFS: Sequence[Job] = (
         "tests/format/test_*.py",
         "tests/engine/test_corrupt.py",
         "tests/server/test_damaged*.py",
+    ),
+    _tests(
+        Proof(
+            "hostile-files",
+            "Hostile files",
+            "Every parser of what comes from outside (ranges, patches, metaranges, metaranges that carry a patch, "
+            "commits, ref snapshots, markers, layers, pushed layers, logs of Delta tables, XML, aws-chunked, forms) "
+            "gets valid inputs with changes; the checksums and ids are made to fit again, so that the decoder is "
+            "reached. Each case gives a value or the one typed error, within 2 s of processor time, in a process that "
+            "may take 512 MiB of addresses beyond its start and grow by 192 MiB. Each parser with one mapping of an "
+            "error taken away is found out. The files and requests of the security review get the right answer through "
+            "a real server, `lakebed fsck` and `lakebed rebuild`.",
+            ("python -m tests.fuzz.run ranges --start N --cases 1",),
+        ),
+        "tests/fuzz/test_fuzz.py",
+        "tests/format/test_hostile_files.py",
+        "tests/engine/test_layer_files.py",
+        "tests/server/test_hostile_files.py",
+        "tests/server/test_bounded_parsers.py",
+        "tests/cli/test_hostile_bucket.py",
+        environment={"LAKEBED_FUZZ_CASES": "{inputs}", "LAKEBED_FUZZ_START": "{start}"},
     ),
     _tests(
         Proof(

@@ -181,7 +181,17 @@ def test_every_proof_has_a_row_and_a_section() -> None:
 
 
 def test_every_figure_that_is_looked_for_has_tests() -> None:
-    sizes = {"seeds": 1, "sets": 2, "kills": 3, "workspaces": 6, "disks": 8, "history": 7, "examples": 4, "start": 5}
+    sizes = {
+        "seeds": 1,
+        "sets": 2,
+        "kills": 3,
+        "workspaces": 6,
+        "disks": 8,
+        "history": 7,
+        "inputs": 9,
+        "examples": 4,
+        "start": 5,
+    }
     for job in PROOFS:
         arguments, _ = job.run(sizes)
         files = [one for one in arguments if one.startswith("tests/")]

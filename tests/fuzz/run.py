@@ -1,0 +1,94 @@
+"""Feed a parser changed inputs: each is a value or one of its errors, in bounded time and memory.
+
+python -m tests.fuzz.run ranges --start 7 --cases 100000     # prints JSON; the seed of a bad case is in its message
+python -m tests.fuzz.run ranges --start 4711 --cases 1       # that case again
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import resource
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.fuzz.targets import TARGETS, Target
+
+SECONDS = 2.0
+"""Of processor time for one case."""
+
+HANG = 120
+"""Seconds after which the process ends with a trace of all threads."""
+
+MEMORY = 512 << 20
+"""Bytes of addresses that the process may take beyond what it has when it begins."""
+
+GROWTH = 192 << 20
+"""Bytes that it may have in memory at its peak, beyond that."""
+
+
+class Violation(AssertionError):
+    """A case that was neither read nor refused with the right error, or not within the bounds."""
+
+
+def fuzz(target: Target, start: int, cases: int) -> dict[str, Any]:
+    """Cases of the seeds `start`, `start` + 1, ... . Raises Violation naming the seed."""
+    seeds = target.seeds()
+    for one in seeds[:1]:
+        target.parse(one)  # a valid input is read; only the signatures of chunks cannot be right
+    counts, reasons, slowest = Counter[str](), Counter[str](), 0.0
+    for seed in range(start, start + cases):
+        random = Random(seed)
+        data = target.mutate(random, random.choice(seeds))
+        faulthandler.dump_traceback_later(HANG, exit=True)
+        begun = time.process_time()
+        try:
+            target.parse(data)
+            counts["read"] += 1
+        except target.errors as error:
+            counts["refused"] += 1
+            reasons[str(error)[:40]] += 1
+        except Exception as error:
+            raise Violation(f"{target.name}, seed {seed}: {type(error).__name__}: {error}"[:500]) from error
+        took = time.process_time() - begun
+        slowest = max(slowest, took)
+        if took > SECONDS:
+            raise Violation(f"{target.name}, seed {seed}: {took:.1f} s for {len(data):,} bytes")
+    faulthandler.cancel_dump_traceback_later()
+    return {"cases": cases, **counts, "reasons": len(reasons), "slowest_ms": round(1000 * slowest)}
+
+
+def bounded(target: Target, start: int, cases: int) -> dict[str, Any]:
+    """As `fuzz`, in a process whose memory is limited. Once: the limit stays."""
+    for one in target.seeds():
+        try:
+            target.parse(one)
+        except target.errors:
+            pass
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    found = fuzz(target, start, cases)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - peak
+    if grown > GROWTH:
+        raise Violation(f"{target.name}, from seed {start}: the process grew by {grown:,} bytes")
+    return {**found, "grown_mib": grown >> 20}
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--cases", type=int, default=1000)
+    options = parser.parse_args()
+    print(json.dumps(bounded(TARGETS[options.target], options.start, options.cases)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Changed inputs for each parser, more with LAKEBED_FUZZ_CASES; and broken parsers, which are found out.
+
+`python -m tests.fuzz.run TARGET --start SEED --cases 1` runs one case again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lakebed_format.decoding import DAMAGE
+
+from tests.fuzz.run import Violation, fuzz
+from tests.fuzz.targets import TARGETS
+from tests.support.seeds import seed_of_the_engine
+
+CASES = int(os.environ.get("LAKEBED_FUZZ_CASES", "300"))
+START = int(os.environ.get("LAKEBED_FUZZ_START", seed_of_the_engine()))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_any_bytes_are_a_value_or_the_right_error(name: str, record_property: Callable[[str, object], None]) -> None:
+    """In a process with bounded memory."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.run",
+        name,
+        "--start",
+        str(START),
+        "--cases",
+        str(CASES),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    assert found["cases"] == CASES
+    assert found["read"] > 0, "no change was small enough to be read"
+    assert found.get("refused", 0) > CASES / 5 or not TARGETS[name].errors, "the changes reach nothing"
+    record_property(f"changed_{name.replace(' ', '_')}", CASES)
+
+
+def without(*kinds: type[Exception]) -> tuple[type[Exception], ...]:
+    return tuple(kind for kind in DAMAGE if kind not in kinds)
+
+
+ANYTHING = re.compile(rb"(.*?)(;.*)?", re.DOTALL)
+
+BREAKS: dict[str, tuple[str, object]] = {
+    **dict.fromkeys(
+        ("ranges", "patches", "layers", "metaranges", "metaranges that carry a patch"),
+        ("lakebed_format.decoding.DAMAGE", without(OSError)),
+    ),
+    **dict.fromkeys(
+        ("commits", "ref snapshots", "markers"), ("lakebed_format.decoding.DAMAGE", without(RecursionError))
+    ),
+    "pushed layers": ("lakebed_engine.operations.layer_files.DAMAGE", without(OSError)),
+    "Delta logs": ("lakebed_engine.operations.delta_logs.FOLDER", "_delta_log/0"),
+    "XML": ("xml.etree.ElementTree.ParseError", LookupError),
+    "aws-chunked": ("lakebed_server.s3.chunked._HEAD", ANYTHING),
+    "forms": ("lakebed_server.streaming.multipart.FormParserError", pa.ArrowException),
+}
+
+
+def test_every_parser_has_a_break() -> None:
+    assert set(BREAKS) == set(TARGETS)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_parser_is_found_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One exception less that is mapped, or a pattern that takes anything."""
+    monkeypatch.setattr(*BREAKS[name])
+    with pytest.raises(Violation, match="seed"):
+        fuzz(TARGETS[name], 0, 2000)
