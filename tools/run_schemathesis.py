@@ -94,7 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as directory, running_server(Path(directory) / "data") as server:
         seeder = Seeder(server)
         seeder.make()
-        environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(ROOT / "tests/schemathesis")}
+        environment = {
+            **os.environ,
+            "SCHEMATHESIS_HOOKS": "hooks",
+            "PYTHONPATH": f"{ROOT / 'tests/schemathesis'}{os.pathsep}{ROOT}",
+        }
+        environment["LAKEBED_SERVER_PID"] = str(server.process.pid)
         python = str(Path(options.python).absolute())
         lines = commands(python, server, seeder.authorization, options)
         return max(subprocess.run(line, env=environment, cwd=directory, check=False).returncode for line in lines)

@@ -4,15 +4,20 @@ Loaded by schemathesis (`SCHEMATHESIS_HOOKS`) in its own environment; `tools/run
 here. The swap depends on the generated value alone, so a run can be repeated. What a server has answered with is never
 swapped: it comes along a link, from one call of a scenario to the next. And what is to be created mostly gets a name
 that is right, or few scenarios would come beyond their first call.
+
+One check of our own: each request stays within a bound of CPU time and memory of the server (tests/support/meter.py).
 """
 
 from __future__ import annotations
 
+import os
 import zlib
 from contextlib import suppress
 from typing import Any
 
 import schemathesis  # type: ignore[import-not-found]  # lives in an environment of its own
+
+from tests.support.meter import CPU_SECONDS, Meter
 
 REPOSITORY = "lake"
 WORKSPACES = ("0" * 31 + "1", "0" * 31 + "2", "0" * 31 + "3")
@@ -83,9 +88,24 @@ def _named(path: str, body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
+METER = Meter(int(os.environ["LAKEBED_SERVER_PID"]))
+MOST_CPU = float(os.environ.get("LAKEBED_MOST_CPU", CPU_SECONDS))
+_before = [0.0]
+"""The CPU time of the server before the call that is under way; schemathesis makes one call at a time."""
+
+
+@schemathesis.check  # type: ignore[untyped-decorator]
+def bounded_cost(context: Any, response: Any, case: Any) -> None:
+    """Fail when the call used more CPU time, or left more memory, than a call may."""
+    complaint = METER.complaint(_before[0], MOST_CPU)
+    if complaint:
+        raise AssertionError(complaint)
+
+
 @schemathesis.hook  # type: ignore[untyped-decorator]
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """Swap names in the path, the query and a JSON body, in every phase. What everything needs is never deleted."""
+    _before[0] = METER.cpu()
     deletes = case.method.upper() == "DELETE"
     if not (deletes and case.path.endswith(("/{repository}", "/{branch}", "/{tag}", "/{workspace}"))):
         case.path_parameters = _swap(case.path_parameters)
