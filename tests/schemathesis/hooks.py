@@ -10,12 +10,15 @@ One check of our own: each request stays within a bound of CPU time and memory o
 
 from __future__ import annotations
 
+import itertools
 import os
 import zlib
+from base64 import b64encode
 from contextlib import suppress
 from typing import Any
 
 import schemathesis  # type: ignore[import-not-found]  # lives in an environment of its own
+from schemathesis.specs.openapi import _auth_retry  # type: ignore[import-not-found]
 
 from tests.support.meter import CPU_SECONDS, Meter
 
@@ -87,6 +90,20 @@ def _named(path: str, body: dict[str, Any]) -> dict[str, Any]:
         return {**{key: value for key, value in body.items() if key != "id"}, "branch": "main"}
     return body
 
+
+class _OtherKeys(dict[str, str]):
+    """Wrong credentials, each of another access key: the server answers repeated guesses at one key with 429."""
+
+    _numbers = itertools.count()
+
+    def get(self, scheme: str, default: Any = None) -> Any:
+        """The header value for an authentication scheme."""
+        if scheme != "_basic_auth":
+            return super().get(scheme, default)
+        return "Basic " + b64encode(f"wrong-{next(self._numbers)}:wrong".encode()).decode()
+
+
+_auth_retry.INVALID_AUTH_HEADERS = _OtherKeys(_auth_retry.INVALID_AUTH_HEADERS)  # its version is pinned
 
 METER = Meter(int(os.environ["LAKEBED_SERVER_PID"]))
 MOST_CPU = float(os.environ.get("LAKEBED_MOST_CPU", CPU_SECONDS))
