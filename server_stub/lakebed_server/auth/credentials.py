@@ -38,7 +38,7 @@ _PAGE: Final = 100
 _ENDED_KEPT: Final = 30 * 24 * 3600
 """Seconds beyond its time for which a session that was ended is remembered: a clock that was ahead may come back."""
 
-_stored = msgspec.json.Decoder(StoredCredential).decode
+_decode = msgspec.json.Decoder(StoredCredential).decode
 
 
 class Opened(NamedTuple):
@@ -238,6 +238,16 @@ class CredentialStore:
             if credential is not None:
                 return Opened(credential, key, bool(stored.key))
         return None
+
+
+def _stored(value: bytes) -> StoredCredential:
+    stored = _decode(value)
+    if stored.envelope > records.ENVELOPE:
+        raise StartError(
+            f"access key {stored.access_key_id!r} was encrypted by a newer Lakebed; upgrade this one (it knows "
+            f"envelope {records.ENVELOPE}, the key has {stored.envelope})"
+        )
+    return stored
 
 
 def _id_of(row: Row) -> str:

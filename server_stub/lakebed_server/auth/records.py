@@ -31,6 +31,9 @@ LONGEST_ID: Final = 128
 SHORTEST_SECRET: Final = 16
 """Characters of a secret access key that somebody chooses."""
 
+ENVELOPE: Final = 1
+"""Version of the envelope: 12 bytes of nonce, then AES-GCM with the access key id as associated data."""
+
 _BASE32 = string.ascii_uppercase + "234567"
 _BASE64 = string.ascii_letters + string.digits + "+/"
 _NONCE = 12
@@ -62,13 +65,17 @@ class Credential(msgspec.Struct, frozen=True):
 
 
 class StoredCredential(msgspec.Struct, frozen=True):
-    """An access key as it is stored. `key` is empty in rows of 0.1, which had one secret key."""
+    """An access key as it is stored. `key` is empty in rows of 0.1, which had one secret key.
+
+    `envelope` is the version of how the secret is encrypted. A reader refuses a greater one than ENVELOPE.
+    """
 
     access_key_id: str
     user: str
     created: int
     secret: bytes  # nonce and AES-GCM ciphertext; base64 in JSON
     key: str = ""
+    envelope: int = ENVELOPE
 
 
 class CurrentSecret(msgspec.Struct, frozen=True):

@@ -11,7 +11,13 @@ from typing import Final
 
 import asyncpg
 
-from lakebed_engine.vocabulary.errors import CorruptDataError, StoreError, StoreFullError, StoreUnavailableError
+from lakebed_engine.vocabulary.errors import (
+    CorruptDataError,
+    SchemaTooNewError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 
 _HOST: Final = r"(?:[\w.\-]+|\[[\da-fA-F:]+\])(?::\d+)?"
 _DSN: Final = re.compile(
@@ -24,6 +30,7 @@ _TOO_MANY_LOCKS: Final = "53200"
 _TOO_MANY_CONNECTIONS: Final = "53300"
 _SHUTTING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "57P05"})  # the last: a connection idle for too long
 _LATE: Final = frozenset({"55P03", "57014"})  # a lock, or the whole statement, took too long
+_CHANGED: Final = frozenset({"42P01", "42883"})  # no such table, no such function: a migration has renamed it
 _UNWRITABLE: Final = frozenset({"53100", "25006"})  # disk full, read-only transaction
 
 _NEXT: Final = {
@@ -92,7 +99,7 @@ def is_out_of_locks(error: BaseException) -> bool:
 def is_everybodys(error: BaseException) -> bool:
     """Whether a statement failed because of the store's state, so that its parts would fail as well."""
     code = sqlstate(error)
-    return code in _LATE or code in _UNWRITABLE or code in _NEXT
+    return code in _LATE or code in _UNWRITABLE or code in _CHANGED or code in _NEXT
 
 
 def store_error(error: BaseException, place: str) -> StoreError:
@@ -104,6 +111,8 @@ def store_error(error: BaseException, place: str) -> StoreError:
             StoreFullError,
             "the KV store cannot be written, nothing was changed; free space or make it writable",
         )
+    elif code in _CHANGED:
+        kind, text = SchemaTooNewError, "a newer Lakebed has changed the KV store; upgrade this server"
     elif code.startswith("XX00") and code != "XX000":
         kind, text = CorruptDataError, "the KV store is damaged; restore it"
     elif code in _NEXT:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = 1
 
+FUNCTION_VERSION: Final = 1
+"""Of the body of `apply`, and so written in its comment. Count it up with every change: a server that starts replaces
+an older one, and leaves a newer one alone. 0.1 wrote no comment.
+"""
+
 NUMBERS: Final = 256
 """Batches of one group are numbered below this; a version is a number of the sequence times this plus the batch's."""
 
@@ -61,8 +66,8 @@ _TABLES: Final = """
 # statement after them has a snapshot of its own, taken when the locks are held, and so sees all that earlier holders
 # have committed (docs/decisions/0010-postgres-checks.md). `broken` has the places of the checks that do not hold.
 # Of two puts of one key the later batch's is kept.
-_FUNCTION: Final = """
-    CREATE FUNCTION apply(
+_BODY: Final = """
+    CREATE OR REPLACE FUNCTION apply(
         lock_ids bigint[], lock_exclusive boolean[],
         check_n integer[], check_partition bytea[], check_key bytea[], check_version bigint[],
         delete_n integer[], delete_partition bytea[], delete_key bytea[],
@@ -104,6 +109,7 @@ _FUNCTION: Final = """
     END
     $$;
 """
+_FUNCTION: Final = f"{_BODY} COMMENT ON FUNCTION apply IS '{FUNCTION_VERSION}';"
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
@@ -117,11 +123,11 @@ def lock_id(schema: str, *parts: bytes) -> int:
 
 
 async def ensure_schema(connection: Connection, schema: str, place: str) -> None:
-    """Make the tables when they are not there. Two servers may start at once.
+    """Make the tables when they are not there, and replace an older `apply`. Several servers may start at once.
 
     Raises SchemaTooNewError, CorruptDataError (the SQL schema is somebody else's) and asyncpg's errors.
     """
-    if await _is_there(connection, place):
+    if await _is_there(connection, place) and await _is_current(connection):
         return
     # Taken before the transaction begins: what others have made is only sure to be seen by one that begins afterwards.
     # It goes with the connection if anything fails here.
@@ -130,6 +136,9 @@ async def ensure_schema(connection: Connection, schema: str, place: str) -> None
     if not await _is_there(connection, place):  # or another server was faster
         async with connection.transaction():
             await _make(connection, schema, place)
+    elif not await _is_current(connection):
+        async with connection.transaction():
+            await connection.execute(_FUNCTION)
     await connection.execute("SELECT pg_advisory_unlock($1)", lock)
 
 
@@ -152,6 +161,11 @@ async def _is_there(connection: Connection, place: str) -> bool:
             f"(it knows schema {SCHEMA_VERSION}, the store has {version}): {place}"
         )
     return True
+
+
+async def _is_current(connection: Connection) -> bool:
+    said = await connection.fetchval("SELECT obj_description(to_regproc('apply'), 'pg_proc')")
+    return int(said or 0) >= FUNCTION_VERSION
 
 
 def quoted(name: str) -> str:

@@ -176,6 +176,8 @@ def store_error(error: Exception, path: Path) -> StoreError:
             text = "another process held the KV store for too long, nothing was changed; try again"
         case apsw.CorruptError() | apsw.NotADBError():
             kind, text = CorruptDataError, "the KV store is damaged, or not a database; restore it"
+        case apsw.SQLError() if "no such table" in str(error):
+            kind, text = SchemaTooNewError, "a newer Lakebed has changed the KV store; upgrade this server"
         case apsw.ConnectionClosedError() | apsw.CursorClosedError():
             return StoreUnavailableError(f"the KV store is closed; open a new one: {path}")
         case _:
