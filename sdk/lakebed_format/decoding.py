@@ -65,9 +65,8 @@ def load_json(data: bytes, form: str, most: int) -> Mapping[str, Any]:
     if len(data) > most:
         raise FormatError(f"it has {len(data):,} bytes, at most {most:,} are read")
     body = json.loads(data)
-    said = body.get("format") if isinstance(body, dict) else None
-    if said != form:
-        refuse_newer(said, form)
+    if not isinstance(body, dict) or body.get("format") != form:
+        refuse_newer(body.get("format") if isinstance(body, dict) else None, form)
         raise FormatError(f"its JSON does not say that its format is {form}")
     return body
 
