@@ -135,8 +135,9 @@ class Protocol(HttpToolsProtocol):
     def __init__(self, connections: Connections, *uvicorns: Any, **named: Any) -> None:
         super().__init__(*uvicorns, **named)
         self._bounds = connections
+        self._most = connections.limits.head_bytes
         self._received = 0
-        self._framing = 0  # bytes of a head, or between pieces of a body, in the chunks behind the one it began in
+        self._framing = 0  # bytes since the end of a head or a piece of a body, which may be those of another head
 
     def connection_made(self, transport: Any) -> None:
         """A client is there."""
@@ -154,26 +155,18 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came. A head, or what stands between two pieces of a body, may not go on for ever."""
-        if self.transport.is_closing():
-            return
         self._received += len(data)
         self._framing += len(data)
         super().data_received(data)
-        if self._framing > self._bounds.limits.head_bytes and not self.transport.is_closing():
+        if self._framing > self._most and not self.transport.is_closing():
             self._refuse_head()
-
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        self._framing = 0
-        super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """The head of a request is there."""
-        self._framing = 0
-        size = len(self.url) + sum(map(len, chain.from_iterable(self.headers)))
-        if size > self._bounds.limits.head_bytes or len(self.headers) > _MOST_HEADERS:
+        if len(self.headers) > _MOST_HEADERS or (self._framing > self._most and self._head_size() > self._most):
             self._refuse_head()
             raise ValueError("the head is too large")  # the parser stops, and uvicorn calls `send_400_response`
+        self._framing = 0
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -216,8 +209,11 @@ class Protocol(HttpToolsProtocol):
         """Close the connection in favour of another one."""
         self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _FULL)
 
+    def _head_size(self) -> int:
+        return len(self.url) + sum(map(len, chain.from_iterable(self.headers)))
+
     def _refuse_head(self) -> None:
-        most = f"{self._bounds.limits.head_bytes} bytes and {_MOST_HEADERS} headers"
+        most = f"{self._most} bytes and {_MOST_HEADERS} headers"
         self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"the head of a request may have at most {most}")
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
