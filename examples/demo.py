@@ -231,7 +231,7 @@ def running_server(data_dir: Path, key: str, secret: str) -> Iterator[str]:
 def _address(server: subprocess.Popen[bytes], log: Path) -> str:
     deadline = time.monotonic() + 30
     while server.poll() is None and time.monotonic() < deadline:
-        if found := re.search(r"ready at (http://\S+)", log.read_text(errors="replace")):
+        if found := re.search(r"ready at (https?://\S+)", log.read_text(errors="replace")):
             return found[1]
         time.sleep(0.02)
     raise RuntimeError(f"the server did not start; it said:\n{log.read_text(errors='replace')}")

@@ -41,7 +41,7 @@ def serving(folder: Path) -> Iterator[str]:
 def _endpoint(process: subprocess.Popen[bytes], log: Path) -> str:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
-        if found := re.search(r"ready at (http://\S+)", log.read_text()):
+        if found := re.search(r"ready at (https?://\S+)", log.read_text()):
             return found[1]
         time.sleep(0.02)
     raise AssertionError(f"the server did not start:\n{log.read_text()}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ from botocore import auth as botocore_auth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 
-from tests.support.server import RunningServer
+from tests.support.server import RunningServer, running_server
 
 EVIL = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
 SCRIPT = b"<script>fetch('/api/v1/auth/users/admin/credentials', {method: 'POST'})</script>"
@@ -239,19 +240,28 @@ def test_browsers_are_not_asked_for_a_key(client: httpx.Client) -> None:
     assert client.get("/api/v1/user").headers["www-authenticate"] == 'Basic realm="lakebed"'
 
 
-def test_the_cookie_is_this_hosts_alone(pages: Lake, client: httpx.Client) -> None:
+def test_the_cookie_has_no_script_and_no_other_site(pages: Lake) -> None:
     assert pages.set_cookie.startswith("internal_auth_session=")
     assert pages.set_cookie.endswith("; HttpOnly; SameSite=Strict")
-    body = {"access_key_id": pages.pair[0], "secret_access_key": pages.pair[1]}
-    tls = {"X-Forwarded-Proto": "https"}
-    cookie = client.post("/api/v1/auth/login", json=body, headers=tls).headers["set-cookie"]
-    client.cookies.clear()
-    assert cookie.startswith("__Host-internal_auth_session=")
-    assert cookie.endswith("; HttpOnly; SameSite=Strict; Secure")
-    assert "; Path=/;" in cookie
-    assert "Domain" not in cookie
-    value = cookie.partition(";")[0]
-    assert client.get("/api/v1/user", headers={**tls, "Cookie": value}).status_code == 200
-    # a neighbouring host could have set this one
-    plain = value.removeprefix("__Host-")
-    assert client.get("/api/v1/user", headers={**tls, "Cookie": plain}).status_code == 401
+
+
+def test_the_cookie_is_this_hosts_alone(tmp_path: Path) -> None:
+    """Behind a proxy that ends TLS, and that the server trusts."""
+    proxies = {"LAKEBED_LISTEN_TRUSTED_PROXIES": "127.0.0.1"}
+    with (
+        running_server(tmp_path / "data", environment=proxies) as server,
+        httpx.Client(base_url=server.endpoint, timeout=60) as client,
+    ):
+        body = {"access_key_id": server.access_key_id, "secret_access_key": server.secret_access_key}
+        tls = {"X-Forwarded-Proto": "https"}
+        cookie = client.post("/api/v1/auth/login", json=body, headers=tls).headers["set-cookie"]
+        client.cookies.clear()
+        assert cookie.startswith("__Host-internal_auth_session=")
+        assert cookie.endswith("; HttpOnly; SameSite=Strict; Secure")
+        assert "; Path=/;" in cookie
+        assert "Domain" not in cookie
+        value = cookie.partition(";")[0]
+        assert client.get("/api/v1/user", headers={**tls, "Cookie": value}).status_code == 200
+        # a neighbouring host could have set this one
+        plain = value.removeprefix("__Host-")
+        assert client.get("/api/v1/user", headers={**tls, "Cookie": plain}).status_code == 401
