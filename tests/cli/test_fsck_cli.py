@@ -319,7 +319,7 @@ def test_what_does_not_come_back_is_told(command: Command, data_dir: Path, tmp_p
 
 def test_a_server_writes_snapshots_while_it_runs_and_none_when_told_so(tmp_path: Path) -> None:
     refs = tmp_path / "data/objects/sales/_lakebed/refs"
-    off, always = ({"LAKEBED_REFS_SNAPSHOT": word} for word in ("of", "always"))
+    off, always = ({"LAKEBED_REFS_SNAPSHOT": word} for word in ("off", "always"))
     with running_server(tmp_path / "data", environment=off) as server, lake_of(server) as lake:
         lake.repository("sales").create("local://sales")
     assert not refs.exists()
