@@ -194,7 +194,8 @@ class LimitSettings:
     connections_per_address: int = _setting(
         1024,
         integer(1, 1_000_000),
-        "most open connections from one address (of IPv6: one /64 network); clients on this machine are not counted",
+        "most open connections from one address (of IPv6: one /64 network); this machine and trusted proxies are not "
+        "counted",
     )
     requests: int = _setting(
         512, integer(1, 1_000_000), "most requests, of clients with a key, that one process works on at the same time"
