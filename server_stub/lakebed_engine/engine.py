@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from lakebed_engine.operations import dumping, importing, janitor, layers, logs, long_work
+from lakebed_engine.operations import dumping, importing, janitor, layers, logs, long_work, scrubbing
 from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.operations.cleaning import Cleaner
-from lakebed_engine.operations.context import Context
+from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.fsck import fsck, ignore_finding, ignore_progress
 from lakebed_engine.operations.metadata_files import MetadataFiles
 from lakebed_engine.operations.multiparts.door import LIFETIME, Multiparts
@@ -39,6 +39,9 @@ from lakebed_engine.vocabulary.reports import (
     FsckReport,
     Progress,
     RebuildReport,
+    Scrubbed,
+    ScrubOptions,
+    ScrubPass,
     Sink,
     SnapshotPass,
     SweepOptions,
@@ -165,6 +168,14 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         `sink` gets each file. Raises RepositoryNotFoundError; what befalls one repository stands in the answer.
         """
         return await sweep(self._ctx, repo, options or SweepOptions(), progress, sink)
+
+    async def scrub(self, options: ScrubOptions) -> ScrubPass:
+        """Check all repositories slowly, if a scrub is due and no other server is at it. Logs what is damaged."""
+        return await scrubbing.scrub(self._ctx, options)
+
+    async def last_scrub(self, repo: str) -> Scrubbed | None:
+        """What the last scrub found in a repository. Raises RepositoryNotFoundError."""
+        return await scrubbing.last_scrub(self._ctx, await open_repo(self._ctx, repo))
 
     async def rebuild(
         self,

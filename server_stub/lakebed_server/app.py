@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 from lakebed_engine.engine import Engine
-from lakebed_engine.vocabulary.reports import SweepOptions
+from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
 from lakebed_wire.operations import API_PREFIX
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -103,6 +103,7 @@ def create_app(
     cleanup_interval: float = CLEANUP_INTERVAL,
     snapshot_interval: float | None = None,
     sweep: SweepOptions | None = None,
+    scrub: ScrubOptions | None = None,
     on_shutdown: Callable[[], Awaitable[None]] | None = None,
     last_writes: float = LAST_WRITES,
     handlers: Mapping[str, Handler] | None = None,
@@ -111,12 +112,12 @@ def create_app(
     """The application over its services. `on_shutdown` runs last, after the last request. `s3`: the gateway's settings.
 
     With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end. With `sweep`,
-    each repository is swept every `sweep.every` seconds.
+    each repository is swept every `sweep.every` seconds; with `scrub`, all are checked every `scrub.every` seconds.
     """
     request_log = request_log or RequestLog()
 
     life = functools.partial(
-        _life, services.engine, cleanup_interval, snapshot_interval, sweep, on_shutdown, last_writes, request_log
+        _life, services.engine, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes, request_log
     )
 
     async def page(request: Request) -> Response:
@@ -151,6 +152,7 @@ async def _life(
     cleanup_interval: float,
     snapshot_interval: float | None,
     sweep: SweepOptions | None,
+    scrub: ScrubOptions | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
     last_writes: float,
     request_log: RequestLog,
@@ -166,6 +168,9 @@ async def _life(
         # asks more often than it sweeps: a server that is started anew every day must come to it, too
         pause = min(sweep.every, LOOK_WHETHER_TO_SWEEP)
         chores.append(asyncio.create_task(_for_ever(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
+    if scrub is not None:
+        pause = min(scrub.every, LOOK_WHETHER_TO_SWEEP)
+        chores.append(asyncio.create_task(_for_ever(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
     try:
         yield
     finally:
@@ -207,6 +212,11 @@ async def _sweep(engine: Engine, options: SweepOptions) -> int:
     for repository, why in done.failures:
         log.warning("%s was not swept: %s", repository, why)
     return done.deleted
+
+
+async def _scrub(engine: Engine, options: ScrubOptions) -> int:
+    await engine.scrub(options)
+    return 0  # nothing was removed
 
 
 async def _by(moment: float, job: Callable[[], Awaitable[object]], failed: str) -> None:

@@ -22,6 +22,7 @@ from lakebed_engine.vocabulary.reports import (
     Orphan,
     Problem,
     RebuildReport,
+    Scrubbed,
     SweepOptions,
     SweepPass,
     SweepReport,
@@ -113,7 +114,9 @@ def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bo
             await engine.get_repository(repo)  # before anything is written
             writer = Writer(sys.stdout, progress, {"repository": repo}, as_json=as_json)
             report = await engine.fsck(repo, options, progress=progress, sink=writer)
-            writer.end(_fsck_body(report), _fsck_text(report, options))
+            scrubbed = await engine.last_scrub(repo)
+            body = {**_fsck_body(report), "last_scrub": scrubbed}
+            writer.end(body, _fsck_text(report, options) + _scrub_text(scrubbed))
             return report
 
     try:
@@ -216,6 +219,15 @@ def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
     else:
         lines.append(f"{_many(report.problem_count, 'problem')}; {_mending(report)}.")
     return "\n".join(lines)
+
+
+def _scrub_text(scrubbed: Scrubbed | None) -> str:
+    """When the server last checked it in the background, and what was damaged then."""
+    if scrubbed is None:
+        return ""
+    what = "metadata and objects" if scrubbed.objects else "metadata"
+    lines = [f"Last scrub ({what}): {_moment(scrubbed.ended)} UTC, {_many(scrubbed.problem_count, 'problem')}."]
+    return "\n".join(["", *lines, *(f"  {_plain(one)}" for one in scrubbed.problems)])
 
 
 def _mending(report: FsckReport) -> str:

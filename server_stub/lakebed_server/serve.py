@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import uvicorn
-from lakebed_engine.vocabulary.reports import SweepOptions
+from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
 
 from lakebed_server import components, data_directory, logs, workers
 from lakebed_server.app import LAST_WRITES, App, create_app
@@ -154,6 +154,7 @@ def application(
         cleanup_interval=settings.cleanup.interval,
         snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
         sweep=_sweep_options(settings),
+        scrub=_scrub_options(settings),
         on_shutdown=parts.close,
         last_writes=min(LAST_WRITES, settings.server.shutdown_timeout),
         handlers=handlers,
@@ -195,6 +196,13 @@ def _exempt(settings: Settings) -> Callable[[Address], bool]:
     """Whether an address stands for many clients: that of a trusted proxy, or of any proxy on this machine."""
     proxies = read_proxies(settings.listen.trusted_proxies)
     return lambda address: address.is_loopback or proxies.trusts(address)
+
+
+def _scrub_options(settings: Settings) -> ScrubOptions | None:
+    scrub = settings.scrub
+    if not scrub.interval:
+        return None
+    return ScrubOptions(every=scrub.interval, rate=float(scrub.rate), objects=scrub.objects)
 
 
 def _sweep_options(settings: Settings) -> SweepOptions | None:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -330,3 +331,19 @@ def test_a_server_writes_snapshots_while_it_runs_and_none_when_told_so(tmp_path:
         repo.tag("v1").create("dev")
         assert len(list(refs.iterdir())) == 2
     assert len(list(refs.iterdir())) == 2
+
+
+def test_the_scrub_of_a_server_is_in_its_log_and_in_fsck(data_dir: Path, command: Command) -> None:
+    damaged = min((data_dir / "objects" / "sales" / "_lakebed" / "ranges").glob("*.parquet"))
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged.write_bytes(bytes(data))
+    with running_server(data_dir, environment={"LAKEBED_SCRUB_INTERVAL": "1s", "LAKEBED_SCRUB_RATE": "0"}) as server:
+        deadline = time.monotonic() + PATIENCE
+        while "1 damaged or missing files" not in server.log and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert f"repository sales: the scrub found: corrupt range _lakebed/ranges/{damaged.name}" in server.log
+    done = command("fsck", "sales", "--data-dir", str(data_dir), code=1).text
+    assert "Last scrub (metadata): " in done
+    assert f"  corrupt range _lakebed/ranges/{damaged.name}" in done
+    assert damaged.read_bytes() == bytes(data)

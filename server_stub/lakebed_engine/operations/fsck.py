@@ -14,10 +14,11 @@ from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Ledger
 from lakebed_engine.operations.checking.objects import check_objects
 from lakebed_engine.operations.checking.orphans import check_data, check_files
+from lakebed_engine.operations.checking.pace import Pace
 from lakebed_engine.operations.checking.staged import check_staged, read_drops
 from lakebed_engine.operations.checking.trees import check_metaranges, check_ranges
 from lakebed_engine.operations.checking.uploads import read_uploads
-from lakebed_engine.operations.context import Context, open_repo
+from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Progress, Sink
 
 
@@ -43,8 +44,15 @@ async def fsck(
     if options.deep:
         options = msgspec.structs.replace(options, data=True)
     repo = await open_repo(ctx, repo_name)
+    return await check(ctx, repo, options, progress, sink, Pace(ctx))
+
+
+async def check(
+    ctx: Context, repo: Repo, options: FsckOptions, progress: Progress, sink: Sink, pace: Pace
+) -> FsckReport:
+    """As `fsck`, at a pace."""
     with Ledger(options.ledger_bytes) as ledger:
-        job = Job(ctx, repo, options, ledger, progress, sink)
+        job = Job(ctx, repo, options, ledger, progress, sink, pace)
         await check_marker(job)
         await read_uploads(job)
         branches = await read_refs(job)

@@ -17,6 +17,7 @@ from lakebed_engine.operations import names
 from lakebed_engine.operations.checking.history import read_commit, snapshot_in
 from lakebed_engine.operations.checking.job import Job
 from lakebed_engine.operations.checking.ledger import Bad, Ledger
+from lakebed_engine.operations.checking.pace import Pace
 from lakebed_engine.operations.context import (
     NAMESPACES,
     REPOSITORIES,
@@ -75,7 +76,7 @@ async def rebuild(
     store = ctx.stores.open(namespace.rstrip("/"))
     with Ledger(FsckOptions().ledger_bytes) as ledger:
         blank = Repository(uid="", name=name, storage_namespace=store.uri, default_branch="", creation_date=0)
-        job = Job(ctx, Repo(blank, store, ""), FsckOptions(), ledger, progress, sink)
+        job = Job(ctx, Repo(blank, store, ""), FsckOptions(), ledger, progress, sink, Pace(ctx))
         marker = await _marker(job)
         snapshot = await _newest_snapshot(job, marker.get("uid", ""))
         record = _record(ctx, store, marker, snapshot, name)

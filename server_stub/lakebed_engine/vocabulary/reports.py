@@ -207,6 +207,31 @@ class SweepPass(msgspec.Struct, frozen=True):
         return sum(one.deleted for one in self.reports) + self.tokens_dropped
 
 
+class ScrubOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a scrub goes: every so many seconds, at so many bytes per second; with `objects`, their bytes as well."""
+
+    every: float = 7 * 24 * 3600.0
+    rate: float = float(4 << 20)
+    objects: bool = False
+
+
+class Scrubbed(msgspec.Struct, frozen=True):
+    """What the last scrub of a repository found: the end in Unix seconds, how many problems, the first of them."""
+
+    ended: int
+    problem_count: int
+    problems: tuple[str, ...] = ()
+    objects: bool = False
+
+
+class ScrubPass(msgspec.Struct, frozen=True):
+    """What one call of the scrub did: repositories, problems and bytes read."""
+
+    repositories: int = 0
+    problems: int = 0
+    size: int = 0
+
+
 Progress = Callable[[str, int], None]
 """Called now and then with a phase and how many things of it are done."""
 

@@ -252,6 +252,15 @@ class CleanupSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScrubSettings:
+    """The check of all repositories in the background."""
+
+    interval: float = _setting(7 * 24 * 3600.0, DURATION, "pause between two scrubs; 0: never")
+    rate: int = _setting(4 << 20, SIZE, "most bytes that a scrub reads in a second; 0: as fast as it goes")
+    objects: bool = _setting(False, FLAG, "read the bytes of all objects as well, not only the metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RefSettings:
     """Snapshots of branches and tags in the bucket, from which `lakebed rebuild` restores them."""
 
@@ -329,6 +338,7 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     cache: CacheSettings = field(default_factory=CacheSettings)
     cleanup: CleanupSettings = field(default_factory=CleanupSettings)
+    scrub: ScrubSettings = field(default_factory=ScrubSettings)
     refs: RefSettings = field(default_factory=RefSettings)
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     server: ServerSettings = field(default_factory=ServerSettings)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lakebed_engine.operations.checking.ledger import Bad, Ledger
+from lakebed_engine.operations.checking.pace import Pace
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.vocabulary.errors import BlobNotFound
 from lakebed_engine.vocabulary.reports import Foreign, FsckOptions, Orphan, Problem, Progress, Sink
@@ -33,6 +34,7 @@ class Job:
     ledger: Ledger
     progress: Progress
     sink: Sink
+    pace: Pace
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
@@ -107,6 +109,8 @@ class Job:
     async def read(self, key: str) -> bytes | None:
         """A file, or None when it is surely not there. Any other failure ends the check: it would say nothing."""
         try:
-            return await self.repo.store.get(key)
+            data = await self.repo.store.get(key)
         except BlobNotFound:
             return None
+        await self.pace.spend(len(data))
+        return data

@@ -27,7 +27,11 @@ async def check_objects(job: Job) -> None:
         await job.each(_addresses(page), lambda rows: _look_for(job, rows))
     if job.options.deep:
         for page in job.ledger.objects(seen=True):
+            if page[-1].address <= job.pace.after:
+                continue
             await job.each(_addresses(page), lambda rows: _read(job, rows))
+            if not job.ledger.bad_ids("object"):  # else a check that goes on there would not find it again
+                await job.pace.passed(page[-1].address)
     bad = job.ledger.bad_ids("object")
     if bad:
         await _find_uses(job, bad)
@@ -81,6 +85,7 @@ async def _read(job: Job, rows: list[ObjectRow]) -> None:
             async for chunk in chunks:
                 await job.ctx.runtime.cpu(digest.update, chunk)
                 size += len(chunk)
+                await job.pace.spend(len(chunk))
     except BlobNotFound:
         detail = "went away while it was checked"
         job.bad(Bad("missing", "object", rows[0].address, detail, rows[0].path, rows[0].address))

@@ -145,6 +145,11 @@ class DiskCached:
         self._threads = threads
 
     @property
+    def origin(self) -> ObjectStore:
+        """The store behind the cache."""
+        return self._store
+
+    @property
     def uri(self) -> str:
         """The namespace's URI."""
         return self._store.uri
@@ -237,6 +242,11 @@ class DiskCached:
 
     def _name(self, key: str) -> str:
         return f"{self._store.uri}/{key}"
+
+
+def uncached(store: ObjectStore) -> ObjectStore:
+    """The store itself, past a cache in front of it."""
+    return store.origin if isinstance(store, DiskCached) else store
 
 
 def _head(content: bytes) -> bytes:
