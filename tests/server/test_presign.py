@@ -118,7 +118,7 @@ def test_what_was_signed_for_and_not_registered_is_not_shown(api: Api, bucket: S
     key = made["storage_prefix"].partition("://")[2].partition("/")[2]
     bucket.boto().put_object(Bucket=bucket.bucket, Key=f"{key}~/tool", Body=b"a tool's own folder of that name")
     api("POST", f"{at}/objects", {"objects": [registered(made, signed[0], b"x")]}, 204)
-    assert api("POST", f"{at}/scan") == {"registered": 1, "vanished": 0, "unchanged": 0}
+    assert api("POST", f"{at}/scan") == scanned(registered=1)
     assert api.paths(made["name"]) == ["a", "~/tool"]
 
 
@@ -133,6 +133,11 @@ def test_signed_writes_are_tagged(api: Api, bucket: S3Server) -> None:
     expected = {"path.0": "orders", "path.1": "day=1", "path.2": "\u00fc 1.csv"}
     expected |= {f"path.{number + 4}": char for number, char in enumerate("abcdef")}
     assert bucket.tags(signed["physical_address"]) == expected
+
+
+def scanned(*, registered: int = 0, unchanged: int = 0) -> Json:
+    """The answer of a scan that found nothing gone and refused nothing."""
+    return {"registered": registered, "vanished": 0, "unchanged": unchanged, "refused": 0, "refusals": []}
 
 
 def registered(made: Json, signed: Json, data: bytes, **more: Any) -> Json:
@@ -271,7 +276,7 @@ def test_what_another_tool_wrote_in_parts_is_scanned_and_read(
     )
     s3.put_object(Bucket=bucket.bucket, Key=key + "small", Body=b"small")
     assert api("POST", f"/workspaces/{made['id']}/scan")["registered"] == 2
-    assert api("POST", f"/workspaces/{made['id']}/scan") == {"registered": 0, "vanished": 0, "unchanged": 2}
+    assert api("POST", f"/workspaces/{made['id']}/scan") == scanned(unchanged=2)
     api("POST", f"/workspaces/{made['id']}/commit", {"message": "scanned"}, 201)
     with lakebed.connect(
         endpoint=s3_server.endpoint,

@@ -27,8 +27,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from lakebed_format.refs import FOLDER as REFS
-
 OURS: Final = "_lakebed/"
 MARKER: Final = "_lakebed/repository.json"
 COMMITS: Final = "_lakebed/commits/"
@@ -45,20 +43,17 @@ WORKSPACES: Final = "workspaces/"
 MARKS: Final = (".committed", ".used")
 """What follows a workspace's id in the notes beside its folder."""
 
-_FORMS: Final = {
-    MARKER: "",
-    COMMITS: r"[0-9a-f]{64}\.json",
-    METARANGES: r"[0-9a-f]{64}\.parquet",
-    RANGES: r"[0-9a-f]{64}\.parquet",
-    LAYERS: r"[0-9a-f]{32}-[0-9]{5,9}\.parquet",
-    REFS: r"[0-9]{8}T[0-9]{9}Z-[0-9a-f]{64}\.json",
-    DUMPS: r"[0-9a-f]{64}\.jsonl",
-    DRAFTS: r"[0-9a-f]{32}",
-    PARTS: r"[0-9a-f]{32}/[0-9]{5}-[0-9a-f]{32}",
-    SWEEP_CLOCK: "",
-    DATA: r"[0-9]{10}/[0-9a-f]{32}(?:,[0-9a-f]{9,12}\.[0-9a-f]{64})?",
-}
-_MADE: Final = re.compile("|".join(re.escape(folder) + rest for folder, rest in _FORMS.items()), re.ASCII)
+_MADE: Final = re.compile(
+    r"_lakebed/(?:repository\.json|sweep-clock"
+    r"|commits/[0-9a-f]{64}\.json"
+    r"|(?:metaranges|ranges)/[0-9a-f]{64}\.parquet"
+    r"|layers/[0-9a-f]{32}-[0-9]{5,9}\.parquet"
+    r"|refs/[0-9]{8}T[0-9]{9}Z-[0-9a-f]{64}\.json"
+    r"|dumps/(?:[0-9a-f]{64}\.jsonl|draft-[0-9a-f]{32})"
+    r"|uploads/[0-9a-f]{32}/[0-9]{5}-[0-9a-f]{32})"
+    r"|data/[0-9]{10}/[0-9a-f]{32}(?:,[0-9a-f]{9,12}\.[0-9a-f]{64})?",
+    re.ASCII,
+)
 _MARK: Final = re.compile(r"workspaces/[0-9a-f]{32}\.(?:committed|used)", re.ASCII)
 _WORKSPACE: Final = re.compile(r"workspaces/([0-9a-f]{32})(?:\.[0-9]{1,9})?/.", re.ASCII | re.DOTALL)
 
