@@ -31,15 +31,36 @@ def growth(pattern: str | bytes, flags: int, method: str) -> Growth:
 
 
 def attacks(pattern: str | bytes, flags: int, method: str, length: int) -> Iterator[str]:
-    """Texts that go round one loop of a pattern for about `length` characters, and then do not match."""
+    """Texts that go round one loop of a pattern for about `length` characters, and then do not match.
+
+    A loop goes from a state back to it, directly or by one other state: `-1-1` takes the old `Range` pattern for ever,
+    `----` does not.
+    """
     for automaton in Builder(pattern, flags).build(method):
         named = {char for chars in automaton.chars if len(chars) <= 2 for char in chars}
+        seen: set[tuple[str, str]] = set()
         for state, chars in enumerate(automaton.chars):
             begin = _way(automaton, automaton.start, state) or ""
-            turn = _way(automaton, automaton.steps(state), state)
-            turns = {turn, *(chars & named if state in automaton.steps(state) else ())} - {None}
-            for one, end in product(sorted(filter(None, turns)), ("", "\x00", "!", "\n")):
+            turns = {*_turns(automaton, state), *(chars & named if state in automaton.steps(state) else ())}
+            fresh = sorted((begin, turn) for turn in turns if (begin, turn) not in seen)
+            seen.update(fresh)
+            for (_, one), end in product(fresh, ("", "\x00", "!", "\n")):
                 yield begin + one * (length // len(one)) + end
+
+
+def _turns(made: Automaton, state: int) -> Iterator[str]:
+    """Short texts that lead from a state back to it."""
+    straight = _way(made, made.steps(state), state)
+    if straight is None:
+        return
+    yield straight
+    for other in range(len(made.chars)):
+        there, back = _way(made, made.steps(state), other), _way(made, made.steps(other), state)
+        if there and back and len(there + back) <= _LONGEST_TURN:
+            yield there + back
+
+
+_LONGEST_TURN = 4
 
 
 def _is_exponential(made: Automaton) -> bool:
