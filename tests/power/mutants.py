@@ -22,10 +22,10 @@ from tests.power.replay import SEEDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = Path(__file__).with_name("mutants")
-BOUND = 1000
+BOUND = 2000
 """Disks within which each mutant must be caught, from any start."""
 
-_RECORDINGS = 4
+_RECORDINGS = 8
 
 
 class Hunt(msgspec.Struct, frozen=True):
