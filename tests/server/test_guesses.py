@@ -167,8 +167,8 @@ def test_the_memory_is_bounded() -> None:
     for number in range(guesses.MOST + 100):
         found.failed(f"a{number}", "k" * (3 << 20) if number % 1000 == 0 else f"k{number}")
     for table in (found._pairs, found._addresses, found._keys):
-        assert len(table._rows) <= guesses.MOST
-    assert all(len(str(key)) < 400 for key in found._pairs._rows)
+        assert len(table) <= guesses.MOST
+    assert all(len(str(key)) < 400 for key in found._pairs)
 
 
 @pytest.mark.parametrize(

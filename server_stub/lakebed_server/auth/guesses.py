@@ -44,26 +44,17 @@ class _Row:
         self.proven = False
 
 
-class _Table:
+class _Table(dict[Hashable, _Row]):
     """Rows by key; the one that was counted longest ago goes first."""
 
-    def __init__(self) -> None:
-        self._rows: dict[Hashable, _Row] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._rows)
-
-    def get(self, key: Hashable) -> _Row | None:
-        return self._rows.get(key)
-
     def count(self, key: Hashable, now: float) -> _Row:
-        row = self._rows.pop(key, None)
+        row = self.pop(key, None)
         if row is None or row.last < now - FORGET:
             row = _Row()
         row.count, row.last = row.count + 1, now
-        self._rows[key] = row
-        while len(self._rows) > MOST or next(iter(self._rows.values())).last < now - FORGET:
-            del self._rows[next(iter(self._rows))]
+        self[key] = row
+        while len(self) > MOST or next(iter(self.values())).last < now - FORGET:
+            del self[next(iter(self))]
         return row
 
 

@@ -30,14 +30,11 @@ class Proxies:
     """The proxies whose forwarded headers the server believes."""
 
     def __init__(self, networks: Iterable[Network] = ()) -> None:
-        self._networks = tuple(networks)
-
-    def __bool__(self) -> bool:
-        return bool(self._networks)
+        self.networks = tuple(networks)
 
     def trusts(self, address: Address) -> bool:
         """Whether an address is that of a trusted proxy."""
-        return any(address in network for network in self._networks)
+        return any(address in network for network in self.networks)
 
 
 NO_PROXIES: Final = Proxies()
@@ -61,7 +58,7 @@ def client_of(scope: Scope, proxies: Proxies) -> Client:
     peer = scope.get("client")
     address: str = peer[0] if peer else ""
     https = scope.get("scheme") == "https"
-    if not proxies:
+    if not proxies.networks:
         return Client(address, https)
     parsed = parse_address(address)
     if parsed is None or not proxies.trusts(parsed):
