@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lakebed_engine.vocabulary import errors
-from pathspec import GitIgnoreSpec
+from lakebed_format.globs import Globs, names_of
 
 from tests.engine.machine_values import Value, View
 
@@ -43,11 +43,11 @@ class Workspace:
         """The rows that globs choose. InvalidRequestError when one names nothing."""
         if not globs:
             return dict(self.rows)
-        spec = GitIgnoreSpec.from_lines(globs)
-        for pattern in spec.patterns:
-            if all(pattern.match_file(path) is None for path in self.rows):
-                raise errors.InvalidRequestError(f"{pattern} names nothing")
-        return {path: value for path, value in self.rows.items() if spec.match_file(path)}
+        wanted = Globs(globs)
+        for glob in wanted.globs:
+            if not any(glob.rank(names_of(path)) for path in self.rows):
+                raise errors.InvalidRequestError(f"{glob.text} names nothing")
+        return {path: value for path, value in self.rows.items() if wanted.choose(path)}
 
     def met(self, base: View, head: View, replaced: tuple[str, ...]) -> set[str]:
         """Paths that the head has changed since the base, which are the workspace's, or below what it claims."""

@@ -178,3 +178,19 @@ def lines_of(job: Callable[[], Any]) -> int:
     finally:
         sys.settrace(None)
     return count
+
+
+@pytest.mark.parametrize(
+    ("texts", "path", "chosen"),
+    [
+        (["*", "!a/"], "a/", False),  # pathspec chooses these three: for it, `*` names what follows the slash
+        (["*", "!a"], "a/", False),
+        (["*", "!a/b"], "a/b/", False),
+        (["*", "!a/"], "a", True),
+        (["*", "!a"], "a/b", True),
+        (["a/"], "a/", True),
+        (["a/"], "a", False),
+    ],
+)
+def test_a_key_that_ends_with_a_slash_lies_in_that_folder(texts: list[str], path: str, chosen: bool) -> None:
+    assert Globs(texts).choose(path) is chosen
