@@ -588,12 +588,12 @@ async def test_drop_partition_goes_in_steps_with_other_batches_between(
 ) -> None:
     monkeypatch.setattr(sqlite_writer, "_DROP_STEP", 10)
     async with opened(path) as kv:
-        await kv.apply(Batch(puts=[Put("p", b"%03d" % number, b"") for number in range(200)]))
+        await kv.apply(Batch(puts=[Put("p", b"%04d" % number, b"") for number in range(2000)]))
         drop = asyncio.ensure_future(kv.drop_partition("p"))
         between = 0
         while not drop.done():
             await put(kv, b"k", partition="q")
-            between += 0 < len(await keys(kv)) < 200
+            between += 0 < len(await keys(kv)) < 2000
         await drop
         assert between > 0
         assert await keys(kv) == []
