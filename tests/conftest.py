@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -33,6 +34,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """What Hypothesis draws is the same until the engine changes; `--hypothesis-seed random` draws anew."""
     if getattr(config.option, "hypothesis_seed", "none is to be had") is None:
         config.option.hypothesis_seed = str(seed_of_the_engine())
+
+
+@pytest.fixture(autouse=True)
+def _umask() -> Iterator[None]:
+    """The server's commands set the umask of their process; some tests run them in this one."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture(scope="session")

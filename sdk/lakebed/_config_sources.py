@@ -34,6 +34,7 @@ _SERVER = (
     "LOGGING",
     "OBJECTS",
     "REFS",
+    "SCRUB",
     "SERVER",
 )
 """Sections of the server's settings: `LAKEBED_LISTEN_PORT` and the like are the server's to check."""

@@ -97,6 +97,9 @@ class FakeEngine(Engine):
         self._check()
         return SweepPass(failures=[("repo", "is damaged")])
 
+    async def keep_time(self) -> None:
+        pass
+
     async def run_cleaner(self) -> int:
         self.seen.append(("clean",))
         if self.fail is not None:

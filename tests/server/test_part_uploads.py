@@ -71,13 +71,13 @@ def test_an_object_in_parts_is_registered_and_read(api: Api, bucket: S3Server, s
     made = api.workspace()
     at = f"/workspaces/{made['id']}"
     whole = begun(api, made)
-    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 0}
+    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 0, "refused": 0, "refusals": []}
     done = api("POST", f"{at}/part_uploads/complete", whole)
     tag = hashlib.md5(b"".join(hashlib.md5(part).digest() for part in PARTS)).hexdigest() + "-2"
     assert done == {"physical_address": whole["physical_address"], "etag": tag, "size_bytes": len(WHOLE)}
     assert api("POST", f"{at}/part_uploads/complete", whole) == done
     assert bucket.tags(done["physical_address"]) == {"path.0": "d", "path.1": "large"}
-    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 0}
+    assert api("POST", f"{at}/scan") == {"registered": 0, "vanished": 0, "unchanged": 0, "refused": 0, "refusals": []}
     api("POST", f"{at}/objects", {"objects": [registered(made, {**whole, "path": "d/large"}, WHOLE)]}, 204)
     assert api.text(made["name"], "d/large") == WHOLE.decode()
     api("POST", f"{at}/commit", {"message": "in parts"}, 201)

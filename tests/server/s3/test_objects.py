@@ -193,7 +193,7 @@ def test_numbers_of_parts(bucket: Bucket) -> None:
         ("10001x0,1x10", [(0, 9)]),
         ("9" * 5000 + "x1", [(0, 9)]),
         ("9" * 40_000, [(0, 9)]),
-        ("1x1," * 100_000, [(0, 9)]),
+        ("1x1," * 16_000, [(0, 9)]),
     ],
 )
 def test_sizes_of_parts_that_metadata_makes_up(bucket: Bucket, told: str, parts: list[tuple[int, int]]) -> None:
