@@ -41,7 +41,7 @@ class Sent:
     """Counts what goes out to the server."""
 
     def __init__(self) -> None:
-        from lakebed._sync.transport import Transport
+        from lakebed._sync.http.transport import Transport
 
         self.count = 0
         send = Transport._send

@@ -118,8 +118,8 @@ class Sent:
     """Counts what goes out to the server."""
 
     def __init__(self) -> None:
-        from lakebed._async.transport import Transport
-        from lakebed._lane import Lane
+        from lakebed._async.http.transport import Transport
+        from lakebed._http.thread_client import Lane
 
         self.count = 0
         send, exchange = Transport._send, Lane._exchange

@@ -1,7 +1,4 @@
-"""What the groups of `make bench` are made of: figures, their table, and what other processes measure.
-
-At the bottom of the groups, under `server_groups` and `client_groups`.
-"""
+"""What the groups of `make bench` are made of: figures, their table, and what other processes measure."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from lakebed_engine.stores.kv.base import Batch, Check, KVStore, Put
-from lakebed_engine.stores.kv.postgres import PostgresKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 
 from tests.support.postgres import running_postgres
 

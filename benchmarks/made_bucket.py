@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import attrs
-from lakebed_spark.pipelines._buckets import CloudFolder, row_of
+from lakebed_spark.pipelines._sources.bucket import CloudFolder, row_of
 
 PER_FOLDER = 10_000
 _PAGE = 1000

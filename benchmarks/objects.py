@@ -15,10 +15,10 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from lakebed._leaving import awaited_of_obstore
+from lakebed._process.exit import awaited_of_obstore
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.local import LocalObjects
+from lakebed_engine.stores.objects.cloud.store import CloudObjects
+from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.memory import MemoryObjects
 
 TASKS = 32

@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import median
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import staging
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.objects import stage
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import NoChangesError, TooManyAttemptsError
 from lakebed_engine.vocabulary.records import (
@@ -54,7 +54,7 @@ async def staging_rate(engine: Engine, callers: int = 64, seconds: float = 4) ->
         step = 0
         while time.perf_counter() < deadline:
             path = f"stage/{number}/{step}"
-            await staging.stage(engine._ctx, repo, "main", [(path, entry(path))])
+            await stage.stage(engine._ctx, repo, "main", [(path, entry(path))])
             step, done = step + 1, done + 1
 
     start = time.perf_counter()
@@ -74,7 +74,7 @@ async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -
         while time.perf_counter() < deadline:
             path = f"race/{number}/{time.time_ns()}"
             step += 1
-            await staging.stage(engine._ctx, repo, "main", [(path, entry(path))])
+            await stage.stage(engine._ctx, repo, "main", [(path, entry(path))])
             try:
                 await engine.commit("bench", "main", REQUEST)
                 made += 1
@@ -117,7 +117,7 @@ async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4
         while time.perf_counter() < deadline:
             opened = await engine.create_workspace("bench", WorkspaceRequest(ref="main", creator="bench"))
             path = f"workspace/{number}/{time.time_ns()}"
-            await staging.stage(engine._ctx, repo, opened.name, [(path, entry(path))])
+            await stage.stage(engine._ctx, repo, opened.name, [(path, entry(path))])
             await engine.commit_workspace("bench", opened.uid, AdvanceRequest(message="m", committer="bench"))
             made += 1
 

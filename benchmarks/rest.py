@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.records import PublishRequest, UploadRequest
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import staging
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.operations.objects import stage
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.records import CommitRequest, Entry, LogRequest
 
@@ -30,7 +30,7 @@ BATCH = 10_000
 
 def entry(path: str, version: int = 0) -> Entry:
     word = hashlib.md5(f"{path}:{version}".encode(), usedforsecurity=False).hexdigest()
-    return staging.new_entry(f"data/2026010100/{word}", word, len(path), 1_767_225_600, "application/octet-stream", {})
+    return stage.new_entry(f"data/2026010100/{word}", word, len(path), 1_767_225_600, "application/octet-stream", {})
 
 
 def path_of(number: int) -> str:
@@ -45,7 +45,7 @@ async def stage_all(engine: Engine, branch: str, rows: list[tuple[str, Entry]]) 
     ctx = engine._ctx
     repo = await open_repo(ctx, "bench")
     for start in range(0, len(rows), BATCH):
-        await staging.stage(ctx, repo, branch, rows[start : start + BATCH])
+        await stage.stage(ctx, repo, branch, rows[start : start + BATCH])
 
 
 async def diff_all(engine: Engine, left: str, right: str) -> int:

@@ -1,6 +1,6 @@
 """The groups of `make bench` that measure a server, or the engine alone.
 
-Above `figures` and the modules that measure, under `run`. Each takes a folder of its own and a number of entries.
+Each takes a folder of its own and a number of entries.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import lakebed
 import lakebed_spark
 from lakebed.model import ObjectInfo
-from lakebed_spark._resolve import resolve
+from lakebed_spark._tables.resolve import resolve
 
 from benchmarks import servers
 from benchmarks.dataframes import compare

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import lakebed
 import lakebed_spark
 from lakebed_engine.engine import Engine
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.records import CommitRequest
 

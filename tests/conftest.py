@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import lakebed
 import pytest
-from lakebed._leaving import awaited_of_obstore
+from lakebed._process.exit import awaited_of_obstore
 
 from tests.support.seeds import seed_of_the_engine
 from tests.support.server import RunningServer, running_server

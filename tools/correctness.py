@@ -3,8 +3,8 @@
     python tools/correctness.py [--seeds 20000] [--sets 20] [--kills 50] [--workspaces 200] [--examples 20]
                                 [--disks 20000] [--history 600] [--inputs 20000] [--only kills,races] [--dry]
 
-Above `correctness_proofs`, `correctness_page` and `correctness_reports`. Every figure is read from the run's own
-report. What `--only` leaves out keeps its last result. Exit code 1 when a proof failed, which the page then says.
+Every figure is read from the run's own report. What `--only` leaves out keeps its last result. Exit code 1 when a proof
+failed, which the page then says.
 """
 
 from __future__ import annotations

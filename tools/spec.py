@@ -1,6 +1,6 @@
 """Read `openapi.yaml` and derive the documents that the generators take.
 
-Below `tools.generate` and `tools.operation_table`. It runs no generator, and judges nothing: `tools.spec_lint` does.
+It runs no generator, and judges nothing: `tools.spec_lint` does.
 """
 
 import copy

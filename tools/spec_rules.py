@@ -1,8 +1,8 @@
 """The wording rules of `openapi.yaml`: what both generators render faithfully, and nothing else.
 
-Above `tools.spec`, below `tools.spec_lint`. Each rule is a function; its name is the name of the rule and the first
-line of its docstring is the reason, as seen with the generator versions that are pinned in `pyproject.toml`. Rules
-take a normalised document (parameters in place) that is valid OpenAPI; validity itself is not theirs.
+Each rule is a function; its name is the name of the rule and the first line of its docstring is the reason, as seen
+with the generator versions that are pinned in `pyproject.toml`. Rules take a normalised document (parameters in place)
+that is valid OpenAPI; validity itself is not theirs.
 """
 
 import itertools

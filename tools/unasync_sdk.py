@@ -73,11 +73,12 @@ def formatted(code: str, name: str) -> str:
 def generate() -> dict[str, str]:
     """Every file of the sync door."""
     made = {}
-    for path in sorted(SOURCE.glob("*.py")):
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
         code = translate(path.read_text(encoding="utf-8"))
         if left := leftovers(code):
-            raise SystemExit(f"{path.name}: still async after translation: {', '.join(left)}")
-        made[path.name] = formatted(HEADER.format(name=path.name) + code, path.name)
+            raise SystemExit(f"{name}: still async after translation: {', '.join(left)}")
+        made[name] = formatted(HEADER.format(name=name) + code, name)
     return made
 
 
@@ -87,15 +88,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare only")
     check = parser.parse_args().check
     made = generate()
-    there = {path.name: path.read_text(encoding="utf-8") for path in TARGET.glob("*.py")}
+    there = {path.relative_to(TARGET).as_posix(): path.read_text(encoding="utf-8") for path in TARGET.rglob("*.py")}
     different = sorted(name for name in made.keys() | there.keys() if made.get(name) != there.get(name))
     if check:
         for name in different:
             print(f"sdk/lakebed/_sync/{name} differs: run python tools/unasync_sdk.py", file=sys.stderr)
         return 1 if different else 0
-    TARGET.mkdir(exist_ok=True)
     for name in different:
         if name in made:
+            (TARGET / name).parent.mkdir(parents=True, exist_ok=True)
             (TARGET / name).write_text(made[name], encoding="utf-8")
         else:
             (TARGET / name).unlink()

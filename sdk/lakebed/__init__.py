@@ -19,22 +19,22 @@ from lakebed._version import __version__
 
 if TYPE_CHECKING:
     from lakebed import aio, errors, model
-    from lakebed._config import ConfigurationWarning, Settings
-    from lakebed._sync.branch import Branch
-    from lakebed._sync.diffs import Diff
-    from lakebed._sync.lake import Lake, connect
-    from lakebed._sync.listing import Listing
-    from lakebed._sync.ref import Ref
-    from lakebed._sync.repository import Repository
-    from lakebed._sync.scan import Scan
-    from lakebed._sync.selection import Selection
-    from lakebed._sync.tag import Tag
-    from lakebed._sync.task import Dump, Import, Restore, Task
-    from lakebed._sync.workspace import Workspace
-    from lakebed._tables.results import ColumnChange, TableDiff
-    from lakebed._trust import ClearTextWarning
-    from lakebed._uri import Location, parse_uri
-    from lakebed._wire import Answer
+    from lakebed._http.trust import ClearTextWarning
+    from lakebed._http.wire import Answer
+    from lakebed._settings.config import ConfigurationWarning, Settings
+    from lakebed._sync.handles.branch import Branch
+    from lakebed._sync.handles.lake import Lake, connect
+    from lakebed._sync.handles.ref import Ref
+    from lakebed._sync.handles.repository import Repository
+    from lakebed._sync.handles.selection import Selection
+    from lakebed._sync.handles.tag import Tag
+    from lakebed._sync.handles.task import Dump, Import, Restore, Task
+    from lakebed._sync.handles.workspace import Workspace
+    from lakebed._sync.http.pagination import Listing
+    from lakebed._sync.tables.diff import Diff
+    from lakebed._sync.tables.scan import Scan
+    from lakebed._tables.compare_results import ColumnChange, TableDiff
+    from lakebed._values.uri import Location, parse_uri
     from lakebed.errors import (
         AlreadyExistsError,
         AuthenticationError,
@@ -184,29 +184,29 @@ __all__ = [
 
 _MODULES = ("aio", "errors", "model")
 _HOMES = {
-    "Answer": "_wire",
-    "Branch": "_sync.branch",
-    "ClearTextWarning": "_trust",
-    "ConfigurationWarning": "_config",
-    "ColumnChange": "_tables.results",
-    "Diff": "_sync.diffs",
-    "Dump": "_sync.task",
-    "Import": "_sync.task",
-    "TableDiff": "_tables.results",
-    "Lake": "_sync.lake",
-    "Listing": "_sync.listing",
-    "Location": "_uri",
-    "Ref": "_sync.ref",
-    "Restore": "_sync.task",
-    "Repository": "_sync.repository",
-    "Settings": "_config",
-    "Scan": "_sync.scan",
-    "Selection": "_sync.selection",
-    "Tag": "_sync.tag",
-    "Task": "_sync.task",
-    "Workspace": "_sync.workspace",
-    "connect": "_sync.lake",
-    "parse_uri": "_uri",
+    "Answer": "_http.wire",
+    "Branch": "_sync.handles.branch",
+    "ClearTextWarning": "_http.trust",
+    "ConfigurationWarning": "_settings.config",
+    "ColumnChange": "_tables.compare_results",
+    "Diff": "_sync.tables.diff",
+    "Dump": "_sync.handles.task",
+    "Import": "_sync.handles.task",
+    "TableDiff": "_tables.compare_results",
+    "Lake": "_sync.handles.lake",
+    "Listing": "_sync.http.pagination",
+    "Location": "_values.uri",
+    "Ref": "_sync.handles.ref",
+    "Restore": "_sync.handles.task",
+    "Repository": "_sync.handles.repository",
+    "Settings": "_settings.config",
+    "Scan": "_sync.tables.scan",
+    "Selection": "_sync.handles.selection",
+    "Tag": "_sync.handles.tag",
+    "Task": "_sync.handles.task",
+    "Workspace": "_sync.handles.workspace",
+    "connect": "_sync.handles.lake",
+    "parse_uri": "_values.uri",
     **dict.fromkeys(
         (
             "AccessKey",

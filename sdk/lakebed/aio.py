@@ -8,17 +8,17 @@ async with lakebed.aio.connect() as lake:
 
 from __future__ import annotations
 
-from lakebed._async.branch import Branch
-from lakebed._async.diffs import Diff
-from lakebed._async.lake import Lake, connect
-from lakebed._async.listing import Listing
-from lakebed._async.ref import Ref
-from lakebed._async.repository import Repository
-from lakebed._async.scan import Scan
-from lakebed._async.selection import Selection
-from lakebed._async.tag import Tag
-from lakebed._async.task import Dump, Import, Restore, Task
-from lakebed._async.workspace import Workspace
+from lakebed._async.handles.branch import Branch
+from lakebed._async.handles.lake import Lake, connect
+from lakebed._async.handles.ref import Ref
+from lakebed._async.handles.repository import Repository
+from lakebed._async.handles.selection import Selection
+from lakebed._async.handles.tag import Tag
+from lakebed._async.handles.task import Dump, Import, Restore, Task
+from lakebed._async.handles.workspace import Workspace
+from lakebed._async.http.pagination import Listing
+from lakebed._async.tables.diff import Diff
+from lakebed._async.tables.scan import Scan
 from lakebed._compat.aio_files import OpenFile
 
 __all__ = [

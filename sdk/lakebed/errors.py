@@ -1,8 +1,8 @@
 """Every error of the SDK: one shallow tree under `LakebedError`, grouped by what a handler does next.
 
-The bottom of the SDK: imports nothing of ours. `kind` is the server's word for what went wrong (`x-error-kinds` in
-openapi.yaml) or one of ours; it never changes its meaning, and messages are for people only. Every class survives
-pickle, so that Spark and process pools show the true error. docs/errors.md has the same tree, held by a test.
+`kind` is the server's word for what went wrong (`x-error-kinds` in openapi.yaml) or one of ours; it never changes its
+meaning, and messages are for people only. Every class survives pickle, so that Spark and process pools show the true
+error. docs/errors.md has the same tree, held by a test.
 """
 
 from __future__ import annotations
@@ -177,20 +177,20 @@ class Conflicts(tuple[Conflict, ...]):
 
     def to_arrow(self) -> pa.Table:
         """Path, base, ours and theirs, as an Arrow table."""
-        from lakebed import _rows
+        from lakebed._render import rows
 
-        return _rows.to_arrow(self, Conflict.COLUMNS)
+        return rows.to_arrow(self, Conflict.COLUMNS)
 
     def to_pandas(self) -> pd.DataFrame:
         """The same, as a DataFrame."""
-        from lakebed import _rows
+        from lakebed._render import rows
 
-        return _rows.to_pandas(self, Conflict.COLUMNS)
+        return rows.to_pandas(self, Conflict.COLUMNS)
 
     def _repr_html_(self) -> str:
-        from lakebed import _html
+        from lakebed._render import html
 
-        return _html.rows(f"{len(self)} conflicts", self[: _html.ROWS], Conflict.COLUMNS, more=len(self) > _html.ROWS)
+        return html.rows(f"{len(self)} conflicts", self[: html.ROWS], Conflict.COLUMNS, more=len(self) > html.ROWS)
 
 
 class ConflictError(LakebedError):

@@ -1,7 +1,7 @@
 """The values that the SDK answers with: small, frozen, picklable, and none of them tied to a connection.
 
-Above `errors`, below everything else. The gateway makes them from the wire; nothing here knows the wire. `COLUMNS`
-of each row type says how `to_arrow` and `to_pandas` show it, in Arrow's type names.
+The gateway makes them from the wire; nothing here knows the wire. `COLUMNS` of each row type says how `to_arrow` and
+`to_pandas` show it, in Arrow's type names.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from lakebed._about import ServerInfo, SessionToken
-from lakebed._underway import CommitAttempt, TransferProgress, TransferResult
+from lakebed._values.server_info import ServerInfo, SessionToken
+from lakebed._values.transfer_progress import CommitAttempt, TransferProgress, TransferResult
 
 if TYPE_CHECKING:
     from lakebed.errors import LakebedError

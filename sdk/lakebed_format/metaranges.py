@@ -1,8 +1,8 @@
 """Metaranges as Parquet bytes: what the tree of a commit is made of.
 
-Above `files`. Three versions, by what a tree has: ranges alone (1), patches over them (2), and a newest patch that is
-small and stands in the metarange's own file (3). The last is what most small commits are: one file less to write, and
-to read. Its rows are the patch; the rows of the metarange are JSON in the file's metadata, by column.
+Three versions, by what a tree has: ranges alone (1), patches over them (2), and a newest patch that is small and stands
+in the metarange's own file (3). The last is what most small commits are: one file less to write, and to read. Its rows
+are the patch; the rows of the metarange are JSON in the file's metadata, by column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How code in any process comes to a client, and which ref and path a target means. The bottom of this package.
+"""How code in any process comes to a client, and which ref and path a target means.
 
-Over the SDK alone; imports no PySpark. What goes to a Python worker is an `Access`: a small frozen value, never a live
-client. Its secret is in no text of it, and stays out of options and plans, which Spark shows.
+What goes to a Python worker is an `Access`: a small frozen value, never a live client. Its secret is in no text of it,
+and stays out of options and plans, which Spark shows.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import attrs
 import lakebed
-from lakebed import _config, _default
-from lakebed._config import Settings
-from lakebed._uri import SCHEMES
+from lakebed._settings import config, default_lake
+from lakebed._settings.config import Settings
+from lakebed._values.uri import SCHEMES
 from lakebed.errors import ConfigurationError, InvalidRequestError, ReadOnlyRefError
 
 Target: TypeAlias = "str | lakebed.Ref"
@@ -36,8 +36,8 @@ class Access:
     endpoint: str | None = None
     access_key_id: str | None = None
     secret_access_key: str | None = attrs.field(default=None, repr=False)
-    timeout: float = _config.TIMEOUT
-    retries: int = _config.RETRIES
+    timeout: float = config.TIMEOUT
+    retries: int = config.RETRIES
 
     @classmethod
     def of(cls, holder: Holder | None = None) -> Access:
@@ -62,7 +62,7 @@ class Access:
         if own is not None:
             return own
         given = (self.endpoint, self.access_key_id, self.secret_access_key)
-        return _config.resolve(*given, timeout=self.timeout, retries=self.retries)
+        return config.resolve(*given, timeout=self.timeout, retries=self.retries)
 
     def connect(self) -> lakebed.Lake:
         """A client in this process, shared by all who ask for the same: do not close it. Raises ConfigurationError."""
@@ -79,10 +79,10 @@ class Access:
         try:
             with warnings.catch_warnings():  # misspelled names were told of where the client was made
                 warnings.simplefilter("ignore", lakebed.ConfigurationWarning)
-                own = _config.resolve(None, None, None, timeout=self.timeout, retries=self.retries)
+                own = config.resolve(None, None, None, timeout=self.timeout, retries=self.retries)
         except ConfigurationError:
             return None
-        same_server = self.endpoint is None or _config.normalise_endpoint(self.endpoint) == own.endpoint
+        same_server = self.endpoint is None or config.normalise_endpoint(self.endpoint) == own.endpoint
         same_user = self.access_key_id is None or self.access_key_id == own.access_key_id
         return own if same_server and same_user else None
 
@@ -177,7 +177,7 @@ def _is_ref(repository: lakebed.Repository, expression: str) -> bool:
 
 def _settings_of(holder: Holder | None) -> Settings:
     if holder is None:
-        return _default.bound() or _config.resolve(None, None, None)
+        return default_lake.bound() or config.resolve(None, None, None)
     if isinstance(holder, lakebed.Lake):
         return holder.settings
     transport = getattr(holder, "_plain", None) or getattr(holder, "_transport", None)

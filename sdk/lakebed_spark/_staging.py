@@ -1,7 +1,7 @@
 """One frame into a workspace: by Spark's own writer, to a prefix of its own, then registered.
 
-Over `_landing`; under `writing` and `transactions`. What a failed task or a whole failed job leaves lies below a prefix
-that nothing names. Nothing shows in the workspace before all of it is registered.
+What a failed task or a whole failed job leaves lies below a prefix that nothing names. Nothing shows in the workspace
+before all of it is registered.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import lakebed
-from lakebed._signed import DIRECT, wanted_path
-from lakebed._sync import datapaths
+from lakebed._sync.objects import sinks
+from lakebed._values.signed import DIRECT, wanted_path
 from lakebed.errors import InvalidRequestError, ObjectExistsError, UnsupportedOperationError
 from lakebed.model import ObjectInfo
 
 from lakebed_spark._access import Place
-from lakebed_spark._formats import ENDINGS, is_hidden
-from lakebed_spark._landing import Landing
-from lakebed_spark._partitions import folders_of
 from lakebed_spark._session import has_filesystem, is_remote, lowered
+from lakebed_spark._tables.formats import ENDINGS, is_hidden
+from lakebed_spark._tables.partitions import folders_of
+from lakebed_spark._written_files import Landing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -135,7 +135,7 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
     folder = order.place.folder
     below = f"{key}{folder}".rstrip("/")
     if wanted_path(workspace.options.data_path) in (None, DIRECT):
-        if datapaths.is_cloud(info):
+        if sinks.is_cloud(info):
             if is_remote(spark):
                 raise order.unsupported(
                     "over Spark Connect nobody tells which files Spark has written to a bucket. Run the job where "
@@ -146,7 +146,7 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
             scheme = {"s3": "s3a"}.get(scheme, scheme)
             if has_filesystem(spark, scheme):
                 return Landing(f"{scheme}://{rest}{below}", info.storage_prefix, key, folder)
-        elif datapaths.sees(info):
+        elif sinks.sees(info):
             return Landing(f"file://{info.local_path}{below}", info.storage_prefix, key, folder, info.local_path)
     raise order.unsupported(
         f"Spark cannot write to {info.storage_prefix} from here; for s3:// give the session the file system s3a "

@@ -1,7 +1,7 @@
 """`lakebed spark ...`: the pipelines as verbs. Registered through the entry point group `lakebed.cli`.
 
-Over the pipelines, which are imported when a verb runs: `lakebed --help` looks at this module too. Without `--local`
-the session is that of `spark-submit`, or one that is made here: `spark-submit $(lakebed spark path) ingest ...`.
+Without `--local` the session is that of `spark-submit`, or one that is made here: `spark-submit $(lakebed spark path)
+ingest ...`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A table of a ref as a DataFrame: found in Python, read by Spark's own readers, at their speed.
 
-Over `_resolve`. Where every file lies in folders of its partition, whoever wrote it, one native read does it all and
-Spark prunes by folder. Files that lie elsewhere are read natively as well, and get their partition from a small table
-that is joined by name; those that no file system of this Spark can open are read by Python workers through the server.
+Where every file lies in folders of its partition, whoever wrote it, one native read does it all and Spark prunes by
+folder. Files that lie elsewhere are read natively as well, and get their partition from a small table that is joined by
+name; those that no file system of this Spark can open are read by Python workers through the server.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from urllib.parse import quote
 from lakebed.errors import InvalidRequestError, UnsupportedOperationError
 
 from lakebed_spark._access import Access, Holder, Place, Target, access_to, locate
-from lakebed_spark._partitions import NULL, unescaped
-from lakebed_spark._resolve import File, Found, resolve
-from lakebed_spark._schemas import parsed, partition_types, with_partitions
 from lakebed_spark._session import check_session, has_filesystem, listed_here, lowered
+from lakebed_spark._tables.partitions import NULL, unescaped
+from lakebed_spark._tables.resolve import File, Found, resolve
+from lakebed_spark._tables.schemas import parsed, partition_types, with_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession

@@ -1,8 +1,8 @@
 """`spark.read.format("lakebed").load("lakebed://repository/ref/path")`: a table of a ref as a Python data source.
 
-Over `_resolve`; `reading` uses it as well, for files that Spark's own readers cannot open. Python workers read Parquet
-with pyarrow, from the shared directory, at signed addresses or through the server, and hand over Arrow batches: any
-store, no jar, at two thirds of the native speed. Spark names no columns to a Python source: a schema does.
+Python workers read Parquet with pyarrow, from the shared directory, at signed addresses or through the server, and hand
+over Arrow batches: any store, no jar, at two thirds of the native speed. Spark names no columns to a Python source: a
+schema does.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from lakebed.model import ObjectInfo
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter, InputPartition
 
 from lakebed_spark._access import Access, Holder, Place, locate
-from lakebed_spark._partitions import NULL, unescaped
-from lakebed_spark._resolve import File, Found, resolve
-from lakebed_spark._schemas import of_parquet, partition_types, with_partitions
 from lakebed_spark._session import check_session, lowered
+from lakebed_spark._tables.partitions import NULL, unescaped
+from lakebed_spark._tables.resolve import File, Found, resolve
+from lakebed_spark._tables.schemas import of_parquet, partition_types, with_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -169,8 +169,8 @@ def _opened(access: Access, place: Place, info: ObjectInfo) -> Any:
     from functools import partial
 
     from lakebed._files import RangeRaw
-    from lakebed._sync.nearby import nearby
-    from lakebed._sync.scan import _read_at
+    from lakebed._sync.objects.shared_directory import nearby
+    from lakebed._sync.tables.scan import _read_at
 
     ref = place.reader(access.connect())
     path = nearby(ref.repository)(info)

@@ -1,4 +1,4 @@
-"""Several writes and deletes of one job as one commit. Over `_staging`, beside `writing`."""
+"""Several writes and deletes of one job as one commit."""
 
 from __future__ import annotations
 

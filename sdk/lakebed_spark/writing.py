@@ -1,7 +1,7 @@
 """A frame as one commit: Spark writes to a workspace's prefix, then one registration, one commit.
 
-Over `_staging`. Whatever fails before the commit leaves the branch as it was, and a workspace that is dropped, or
-expires. A lost answer to the commit is settled by the SDK, and never guessed.
+Whatever fails before the commit leaves the branch as it was, and a workspace that is dropped, or expires. A lost answer
+to the commit is settled by the SDK, and never guessed.
 """
 
 from __future__ import annotations

@@ -1,31 +1,36 @@
 """The one door to the engine: every verb of the service, as one object over its stores.
 
-Above `operations`, under whoever serves it. Verbs take names and plain values and return records of
-`vocabulary.records`; they raise errors of `vocabulary.errors` and nothing else. Names and paths are checked here.
-Amounts of pages are 1 to 1,000. `repo` is always a repository's name. The verbs stand in `verbs`, by what they are
-about; here they become one, with the upkeep of all repositories.
+Verbs take names and plain values and return records of `vocabulary.records`; they raise errors of `vocabulary.errors`
+and nothing else. Names and paths are checked here. Amounts of pages are 1 to 1,000. `repo` is always a repository's
+name. The verbs stand in `verbs`, by what they are about; here they become one, with the upkeep of all repositories.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from lakebed_engine.operations import dumping, importing, janitor, layers, logs, long_work, scrubbing
 from lakebed_engine.operations.ageing import Ageing
-from lakebed_engine.operations.cleaning import Cleaner
 from lakebed_engine.operations.context import Context, open_repo
-from lakebed_engine.operations.fsck import fsck, ignore_finding, ignore_progress
-from lakebed_engine.operations.metadata_files import MetadataFiles
-from lakebed_engine.operations.multiparts.door import LIFETIME, Multiparts
-from lakebed_engine.operations.placing import Placing
-from lakebed_engine.operations.rebuild import rebuild
-from lakebed_engine.operations.sweeping.sweeper import sweep
-from lakebed_engine.operations.tasks import Tasks, Worker
+from lakebed_engine.operations.direct_writes.physical_address import Placing
+from lakebed_engine.operations.export.metadata_files import MetadataFiles
+from lakebed_engine.operations.fsck import scrub as fsck_scrub
+from lakebed_engine.operations.fsck.fsck import fsck, ignore_finding, ignore_progress
+from lakebed_engine.operations.gc.deferred_deletes import Cleaner
+from lakebed_engine.operations.gc.sweep import sweep
+from lakebed_engine.operations.history import log
+from lakebed_engine.operations.ingest import import_task
+from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.multipart.service import LIFETIME, Multiparts
+from lakebed_engine.operations.recovery import dump_restore
+from lakebed_engine.operations.recovery.rebuild import rebuild
+from lakebed_engine.operations.tasks import async_commit
+from lakebed_engine.operations.tasks.runner import Tasks, Worker
+from lakebed_engine.operations.workspace import expiry
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.outline import LIMITS, Limits
+from lakebed_engine.tree.manifest import LIMITS, Limits
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.verbs.branches import BranchVerbs
 from lakebed_engine.verbs.commits import CommitVerbs
@@ -49,11 +54,11 @@ from lakebed_engine.vocabulary.reports import (
 )
 
 _WORK = {
-    importing.IMPORT: Worker(importing.work, importing.tidy),
-    long_work.COMMIT: Worker(long_work.commit),
-    long_work.MERGE: Worker(long_work.merge),
-    dumping.DUMP: Worker(dumping.dump_work),
-    dumping.RESTORE: Worker(dumping.restore_work),
+    import_task.IMPORT: Worker(import_task.work, import_task.tidy),
+    async_commit.COMMIT: Worker(async_commit.commit),
+    async_commit.MERGE: Worker(async_commit.merge),
+    dump_restore.DUMP: Worker(dump_restore.dump_work),
+    dump_restore.RESTORE: Worker(dump_restore.restore_work),
 }
 """What a task of each kind does."""
 
@@ -110,9 +115,9 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         self.placing = Placing(ctx, address_key)
         self.multiparts = Multiparts(ctx, upload_age)
         self.tasks = Tasks(ctx, _WORK, self._refs_changed)
-        self.importing = importing.Importing(ctx, self.tasks)
-        self.long_work = long_work.LongWork(ctx, self.tasks)
-        self.dumping = dumping.Dumping(ctx, self.tasks)
+        self.importing = import_task.Importing(ctx, self.tasks)
+        self.long_work = async_commit.LongWork(ctx, self.tasks)
+        self.dumping = dump_restore.Dumping(ctx, self.tasks)
         self._cleaner = Cleaner(ctx, cleanup_grace)
 
     async def close(self) -> None:
@@ -132,7 +137,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         which closes expired workspaces; then tasks whose server is gone are taken over, and uploads in parts that have
         expired are given up. How much they settled.
         """
-        settled = await self._cleaner.run() + await janitor.tidy(self._ctx) + await self.tasks.resume()
+        settled = await self._cleaner.run() + await expiry.tidy(self._ctx) + await self.tasks.resume()
         return settled + await self.multiparts.tidy()
 
     async def maintain(self) -> int:
@@ -142,7 +147,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         grown, self._grown = list(self._grown), {}
         for repo in grown:
             with suppress(NotFoundError):  # deleted meanwhile, or bare
-                await logs.index(self._ctx, repo)
+                await log.index(self._ctx, repo)
         return await layers.maintain(self._ctx)
 
     async def run_snapshots(self) -> SnapshotPass:
@@ -171,11 +176,11 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
 
     async def scrub(self, options: ScrubOptions) -> ScrubPass:
         """Check all repositories slowly, if a scrub is due and no other server is at it. Logs what is damaged."""
-        return await scrubbing.scrub(self._ctx, options)
+        return await fsck_scrub.scrub(self._ctx, options)
 
     async def last_scrub(self, repo: str) -> Scrubbed | None:
         """What the last scrub found in a repository. Raises RepositoryNotFoundError."""
-        return await scrubbing.last_scrub(self._ctx, await open_repo(self._ctx, repo))
+        return await fsck_scrub.last_scrub(self._ctx, await open_repo(self._ctx, repo))
 
     async def rebuild(
         self,

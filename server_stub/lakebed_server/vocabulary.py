@@ -1,6 +1,6 @@
 """The server's words: ASGI types and the errors that the server itself raises.
 
-The bottom of the server: imports nothing of ours. Errors of the engine pass through untouched.
+Errors of the engine pass through untouched.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     lakebed_server.faults.drop_answer("commit")
     lakebed_server.faults.throttle(["uploadObject", "commit"], retry_after=0, times=2)
 
-The bottom of the package: armed here by tests, in any thread, and taken by `handlers` in the server's. An operation is
-an operationId of openapi.yaml, or `*` for any. Each request takes the oldest fault that is meant for it, and one only.
+An operation is an operationId of openapi.yaml, or `*` for any. Each request takes the oldest fault that is meant for
+it, and one only.
 """
 
 from __future__ import annotations

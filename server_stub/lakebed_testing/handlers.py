@@ -1,7 +1,7 @@
 """The server's own handlers, with faults in front of them or behind them.
 
-Over `faults` and the server, under `host`. A fault becomes what the server itself would do: its errors go through the
-one place that turns errors into answers, and an answer is dropped after the handler has done all its work.
+A fault becomes what the server itself would do: its errors go through the one place that turns errors into answers, and
+an answer is dropped after the handler has done all its work.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, NoReturn
 
 from lakebed_engine.vocabulary.errors import ConcurrentCommitError, Conflict
-from lakebed_server.bindings import HANDLERS, Handler
-from lakebed_server.call import Call
-from lakebed_server.errors import respond
-from lakebed_server.protocol import Protocol
-from lakebed_server.reply import Reply
+from lakebed_server.http.protocol import Protocol
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply
+from lakebed_server.rest.errors import respond
+from lakebed_server.rest.operation_handlers import HANDLERS, Handler
 from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError, Scope
 
 from lakebed_testing.faults import Fault, Faults

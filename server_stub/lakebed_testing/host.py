@@ -1,8 +1,8 @@
 """The thread that a server lives in: its event loop, its socket and the application of the moment.
 
-Over the server's own parts, under `running`. What is served is what `lakebed serve` serves: the same components,
-application, protocol and event loop. A reset replaces the components and the application as a whole, so nothing of what
-was can be seen again; the socket, and with it every client's connection, stays.
+What is served is what `lakebed serve` serves: the same components, application, protocol and event loop. A reset
+replaces the components and the application as a whole, so nothing of what was can be seen again; the socket, and with
+it every client's connection, stays.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import TypeVar
 
-from lakebed._leaving import awaited_of_obstore
+from lakebed._process.exit import awaited_of_obstore
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
-from lakebed_server import components, serve
-from lakebed_server.app import App
-from lakebed_server.logs import RequestLog
 from lakebed_server.network import listeners
 from lakebed_server.network.server import Server
+from lakebed_server.process import serve, wiring
+from lakebed_server.process.app import App
+from lakebed_server.process.logs import RequestLog
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import Receive, Scope, Send
 
@@ -121,7 +121,7 @@ class Host:
             await self._end()
 
     async def _renew(self) -> None:
-        parts = await components.build(self._settings, self._runtime)
+        parts = await wiring.build(self._settings, self._runtime)
         app = serve.application(
             self._settings, parts, self._log, self._handlers, s3_port=listeners.s3_port(self._listeners)
         )

@@ -1,7 +1,4 @@
-"""What a test holds in its hands: a server, how to reach it, and how to begin anew.
-
-Over `host` and the SDK, under `plugin`.
-"""
+"""What a test holds in its hands: a server, how to reach it, and how to begin anew."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import lakebed
 import pytest
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.reports import Problem
-from lakebed_server.maintenance import ProgressLine, Writer, exit_code_of
+from lakebed_server.cli.maintenance import ProgressLine, Writer, exit_code_of
 
 from tests.cli.support import Command
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server

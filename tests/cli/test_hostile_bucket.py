@@ -137,7 +137,7 @@ def test_what_nobody_expected_ends_with_7(command: Command, data_dir: Path) -> N
     for verb in (["fsck", "sales"], ["sweep", "sales"], ["rebuild", "--namespace", "local://x"]):
         code = """
 import sys
-import lakebed_server.maintenance as maintenance
+import lakebed_server.cli.maintenance as maintenance
 
 def fail(*_, **__):
     raise RuntimeError('what nobody expected')

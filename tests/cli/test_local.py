@@ -10,9 +10,9 @@ from typing import Any
 
 import lakebed
 import pytest
-from lakebed._bulk.working import opened
-from lakebed._sync import bulk
-from lakebed._sync import local as working
+from lakebed._bulk.working_directory import opened
+from lakebed._sync.bulk import bulk
+from lakebed._sync.bulk import checkout as working
 
 from tests.cli.support import Result
 from tests.support.waiting import wait_until
@@ -188,7 +188,7 @@ def test_status_reads_only_what_looks_new(run: Run, top: Path, monkeypatch: pyte
         os.utime(file, (past, past))
     assert status(run, top) == {}
     read: list[Path] = []
-    from lakebed._bulk import working as state
+    from lakebed._bulk import working_directory as state
 
     monkeypatch.setattr(state, "md5_of", lambda file: read.append(file) or "0" * 32)  # type: ignore[func-returns-value]
     assert status(run, top) == {}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import lakebed
 import pytest
-from lakebed import _progress
+from lakebed._render import progress
 from lakebed.cli import addons, main
 
 from tests.cli.conftest import Run
@@ -194,7 +194,7 @@ def test_no_progress_when_it_is_quick(command: Command, repo: lakebed.Repository
 
 @contextmanager
 def _on_a_terminal(
-    command: Command, *arguments: str, bar_after: float = _progress.PATIENCE
+    command: Command, *arguments: str, bar_after: float = progress.PATIENCE
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """The command with its standard error on a terminal, and the other end of that.
 
@@ -202,7 +202,8 @@ def _on_a_terminal(
     """
     screen, terminal = pty.openpty()
     program = (
-        f"from lakebed import _progress; from lakebed.cli.main import main;_progress.PATIENCE = {bar_after}; main()"
+        "from lakebed._render import progress; from lakebed.cli.main import main;"
+        f"progress.PATIENCE = {bar_after}; main()"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments],

@@ -18,14 +18,14 @@ import lakebed_engine
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed_engine.stores.objects import cloud_stream
-from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.cloud_create import MARK
-from lakebed_engine.stores.objects.cloud_keys import NAME_BYTES, PROBE, TEMP, Place, plain
-from lakebed_engine.stores.objects.cloud_list import before, bound
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.cloud import stream as cloud_stream
+from lakebed_engine.stores.objects.cloud.conditional_put import MARK
+from lakebed_engine.stores.objects.cloud.keys import NAME_BYTES, PROBE, TEMP, Place, plain
+from lakebed_engine.stores.objects.cloud.listing import before, bound
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
+from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.disk_cache import MAGIC, DiskCache, DiskCached
-from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import (
@@ -568,7 +568,7 @@ def test_a_fork_after_use_is_refused_and_before_use_is_fine() -> None:
     server = shared("seaweedfs")
     code = """
         import asyncio, os, sys, warnings
-        from lakebed_engine.stores.objects.cloud import CloudObjects, CloudOptions
+        from lakebed_engine.stores.objects.cloud.store import CloudObjects, CloudOptions
         from lakebed_engine.vocabulary.errors import StoreUnavailableError
         endpoint, namespace, key, secret = sys.argv[1:]
         warnings.simplefilter("ignore")  # a fork beside threads: what a pre-forking server does, on purpose here

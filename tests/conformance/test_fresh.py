@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from lakebed_engine.stores.objects import local_sync
 from lakebed_engine.stores.objects.base import PutResult
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.local import async_io
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
 
 from tests.conformance.test_objects import Recorder, cut, keys, partial, run, setup_root
@@ -42,7 +42,7 @@ class Syncing(SystemCalls):
         self.entered.set()
         if self._gate is not None:
             assert self._gate.wait(PATIENCE)
-        told = local_sync.fsync_all(fds)
+        told = async_io.fsync_all(fds)
         broken = OSError(errno.EIO, os.strerror(errno.EIO))
         return [broken if kind == self._fails else done for kind, done in zip(kinds, told, strict=True)]
 

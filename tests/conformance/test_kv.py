@@ -22,11 +22,12 @@ from uuid import uuid4
 
 import apsw
 import pytest
-from lakebed_engine.stores.kv import sqlite_file, sqlite_writer
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put, Row
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.postgres import PostgresKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
+from lakebed_engine.stores.kv.sqlite import file
+from lakebed_engine.stores.kv.sqlite import writer as sqlite_writer
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.vocabulary.errors import (
     CorruptDataError,
     OutcomeUnknownError,
@@ -491,7 +492,7 @@ async def test_a_newer_schema_is_refused(path: Path) -> None:
     async with opened(path):
         pass
     newer = apsw.Connection(str(path))
-    newer.pragma("user_version", sqlite_file.SCHEMA_VERSION + 1)
+    newer.pragma("user_version", file.SCHEMA_VERSION + 1)
     newer.close()
     with pytest.raises(SchemaTooNewError, match="newer Lakebed; upgrade this one"):
         SqliteKV(path)
@@ -500,9 +501,9 @@ async def test_a_newer_schema_is_refused(path: Path) -> None:
 def test_an_old_sqlite_is_refused() -> None:
     for old in ("3.51.2", "3.9.9", "2.99.0"):
         with pytest.raises(StoreUnavailableError, match="upgrade apsw"):
-            sqlite_file.require_sqlite(old)
+            file.require_sqlite(old)
     for new in ("3.51.3", "3.51.10", "3.52.0", "4.0"):
-        sqlite_file.require_sqlite(new)
+        file.require_sqlite(new)
 
 
 @contextmanager
@@ -739,7 +740,7 @@ async def test_who_is_told_that_a_failed_sync_changed_nothing_has_changed_nothin
 async def test_a_store_that_another_process_holds_is_unavailable_after_a_bound(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "_POLLS", 20)
+    monkeypatch.setattr(file, "_POLLS", 20)
     async with opened(path) as kv:
         version = await put(kv, b"k")
         other = apsw.Connection(str(path))
@@ -755,7 +756,7 @@ async def test_a_store_that_another_process_holds_is_unavailable_after_a_bound(
 async def test_losing_the_lock_while_a_failed_group_is_tried_one_by_one_answers_everybody(
     path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "_POLLS", 20)
+    monkeypatch.setattr(file, "_POLLS", 20)
     roll_back = sqlite_writer.Writer._roll_back
     waits: list[object] = []
     monkeypatch.setattr(sqlite_writer.Writer, "_met_another_process", waits.append)

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from lakebed_engine.stores.kv import network_files
-from lakebed_engine.stores.kv.network_files import network_file_system
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite import network_files
+from lakebed_engine.stores.kv.sqlite.network_files import network_file_system
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 

@@ -12,11 +12,12 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
-from lakebed_engine.stores.kv import postgres as postgres_door
-from lakebed_engine.stores.kv import postgres_errors, postgres_pool, postgres_session, postgres_writer
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, KVStore, Put
-from lakebed_engine.stores.kv.postgres import PostgresKV
-from lakebed_engine.stores.kv.postgres_schema import APPLY, SCHEMA_VERSION
+from lakebed_engine.stores.kv.postgres import errors, session, writer
+from lakebed_engine.stores.kv.postgres import pool as postgres_pool
+from lakebed_engine.stores.kv.postgres import store as postgres_door
+from lakebed_engine.stores.kv.postgres.schema import APPLY, SCHEMA_VERSION
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
 from lakebed_engine.vocabulary.errors import (
     CorruptDataError,
     OutcomeUnknownError,
@@ -76,8 +77,8 @@ async def waits(call: Awaitable[int]) -> asyncio.Future[int]:
 
 def statement(schema: str, batch: Batch) -> Sequence[object]:
     """The arguments of APPLY, as the driver sends them for a batch alone."""
-    works = [postgres_writer.work_of(batch)]
-    return (*postgres_writer.locks(works, schema, postgres_writer._FINE_LOCKS), *postgres_writer._columns(works))
+    works = [writer.work_of(batch)]
+    return (*writer.locks(works, schema, writer._FINE_LOCKS), *writer._columns(works))
 
 
 # ---- Locks
@@ -146,7 +147,7 @@ async def test_a_swap_is_not_starved_by_checks_that_keep_coming(postgres: Postgr
 async def test_a_large_batch_and_a_check_in_its_partition_exclude_each_other(
     postgres: Postgres, schema: str, large_first: bool
 ) -> None:
-    large = Batch(puts=[Put("p", b"%05d" % number, b"") for number in range(postgres_writer._FINE_LOCKS + 1)])
+    large = Batch(puts=[Put("p", b"%05d" % number, b"") for number in range(writer._FINE_LOCKS + 1)])
     check = Batch([Check("p", b"00007", ABSENT)], [Put("q", b"k", b"")])
     first, second = (large, check) if large_first else (check, large)
     async with opened(postgres.dsn, schema) as kv, other(postgres, schema) as elsewhere:
@@ -194,7 +195,7 @@ async def test_crossing_writers_never_deadlock(postgres: Postgres, schema: str) 
 async def test_a_full_table_of_locks_makes_a_batch_take_fewer(
     postgres: Postgres, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_writer, "_FINE_LOCKS", 1_000_000)
+    monkeypatch.setattr(writer, "_FINE_LOCKS", 1_000_000)
     async with opened(postgres.dsn, schema) as kv:
         await kv.apply(Batch(puts=[Put("p", b"%05d" % number, b"") for number in range(30_000)]))
         assert len(await kv.scan("p", limit=100_000)) == 30_000
@@ -238,7 +239,7 @@ async def test_repeating_is_bounded(postgres: Postgres, schema: str) -> None:
         await fail(kv, elsewhere, "40001", 1_000)
         with pytest.raises(StoreUnavailableError, match="nothing was changed; try again"):
             await put(kv, b"k")
-        assert await elsewhere.fetchval("SELECT last_value FROM tries") == postgres_writer._TRIES
+        assert await elsewhere.fetchval("SELECT last_value FROM tries") == writer._TRIES
 
 
 @steady()
@@ -247,7 +248,7 @@ async def test_a_true_deadlock_with_another_program_is_repeated(postgres: Postgr
     async with opened(postgres.dsn + "&deadlock_timeout=1s", schema) as kv, other(postgres, schema) as elsewhere:
         await put(kv, b"k")
         await elsewhere.execute("SET deadlock_timeout = '10s'")
-        ids, _ = postgres_writer.locks([postgres_writer.work_of(Batch(puts=[Put("p", b"k", b"")]))], schema, 128)
+        ids, _ = writer.locks([writer.work_of(Batch(puts=[Put("p", b"k", b"")]))], schema, 128)
         async with elsewhere.transaction():
             await elsewhere.execute("SELECT FROM kv FOR UPDATE")
             task = asyncio.ensure_future(put(kv, b"k", b"2"))
@@ -363,7 +364,7 @@ async def test_a_wrong_dsn_is_told_in_a_sentence_without_its_password(
 
 
 def test_no_piece_of_a_password_is_taken_for_a_place() -> None:
-    place_of = postgres_errors.place_of
+    place_of = errors.place_of
     assert place_of("postgresql://me:secret@db.example:5432/lake?x=1", "s") == (
         "PostgreSQL at db.example:5432/lake (schema s)"
     )
@@ -385,8 +386,8 @@ async def test_more_callers_than_connections_wait(postgres: Postgres, schema: st
 async def test_a_call_that_comes_when_a_lane_has_just_ended_is_not_forgotten(
     postgres: Postgres, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_session, "_READ_LANES", 1)
-    monkeypatch.setattr(postgres_session, "_WRITE_LANES", 1)
+    monkeypatch.setattr(session, "_READ_LANES", 1)
+    monkeypatch.setattr(session, "_WRITE_LANES", 1)
 
     async def caller(kv: KVStore, number: int) -> None:
         for _ in range(20):

@@ -14,8 +14,8 @@ from typing import Any
 import apsw
 import pytest
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
-from lakebed_engine.stores.kv.sqlite import SqliteKV
-from lakebed_engine.stores.kv.sqlite_writer import _VERSION_OF, _settle
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
+from lakebed_engine.stores.kv.sqlite.writer import _VERSION_OF, _settle
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
 
 from tests.support.waiting import PATIENCE
@@ -226,7 +226,7 @@ async def test_callers_that_are_refused_are_so_together(
     kv: SqliteKV, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each transaction that cannot begin has waited for ten seconds: nobody is to wait for that of another as well."""
-    monkeypatch.setattr("lakebed_engine.stores.kv.sqlite_file._POLLS", 20)
+    monkeypatch.setattr("lakebed_engine.stores.kv.sqlite.file._POLLS", 20)
     steps = Steps(kv, monkeypatch)
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

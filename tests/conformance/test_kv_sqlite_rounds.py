@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 from lakebed_engine.stores.kv.base import Batch, Put, Versioned
-from lakebed_engine.stores.kv.sqlite import SqliteKV, _Reader
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV, _Reader
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.stores.objects import local_paths
 from lakebed_engine.stores.objects.base import BlobStat, Refused
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
-from lakebed_engine.stores.objects.local_list import LINK, SHARED
+from lakebed_engine.stores.objects.local import paths
+from lakebed_engine.stores.objects.local.listing import LINK, SHARED
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound, InvalidNamespaceError, StoreUnavailableError
 
@@ -28,9 +28,9 @@ SECRET = b"a file outside of the namespace"
 @pytest.fixture(params=["one call", "step by step"])
 def opener(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to open a file: this machine's kernel has the call."""
-    assert local_paths.openat2() is not None
+    assert paths.openat2() is not None
     if request.param == "step by step":
-        monkeypatch.setattr(local_paths, "_open", local_paths.open_stepwise)
+        monkeypatch.setattr(paths, "_open", paths.open_stepwise)
 
 
 @pytest.fixture

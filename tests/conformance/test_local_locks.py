@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import UnsyncedCalls
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import UnsyncedCalls
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 from tests.conformance.test_objects import MIB, cut, keys, partial, run

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import pytest
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.stores.objects.cloud import CloudObjects
+from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls
-from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.stores.objects.multipart import Assembler, StoredPart, own_assembler
-from lakebed_engine.stores.objects.object_parts import ObjectParts
+from lakebed_engine.stores.objects.multipart.base import Assembler, StoredPart, own_assembler
+from lakebed_engine.stores.objects.multipart.emulated import ObjectParts
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, StoreError, StoreUnavailableError
 from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.ports import RandomIds

@@ -24,12 +24,12 @@ import lakebed_engine
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lakebed_engine.stores.objects import local_sync
 from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
-from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
+from lakebed_engine.stores.objects.cloud.store import CloudObjects
+from lakebed_engine.stores.objects.local import async_io
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import (
@@ -751,7 +751,7 @@ class Recorder(SystemCalls):
         setattr(self, "fsync_all", self._fsync_all)  # noqa: B010
 
     def _fsync_all(self, fds: Sequence[int]) -> list[OSError | None]:
-        answers = local_sync.fsync_all(fds)
+        answers = async_io.fsync_all(fds)
         self.log += [("fsync", self._paths[fd]) for fd in fds]
         return answers
 
@@ -972,7 +972,7 @@ async def setup_root(root: Path) -> None:
 CHILD_HEAD = """
     import asyncio, os, resource, sys
     from pathlib import Path
-    from lakebed_engine.stores.objects.local import LocalObjects
+    from lakebed_engine.stores.objects.local.store import LocalObjects
     from lakebed_engine.vocabulary.errors import StoreFullError
     store = LocalObjects(Path(sys.argv[1]), "local://t")
 """

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.operations.signing import suffix_of
-from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
-from lakebed_engine.stores.objects.signing import SignedRequest, ToRead, ToWrite
+from lakebed_engine.operations.direct_writes.presign import suffix_of
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
+from lakebed_engine.stores.objects.cloud.store import CloudObjects
+from lakebed_engine.stores.objects.presign import SignedRequest, ToRead, ToWrite
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 from lakebed_format.tags import path_tags
 

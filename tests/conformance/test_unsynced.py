@@ -14,11 +14,11 @@ from typing import Any
 import apsw
 import pytest
 from lakebed_engine.stores.kv.base import Batch, Put
-from lakebed_engine.stores.kv.sqlite import SqliteKV
-from lakebed_engine.stores.objects import local_stream
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
-from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
+from lakebed_engine.stores.objects.local import stream
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.registry import Stores
 
 from tests.conformance.test_objects import MIB, cut, keys
@@ -70,7 +70,7 @@ def work_on_objects(root: Path, *, durable: bool) -> None:
 def test_objects_sync_in_every_way(
     tmp_path: Path, syncs: collections.Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_stream, "_SYNC_EVERY", MIB)
+    monkeypatch.setattr(stream, "_SYNC_EVERY", MIB)
     work_on_objects(tmp_path, durable=True)
     assert {name for name in SYNCS if syncs[name]} == set(SYNCS), "else the next test looks at too little"
 
@@ -78,7 +78,7 @@ def test_objects_sync_in_every_way(
 def test_objects_unsynced_never_do(
     tmp_path: Path, syncs: collections.Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_stream, "_SYNC_EVERY", MIB)
+    monkeypatch.setattr(stream, "_SYNC_EVERY", MIB)
     work_on_objects(tmp_path, durable=False)
     assert dict(syncs) == {}
 

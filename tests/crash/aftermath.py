@@ -1,6 +1,6 @@
 """What a lake shows, and whether it is in order after an operation was killed in it.
 
-Above `scenarios`. Everything is read through a fresh engine, as another process would.
+Everything is read through a fresh engine, as another process would.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""A small repository with history, layers and staged rows, and the operations that are killed in it.
-
-Above `store_calls`, below `zygote` and `test_kill_points`, which both import it: the one that is killed and the one
-that looks at what is left build the same engine over the same files.
-"""
+"""A small repository with history, layers and staged rows, and the operations that are killed in it."""
 
 from __future__ import annotations
 
@@ -15,18 +11,18 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import layers
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.multiparts.chosen import SentPart
-from lakebed_engine.operations.multiparts.records import ENDED, Upload, decode_ended, target_of
-from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.multipart.part_selection import SentPart
+from lakebed_engine.operations.multipart.records import ENDED, Upload, decode_ended, target_of
+from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.base import KVStore
-from lakebed_engine.stores.kv.postgres import PostgresKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.base import ObjectStores
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, PickRequest, UploadRequest
@@ -108,7 +104,7 @@ def small_files(limits: Limits) -> Iterator[None]:
     with (
         patch.dict(fold.__kwdefaults__, limits=limits),
         patch("lakebed_engine.tree.layers.MAX_BYTES", PART),
-        patch("lakebed_engine.operations.multiparts.chosen.LEAST_PART", 1),
+        patch("lakebed_engine.operations.multipart.part_selection.LEAST_PART", 1),
     ):
         yield
 

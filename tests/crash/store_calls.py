@@ -1,7 +1,7 @@
 """Both stores behind a counter of their calls that kills its own process before or after a given one.
 
-Below `scenarios`. Every method of both interfaces is one call. A listing and an opened stream are one call each, from
-their first step to their last.
+Every method of both interfaces is one call. A listing and an opened stream are one call each, from their first step to
+their last.
 """
 
 from __future__ import annotations

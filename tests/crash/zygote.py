@@ -1,7 +1,7 @@
 """A process that has imported everything and does nothing: it forks one child for each operation to be killed.
 
-Above `scenarios`. Starting Python costs a second, a fork some milliseconds, and only a process without threads
-may fork. It reads one job a line and answers each with one line, both JSON.
+Starting Python costs a second, a fork some milliseconds, and only a process without threads may fork. It reads one job
+a line and answers each with one line, both JSON.
 """
 
 from __future__ import annotations

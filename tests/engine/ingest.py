@@ -9,7 +9,7 @@ import msgspec
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, IngestPage, IngestRequest

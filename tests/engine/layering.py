@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import layers
+from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.staging import stage
-from lakebed_engine.operations.swap import seal
+from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.objects.stage import stage
 from lakebed_engine.stores.kv.base import Batch, KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore

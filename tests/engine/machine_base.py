@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
-from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.keys import COMMITS, DATA, LAYERS, OURS
 from lakebed_engine.vocabulary.records import (

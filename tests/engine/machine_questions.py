@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
+from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.swap import seal
-from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import Commit, DiffEntry, LogRequest
 from lakebed_engine.vocabulary.reports import SweepOptions
 from msgspec.structs import replace

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
-from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry
 

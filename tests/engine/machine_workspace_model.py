@@ -1,7 +1,6 @@
 """The model of a workspace: what it changes, and what a commit of it must come to.
 
-Below `machine_model`, as pure: views go in, views and errors come out. Globs are read by the library that the engine
-uses; the simulation reads them on its own.
+Globs are read by the library that the engine uses; the simulation reads them on its own.
 """
 
 from __future__ import annotations

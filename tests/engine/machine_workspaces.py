@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
+from lakebed_engine.operations.branch.view import layers_delta
 from lakebed_engine.operations.context import find_workspace, open_repo
-from lakebed_engine.operations.views import layers_delta
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, WorkspaceRequest
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.layers import compact
+from lakebed_engine.operations.layers.layers import compact
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.cursor import StagedCursor
-from lakebed_engine.tree.outline import Limits
-from lakebed_engine.tree.staged import token_delta
+from lakebed_engine.tree.manifest import Limits
+from lakebed_engine.tree.merge_layers import token_delta
 
 from tests.engine.layering import Inline
 from tests.engine.support import CountingIds, FakeClock
@@ -26,12 +26,12 @@ GRACE = 300.0
 CAP = 5
 
 TINY = {
-    "lakebed_engine.operations.advancing.GUARDED": 2,
-    "lakebed_engine.operations.collisions._FEW": 3,
-    "lakebed_engine.operations.layers.CAP": CAP,
-    "lakebed_engine.operations.layers._ROWS": 3,
-    "lakebed_engine.operations.parts.KEPT_ROWS": 4,
-    "lakebed_engine.operations.swap.COMPACT_FROM": 3,
+    "lakebed_engine.operations.workspace.commit.GUARDED": 2,
+    "lakebed_engine.operations.workspace.conflicts._FEW": 3,
+    "lakebed_engine.operations.layers.layers.CAP": CAP,
+    "lakebed_engine.operations.layers.layers._ROWS": 3,
+    "lakebed_engine.operations.workspace.selection.KEPT_ROWS": 4,
+    "lakebed_engine.operations.branch.compare_and_swap.COMPACT_FROM": 3,
     "lakebed_engine.tree.layers.MAX_BYTES": 300,
     "lakebed_engine.tree.rewrite._PIECE": 4,
     "lakebed_format.files.BLOOM_FROM": 3,

@@ -11,7 +11,7 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch, KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, Workspace

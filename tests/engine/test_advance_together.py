@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE, until
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.turns._PATIENCE", PATIENCE)
+    monkeypatch.setattr("lakebed_engine.operations.branch.group_commit._PATIENCE", PATIENCE)
 
 
 async def filled(engine: Engine, path: str, text: str, **options: Any) -> Workspace:

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed_engine.tree.carriers import Stretch, carrier_id, encode_carrier
-from lakebed_engine.tree.outline import RangeInfo, carrying_tree, metarange_rows
+from lakebed_engine.tree.inline_patch import Stretch, carrier_id, encode_carrier
+from lakebed_engine.tree.manifest import RangeInfo, carrying_tree, metarange_rows
 from lakebed_format import PATCH_SCHEMA, decode_tree, encode_metarange
 from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.outline import CARRIERS, LIMITS, Limits, RangeInfo, carrying_tree, metarange_rows
+from lakebed_engine.tree.manifest import CARRIERS, LIMITS, Limits, RangeInfo, carrying_tree, metarange_rows
 from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import CorruptDataError
 from lakebed_engine.vocabulary.keys import METARANGES, RANGES

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.delta_logs import explained
+from lakebed_engine.operations.merge.delta_log_merge import explained
 from lakebed_engine.vocabulary import errors
 
 from tests.engine.support import REPO, content, fails, make_engine, merge, put_commit, run

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.workspaces import REMEMBERED
+from lakebed_engine.operations.workspace.lifecycle import REMEMBERED
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.stores.objects.object_parts import ObjectParts, folder_of
+from lakebed_engine.stores.objects.multipart.emulated import ObjectParts, folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.keys import COMMITS, MARKER, PARTS, RANGES, is_made, is_mark, workspace_of

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast
 import pyarrow as pa
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.checking import history
-from lakebed_engine.operations.checking.content import look_at_metarange, look_at_range
 from lakebed_engine.operations.context import branch_key, commit_key, load_commit, open_repo, staging, tag_key
+from lakebed_engine.operations.fsck import refs_and_commits
+from lakebed_engine.operations.fsck.row_checks import look_at_metarange, look_at_range
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
@@ -472,7 +472,7 @@ def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_missing()
 
 def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Among them children whose parents stand, in the order of ids, where the check has been already."""
-    monkeypatch.setattr(history, "PAGE", 1)
+    monkeypatch.setattr(refs_and_commits, "PAGE", 1)
 
     async def job() -> None:
         kv = HookedKV(MemoryKV())

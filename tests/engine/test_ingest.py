@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from lakebed_engine.operations import ingesting
+from lakebed_engine.operations.ingest import ingest
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat
-from lakebed_engine.stores.objects.foreign import Foreign, is_same, version_of
+from lakebed_engine.stores.objects.external import Foreign, is_same, version_of
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
@@ -400,7 +400,7 @@ def test_what_stands_for_folders_is_no_object() -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [{"amount": 0}, {"amount": ingesting.MOST + 1}, {"told": 1001}, {"settle": -1}, {"after": "elsewhere"}],
+    [{"amount": 0}, {"amount": ingest.MOST + 1}, {"told": 1001}, {"settle": -1}, {"after": "elsewhere"}],
 )
 def test_what_cannot_be_meant(bad: Any) -> None:
     async def job() -> None:

@@ -1,4 +1,4 @@
-"""Listing a bucket that may not be written to: whether it is sorted has to show by itself (`cloud_list`)."""
+"""Listing a bucket that may not be written to: whether it is sorted has to show by itself (`cloud.listing`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from lakebed_engine.stores.objects.cloud_client import Client
-from lakebed_engine.stores.objects.cloud_keys import Place
-from lakebed_engine.stores.objects.cloud_list import Lister
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.cloud.client import Client
+from lakebed_engine.stores.objects.cloud.keys import Place
+from lakebed_engine.stores.objects.cloud.listing import Lister
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.vocabulary.errors import UnsortedListing
 
 from tests.engine.support import run

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from lakebed_engine.operations.layer_files import LARGEST_GROUP, _Source
+from lakebed_engine.operations.direct_writes.bulk_register import LARGEST_GROUP, _Source
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 
 from tests.format.hostile import lie, seal
@@ -80,7 +80,7 @@ def test_what_any_writer_may_send(options: dict[str, Any], compression: str, tmp
 
 PROBE = """
 import resource, sys
-from lakebed_engine.operations.layer_files import _Source
+from lakebed_engine.operations.direct_writes.bulk_register import _Source
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 
 def read(path):

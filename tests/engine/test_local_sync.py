@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.stores.objects import local_sync
+from lakebed_engine.stores.objects.local import async_io
 
 linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="the kernel has no such call"
@@ -31,15 +31,15 @@ def files(tmp_path: Path) -> Iterator[list[int]]:
 @pytest.fixture(params=["kernel", "loop"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the kernel's queue, and as on a system that has none."""
-    monkeypatch.setattr(local_sync, "_idle", [])
+    monkeypatch.setattr(async_io, "_idle", [])
     if request.param == "loop":
-        monkeypatch.setattr(local_sync, "_NUMBERS", {})
+        monkeypatch.setattr(async_io, "_NUMBERS", {})
 
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("count", [0, 1, 64, 150])
 def test_every_file_has_an_answer(files: list[int], count: int) -> None:
-    assert local_sync.fsync_all(files[:count]) == [None] * count
+    assert async_io.fsync_all(files[:count]) == [None] * count
 
 
 @pytest.mark.usefixtures("way")
@@ -49,7 +49,7 @@ def test_what_cannot_be_synced_is_told_of_that_one(files: list[int], tmp_path: P
     os.close(closed)
     try:
         asked = [files[0], writer, files[1], closed, files[2]]
-        answers = [None if error is None else error.errno for error in local_sync.fsync_all(asked)]
+        answers = [None if error is None else error.errno for error in async_io.fsync_all(asked)]
     finally:
         os.close(reader)
         os.close(writer)
@@ -58,15 +58,15 @@ def test_what_cannot_be_synced_is_told_of_that_one(files: list[int], tmp_path: P
 
 @linux
 def test_the_kernel_is_asked_once_for_all(files: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_sync, "_idle", [])
-    local_sync.fsync_all(files[:2])
-    [queue] = local_sync._idle
+    monkeypatch.setattr(async_io, "_idle", [])
+    async_io.fsync_all(files[:2])
+    [queue] = async_io._idle
     assert queue.sync(files[:5]) == [0] * 5
-    local_sync.fsync_all(files)
-    assert local_sync._idle == [queue]
+    async_io.fsync_all(files)
+    assert async_io._idle == [queue]
 
 
-class _Answering(local_sync._Queue):
+class _Answering(async_io._Queue):
     """The kernel takes every file, and answers in another order: the last one first, and that with an I/O error."""
 
     def __init__(self, *, lost: bool) -> None:
@@ -96,16 +96,16 @@ def test_an_answer_is_told_of_the_file_that_it_is_for(files: list[int]) -> None:
 def test_files_without_an_answer_are_not_on_disk(files: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked again, the kernel might say no error: it tells one once."""
     queue = _Answering(lost=True)
-    monkeypatch.setattr(local_sync, "_idle", [queue])
-    answers = local_sync.fsync_all(files[:2])
+    monkeypatch.setattr(async_io, "_idle", [queue])
+    answers = async_io.fsync_all(files[:2])
     assert [None if error is None else error.errno for error in answers] == [errno.EIO, errno.EIO]
-    assert local_sync._idle == []
+    assert async_io._idle == []
 
 
 def test_a_queue_that_takes_nothing_is_kept_and_the_files_are_synced_one_by_one(
     files: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Refusing(local_sync._Queue):
+    class Refusing(async_io._Queue):
         def __init__(self) -> None:
             self.lost = False
 
@@ -114,17 +114,17 @@ def test_a_queue_that_takes_nothing_is_kept_and_the_files_are_synced_one_by_one(
 
     queue = Refusing()
     synced: list[int] = []
-    monkeypatch.setattr(local_sync, "_idle", [queue])
+    monkeypatch.setattr(async_io, "_idle", [queue])
     monkeypatch.setattr(os, "fsync", synced.append)
-    assert local_sync.fsync_all(files[:3]) == [None] * 3
+    assert async_io.fsync_all(files[:3]) == [None] * 3
     assert synced == files[:3]
-    assert local_sync._idle == [queue], "each refusal would leave a queue in the kernel"
+    assert async_io._idle == [queue], "each refusal would leave a queue in the kernel"
 
 
 def test_a_forked_child_has_a_queue_of_its_own(files: list[int]) -> None:
-    local_sync.fsync_all(files[:2])
+    async_io.fsync_all(files[:2])
     child = os.fork()
     if not child:
-        fine = not local_sync._idle and local_sync.fsync_all(files[:3]) == [None] * 3
+        fine = not async_io._idle and async_io.fsync_all(files[:3]) == [None] * 3
         os._exit(0 if fine else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.footprints import TOUCHED, footprint_of
-from lakebed_engine.operations.spans import SPAN
+from lakebed_engine.operations.history.changed_paths import TOUCHED, footprint_of
+from lakebed_engine.operations.history.log_index import SPAN
 from lakebed_engine.stores.kv.base import Batch, Delete
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.tree import footprint
-from lakebed_engine.tree.footprint import ALL, FOLDERS, NOTHING_KNOWN, Question
+from lakebed_engine.tree import changed_paths
+from lakebed_engine.tree.changed_paths import ALL, FOLDERS, NOTHING_KNOWN, Question
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, LogRequest, PickRequest, WorkspaceRequest
 
@@ -49,14 +49,16 @@ QUESTIONS: list[dict[str, Any]] = [
 @pytest.fixture(params=["40", "ff"])
 def _spans_begin_often(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a fourth of all commits, and at each. Only for histories whose ids are the same each time, as `grown` has."""
-    monkeypatch.setattr("lakebed_engine.operations.logs.begins", lambda commit_id: commit_id[:2] <= request.param)
+    monkeypatch.setattr(
+        "lakebed_engine.operations.history.log.begins", lambda commit_id: commit_id[:2] <= request.param
+    )
 
 
 @pytest.fixture
 def beginnings(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The commits where a span may begin, which the test chooses: by ids that are random it would be chance."""
     chosen: set[str] = set()
-    monkeypatch.setattr("lakebed_engine.operations.logs.begins", chosen.__contains__)
+    monkeypatch.setattr("lakebed_engine.operations.history.log.begins", chosen.__contains__)
     return chosen
 
 
@@ -203,7 +205,7 @@ def test_what_commits_write_is_what_their_trees_say() -> None:
 def test_commits_that_touch_too_much_are_looked_at(
     monkeypatch: pytest.MonkeyPatch, beginnings: set[str], most: int, level: int, spans: bool
 ) -> None:
-    monkeypatch.setattr(footprint, "MOST", most)
+    monkeypatch.setattr(changed_paths, "MOST", most)
 
     async def job() -> None:
         engine = await make_engine()

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import staging
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.objects import stage
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import Entry
 
 from tests.engine.support import REPO, HookedKV, commit, make_engine, run
@@ -22,7 +22,7 @@ SEED = 7
 
 
 def entry(path: str, text: str, metadata: dict[str, str]) -> Entry:
-    return staging.new_entry(f"data/{text}/{path}", f"{len(text):032x}", len(text), 5, f"type/{text}", metadata)
+    return stage.new_entry(f"data/{text}/{path}", f"{len(text):032x}", len(text), 5, f"type/{text}", metadata)
 
 
 async def change(engine: Engine, state: State, paths: list[str], gone: list[str], text: str, *, tagged: bool) -> None:
@@ -32,7 +32,7 @@ async def change(engine: Engine, state: State, paths: list[str], gone: list[str]
     for path in gone:
         state.pop(path, None)
     rows = [*new.items(), *((path, None) for path in gone)]
-    await staging.stage(engine._ctx, await open_repo(engine._ctx, REPO), "main", sorted(rows, key=lambda row: row[0]))
+    await stage.stage(engine._ctx, await open_repo(engine._ctx, REPO), "main", sorted(rows, key=lambda row: row[0]))
 
 
 async def grown(kv: HookedKV, stores: Stores, source: random.Random, *, tagged: bool) -> State:

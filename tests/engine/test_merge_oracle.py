@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.joining import STRATEGIES, Join, Resolution, Sides
+from lakebed_engine.operations.merge.three_way import STRATEGIES, Join, Resolution, Sides
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.fold import fold

@@ -17,8 +17,8 @@ from unittest.mock import patch
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multiparts.chosen import SentPart
-from lakebed_engine.operations.multiparts.records import REMEMBERED, Target, target_of
+from lakebed_engine.operations.multipart.part_selection import SentPart
+from lakebed_engine.operations.multipart.records import REMEMBERED, Target, target_of
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
@@ -170,7 +170,7 @@ class Lake:
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Any:
-    with patch("lakebed_engine.operations.multiparts.chosen.LEAST_PART", 1):
+    with patch("lakebed_engine.operations.multipart.part_selection.LEAST_PART", 1):
         yield
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multiparts.chosen import LEAST_PART, SentPart
-from lakebed_engine.operations.multiparts.records import REMEMBERED, Target, Upload, UploadedPart, target_of
+from lakebed_engine.operations.multipart.part_selection import LEAST_PART, SentPart
+from lakebed_engine.operations.multipart.records import REMEMBERED, Target, Upload, UploadedPart, target_of
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.stores.objects.object_parts import folder_of
+from lakebed_engine.stores.objects.multipart.emulated import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.keys import PARTS
@@ -390,7 +390,7 @@ def test_other_parts_never_take_the_place_of_those_that_are_being_completed() ->
 
         async def others() -> None:  # a process that puts other parts together, and is killed then
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("lakebed_engine.operations.multiparts.completing._land", killed)
+                patch.setattr("lakebed_engine.operations.multipart.complete._land", killed)
                 await fails(complete(engine, target, parts[:1]), errors.InvalidPartError, asyncio.CancelledError)
 
         at_landing(kv, others)
@@ -535,7 +535,7 @@ def test_neither_a_sweep_nor_fsck_mistakes_an_open_upload_for_orphans() -> None:
             async def killed(*_: object) -> None:
                 raise asyncio.CancelledError
 
-            patch.setattr("lakebed_engine.operations.multiparts.completing._land", killed)
+            patch.setattr("lakebed_engine.operations.multipart.complete._land", killed)
             with pytest.raises(asyncio.CancelledError):
                 await complete(engine, planned, chosen)
         assert len([blob async for blob in store_of(engine).list("data/")]) == 1

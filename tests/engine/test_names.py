@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.refs import parse
+from lakebed_engine.operations.branch.resolve import parse
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import CommitRequest, Deletion, LogRequest, MergeRequest, UploadRequest

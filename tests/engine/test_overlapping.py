@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
 
 import pytest
-from lakebed_engine.operations import overlapping
-from lakebed_engine.operations.overlapping import Overlapping
-from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.operations.objects import concurrent_writes
+from lakebed_engine.operations.objects.concurrent_writes import Overlapping
+from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
@@ -64,7 +64,7 @@ def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_their_ord
 
 
 def test_few_are_on_their_way_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlapping, "AT_ONCE", 3)
+    monkeypatch.setattr(concurrent_writes, "AT_ONCE", 3)
 
     async def body() -> None:
         disk = Disk()

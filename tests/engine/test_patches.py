@@ -16,7 +16,7 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import Cursor, tree_cursor
 from lakebed_engine.tree.diff import Detail, diff
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.outline import LIMITS, Limits, RangeInfo, Tree
+from lakebed_engine.tree.manifest import LIMITS, Limits, RangeInfo, Tree
 from lakebed_engine.tree.patches import taken_in, too_much
 from lakebed_engine.tree.rows import lower_bound, upper_bound
 from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import advancing
-from lakebed_engine.operations.protecting import MOST_RULES, etag_of
+from lakebed_engine.operations.branch.protection import MOST_RULES, etag_of
+from lakebed_engine.operations.workspace import commit as workspace_commit
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import (
@@ -96,7 +96,7 @@ def test_a_workspace_of_a_protected_branch_takes_changes_and_is_not_committed() 
         await fails(engine.commit_workspace(REPO, found, request), errors.ProtectedBranchError)
         await fails(engine.pop(REPO, found), errors.ProtectedBranchError)
         assert await content(engine) == {"a": "1"}
-        await advancing.advance(engine._ctx, REPO, found, request, direct=False)  # as an import does
+        await workspace_commit.advance(engine._ctx, REPO, found, request, direct=False)  # as an import does
         assert await content(engine) == {"a": "1", "w": "1"}
 
     run(job())

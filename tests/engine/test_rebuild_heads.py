@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import rebuild
+from lakebed_engine.operations.recovery import rebuild
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.reports import LooseCommit, RebuildReport
-from lakebed_server.maintenance import _rebuild_text
+from lakebed_server.cli.maintenance import _rebuild_text
 
 from tests.engine.support import REPO, CountingIds, FakeClock, make_engine, put_commit, run
 

@@ -9,10 +9,10 @@ import msgspec
 import pyarrow as pa
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.commits import commit_row, write_commit
+from lakebed_engine.operations.branch.compare_and_swap import swap
+from lakebed_engine.operations.commit.commit import commit_row, write_commit
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.staging import new_entry
-from lakebed_engine.operations.swap import swap
+from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects

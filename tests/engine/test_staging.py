@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
+from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.swap import seal
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.cleaning import PARTIAL_AGE
 from lakebed_engine.operations.context import open_repo, read_branch, workspace_key
-from lakebed_engine.operations.layers import put_on_top
-from lakebed_engine.operations.sweeping.lease import LeaseRow
-from lakebed_engine.operations.sweeping.roots import LEASE
+from lakebed_engine.operations.gc.deferred_deletes import PARTIAL_AGE
+from lakebed_engine.operations.gc.lease import LeaseRow
+from lakebed_engine.operations.gc.mark_refs import LEASE
+from lakebed_engine.operations.layers.layers import put_on_top
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.names import MAX_TEXT_BYTES
 from lakebed_engine.operations.paging import PAGE_BYTES
+from lakebed_engine.operations.validation import MAX_TEXT_BYTES
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import LogRequest, UploadRequest, WorkspaceRequest
 

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import janitor, workspaces
+from lakebed_engine.operations.branch.compare_and_swap import ledger_token
 from lakebed_engine.operations.context import Context, Repo, staging
-from lakebed_engine.operations.swap import ledger_token
+from lakebed_engine.operations.workspace import expiry, lifecycle
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
@@ -319,7 +319,7 @@ def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None
 
 
 def test_scans_of_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lakebed_engine.operations.scanning.PAGE", 7)
+    monkeypatch.setattr("lakebed_engine.operations.direct_writes.scan.PAGE", 7)
 
     async def job() -> None:
         engine, ws = await base()
@@ -714,7 +714,7 @@ def test_a_renewal_beats_the_janitor() -> None:
                 await other.renew_workspace(REPO, ws.uid, 100)
 
         world.hook = hook
-        assert await janitor.tidy(engine._ctx) == 0
+        assert await expiry.tidy(engine._ctx) == 0
         assert (await now(engine, ws)).state == "open"
 
     run(job())
@@ -726,7 +726,7 @@ def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
         await register(engine, ws, {"b": "2", "c": "3"})
         await advance(engine, ws, "rebase", "b", idempotency_key="k1")
         await advance(engine, ws, idempotency_key="k2")
-        clock_of(engine).forward(workspaces.REMEMBERED - 1)
+        clock_of(engine).forward(lifecycle.REMEMBERED - 1)
         await engine.run_cleaner()
         assert (await now(engine, ws)).state == "committed"
         clock_of(engine).forward(1)
@@ -745,15 +745,15 @@ def test_two_that_make_one_workspace_at_once_get_the_same(monkeypatch: pytest.Mo
 
     async def job() -> None:
         engine, _ = await base()
-        found_id, was_used, made = "ab" * 16, workspaces._was_used, []
+        found_id, was_used, made = "ab" * 16, lifecycle._was_used, []
 
         async def overtaken(ctx: Context, repo: Repo, uid: str) -> bool:
-            monkeypatch.setattr(workspaces, "_was_used", was_used)
+            monkeypatch.setattr(lifecycle, "_was_used", was_used)
             made.append(await workspace(engine, id=found_id))
             await write_below(engine, made[0], "left", "x")
             return await was_used(ctx, repo, uid)
 
-        monkeypatch.setattr(workspaces, "_was_used", overtaken)
+        monkeypatch.setattr(lifecycle, "_was_used", overtaken)
         assert await workspace(engine, id=found_id) == made[0]
 
     run(job())
@@ -774,7 +774,7 @@ def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> None:
             await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
             if how == "partly":
                 await engine.delete_workspace(REPO, ws.uid)
-        clock_of(engine).forward(workspaces.REMEMBERED)
+        clock_of(engine).forward(lifecycle.REMEMBERED)
         await engine.run_cleaner()
         await fails(now(engine, ws), errors.WorkspaceNotFoundError)
         await fails(workspace(engine, id=ws.uid), errors.NameTakenError)
@@ -795,16 +795,16 @@ def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
             calls.append(what)
 
         world.hook = hook
-        assert await janitor.tidy(engine._ctx) == 1
+        assert await expiry.tidy(engine._ctx) == 1
         world.hook = None
         assert calls.count("kv get") <= 4, "not one for each of the others"
         assert (await now(engine, soon)).state == "expired"
         await engine.renew_workspace(REPO, late[0].uid, 5000)
         world.clock.forward(1000)
-        assert await janitor.tidy(engine._ctx) == 19
+        assert await expiry.tidy(engine._ctx) == 19
         assert (await now(engine, late[0])).state == "open"
         world.clock.forward(4001)
-        assert await janitor.tidy(engine._ctx) == 1
+        assert await expiry.tidy(engine._ctx) == 1
 
     run(job())
 

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 from hypothesis import strategies as st
-from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.tree.fold import Folded, fold
-from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE, RangeInfo, Tree, Trees
 from lakebed_engine.vocabulary.keys import RANGES

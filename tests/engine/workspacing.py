@@ -8,7 +8,7 @@ from typing import Any
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.staging import new_entry
+from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, Workspace, WorkspaceRequest
 

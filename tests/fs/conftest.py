@@ -8,7 +8,7 @@ from typing import Any
 import fsspec
 import lakebed
 import pytest
-from lakebed._lane import Lane
+from lakebed._http.thread_client import Lane
 from lakebed.fsspec import LakebedFileSystem
 
 from tests.support.server import RunningServer

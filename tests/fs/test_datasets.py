@@ -79,7 +79,7 @@ def test_a_file_that_is_no_longer_on_this_machine_is_asked_for(
     fs: Any, folder: str, repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = pads.dataset(folder, filesystem=fs)
-    monkeypatch.setattr("lakebed._fsspec.quick.place_of", lambda known, row: "/nowhere")
+    monkeypatch.setattr("lakebed._fsspec.sync_fast_path.place_of", lambda known, row: "/nowhere")
     assert dataset.to_table().num_rows == 6
     replace(repo)
     with pytest.raises(PreconditionFailedError):

@@ -17,8 +17,8 @@ import fsspec
 import lakebed
 import pytest
 from fsspec.callbacks import Callback
-from lakebed import _lane
-from lakebed._gateway import objects
+from lakebed._gateway.operations import objects
+from lakebed._http import thread_client
 from lakebed.errors import ObjectFailure
 from lakebed.fsspec import LakebedFileSystem
 
@@ -171,7 +171,7 @@ def test_a_directory_that_is_read_as_a_file_is_told_so(way: str, fs: Any, top: s
 def test_walks_and_globs_see_everything(
     fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakebed._async.listing._PAGE", 7)
+    monkeypatch.setattr("lakebed._async.http.pagination._PAGE", 7)
     names = [f"t/day={day}/{n:04d}.parquet" for day in range(3) for n in range(40)]
     repo.branch("main").put_many(dict.fromkeys([*names, "t/_SUCCESS", "t/dir/", "tz"], b""))
     assert fs.find(f"{top}/t") == sorted(f"{top}/{name}" for name in [*names, "t/_SUCCESS"])
@@ -406,7 +406,7 @@ def test_the_short_way_gives_up_for_the_long_one(
     finally:
         proxy.close()
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert not _lane.Lane(fs.connection.settings).is_open or "no_proxy" in os.environ
+    assert not thread_client.Lane(fs.connection.settings).is_open or "no_proxy" in os.environ
 
 
 def test_the_async_door(server: Any, top: str) -> None:

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
-from lakebed._async.transport import Transport
-from lakebed._lane import Lane
+from lakebed._async.http.transport import Transport
+from lakebed._http.thread_client import Lane
 
 dd: Any = dask.dataframe
 FRAME = pd.DataFrame({"day": ["mo", "tu"] * 50, "n": range(100), "x": [0.5] * 100})

@@ -12,8 +12,8 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 import pytest
-from lakebed import _loopback, _plain_http
-from lakebed._plain_http import Connection, request_of
+from lakebed._http import loopback, plain_http
+from lakebed._http.plain_http import Connection, request_of
 
 from tests.support.waiting import PATIENCE
 
@@ -40,7 +40,7 @@ def connect() -> Iterator[Connect]:
         thread.start()
         threads.append(thread)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        opened.append(Connection(urlsplit(url), PATIENCE, _loopback.socket_options(url)))
+        opened.append(Connection(urlsplit(url), PATIENCE, loopback.socket_options(url)))
         return opened[-1]
 
     threads: list[threading.Thread] = []
@@ -61,7 +61,7 @@ def test_a_plain_answer(connect: Connect) -> None:
 def test_a_head_that_is_long_to_read_is_refused_soon() -> None:
     started = time.perf_counter()
     with pytest.raises(ValueError, match="not headers"):
-        _plain_http._parsed(b"HTTP/1.1 200 OK\r\nX-Name:" + b" " * 3000 + b"\rx")
+        plain_http._parsed(b"HTTP/1.1 200 OK\r\nX-Name:" + b" " * 3000 + b"\rx")
     assert time.perf_counter() - started < 0.5
 
 
@@ -109,7 +109,7 @@ def test_an_answer_that_ends_early(connect: Connect, answer: bytes) -> None:
 @pytest.mark.parametrize("seconds", [1e-9, float("inf")])
 def test_any_patience_can_be_told_to_the_kernel(seconds: float) -> None:
     with socket.socket() as opened:
-        _plain_http._waiting(opened, seconds)
+        plain_http._waiting(opened, seconds)
         told = struct.unpack("@ll", opened.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16))
         assert told > (0, 0)
 
@@ -139,30 +139,30 @@ def test_a_request_is_one_request(target: str, headers: dict[str, str | bytes]) 
 def test_nothing_on_this_machine_is_paced(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = connect(OK)._socket
     assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0") == b"reno"
-    monkeypatch.setattr(_loopback, "UNPACED", b"nobody's")  # the kernel refuses a name that it does not know
-    _loopback._granted.cache_clear()
+    monkeypatch.setattr(loopback, "UNPACED", b"nobody's")  # the kernel refuses a name that it does not know
+    loopback._granted.cache_clear()
     try:
         assert connect(OK).exchange(b"GET / HTTP/1.1\r\n\r\n").content == b"hello"
     finally:
-        _loopback._granted.cache_clear()
+        loopback._granted.cache_clear()
 
 
 def test_only_this_machine_gets_large_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    assert _loopback.socket_options("http://127.0.0.1:1/api/v1")
-    assert _loopback.socket_options("http://localhost:1/api/v1")
-    assert not _loopback.socket_options("http://lake.example:1/api/v1")
+    assert loopback.socket_options("http://127.0.0.1:1/api/v1")
+    assert loopback.socket_options("http://localhost:1/api/v1")
+    assert not loopback.socket_options("http://lake.example:1/api/v1")
     monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
-    assert not _loopback.socket_options("http://127.0.0.1:1/api/v1")
-    assert _loopback.takes_proxy("http://127.0.0.1:1/api/v1")
+    assert not loopback.socket_options("http://127.0.0.1:1/api/v1")
+    assert loopback.takes_proxy("http://127.0.0.1:1/api/v1")
 
 
 def test_buffers_that_the_kernel_does_not_give_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_loopback, "BUFFER", 1 << 30)  # it would give what it may, and not let it grow
-    _loopback._granted.cache_clear()
+    monkeypatch.setattr(loopback, "BUFFER", 1 << 30)  # it would give what it may, and not let it grow
+    loopback._granted.cache_clear()
     try:
-        asked = [option[:2] for option in _loopback.socket_options("http://127.0.0.1:1/api/v1")]
+        asked = [option[:2] for option in loopback.socket_options("http://127.0.0.1:1/api/v1")]
     finally:
-        _loopback._granted.cache_clear()
+        loopback._granted.cache_clear()
     assert asked == [(socket.IPPROTO_TCP, socket.TCP_CONGESTION)]

@@ -11,8 +11,8 @@ from typing import Any
 import fsspec
 import lakebed
 import pytest
-from lakebed._async.staging import Staging
-from lakebed._bulk.directory import Directory, Writing
+from lakebed._async.handles.staging import Staging
+from lakebed._direct.directory import Directory, Writing
 
 
 def paths(repo: lakebed.Repository, ref: str = "main") -> list[str]:
@@ -146,7 +146,7 @@ def registrations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_files_are_registered_together_and_before_they_are_read(
     fs: Any, repo: lakebed.Repository, top: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakebed._fsspec.landing.MOST", 10)
+    monkeypatch.setattr("lakebed._fsspec.transaction_spool.MOST", 10)
     counts = registrations(monkeypatch)
     large = bytes(range(256)) * (5 << 12)
     with fs.transaction:

@@ -13,14 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from lakebed_engine.operations.checking.content import look_at_metarange, look_at_part, look_at_range
-from lakebed_engine.operations.delta_lines import _VERSION, _Line
-from lakebed_engine.operations.delta_logs import DeltaLogs, explained
-from lakebed_engine.operations.layer_files import _Source
+from lakebed_engine.operations.direct_writes.bulk_register import _Source
+from lakebed_engine.operations.fsck.row_checks import look_at_metarange, look_at_part, look_at_range
+from lakebed_engine.operations.merge.delta_log_merge import DeltaLogs, explained
+from lakebed_engine.operations.merge.delta_log_replay import _VERSION, _Line
 from lakebed_engine.tree.block import Block
-from lakebed_engine.tree.outline import tree_from
+from lakebed_engine.tree.manifest import tree_from
 from lakebed_engine.tree.rows import delta_table
-from lakebed_engine.tree.threeway import Side
+from lakebed_engine.tree.three_way import Side
 from lakebed_engine.vocabulary.errors import InvalidPathError, InvalidRequestError
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_format import encode_commit, encode_metarange, encode_patch, encode_range
@@ -33,12 +33,13 @@ from lakebed_format.metaranges import TREE_KEY, decode_tree
 from lakebed_format.reading import RowFile, decode_rows, open_file
 from lakebed_format.refs import BranchRef, RefsRecord, TagRef, _record, decode_refs, encode_refs, refs_id
 from lakebed_format.schemas import LEVELED_SCHEMA, PATCH_SCHEMA
-from lakebed_server.s3 import multipart, writing, xml_in
-from lakebed_server.s3.chunked import ChunkDecoder, ChunkSigner
-from lakebed_server.s3.day_key import DayKey
+from lakebed_server.http.body import RequestBody
+from lakebed_server.http.forms import Form
+from lakebed_server.s3.operations import multipart, writing
+from lakebed_server.s3.requests import xml_parse
+from lakebed_server.s3.requests.aws_chunked import ChunkDecoder, ChunkSigner
+from lakebed_server.s3.signatures.signing_key import DayKey
 from lakebed_server.s3.vocabulary import S3Error
-from lakebed_server.streaming.body import RequestBody
-from lakebed_server.streaming.multipart import Form
 from lakebed_server.vocabulary import ClientGoneError, RequestError
 
 from tests.format.hostile import ID, parquet
@@ -195,7 +196,7 @@ def _log(data: bytes) -> None:
 
 def _xml(data: bytes) -> None:
     root = "Delete" if b"Delete" in data[:60] else "CompleteMultipartUpload"
-    document = xml_in.parse(data, root)
+    document = xml_parse.parse(data, root)
     (writing._asked if root == "Delete" else multipart._parts_of)(document)
 
 

@@ -61,11 +61,11 @@ BREAKS: dict[str, tuple[str, object]] = {
     **dict.fromkeys(
         ("commits", "ref snapshots", "markers"), ("lakebed_format.decoding.DAMAGE", without(RecursionError))
     ),
-    "pushed layers": ("lakebed_engine.operations.layer_files.DAMAGE", without(OSError)),
-    "Delta logs": ("lakebed_engine.operations.delta_logs.FOLDER", "_delta_log/0"),
+    "pushed layers": ("lakebed_engine.operations.direct_writes.bulk_register.DAMAGE", without(OSError)),
+    "Delta logs": ("lakebed_engine.operations.merge.delta_log_merge.FOLDER", "_delta_log/0"),
     "XML": ("xml.etree.ElementTree.ParseError", LookupError),
-    "aws-chunked": ("lakebed_server.s3.chunked._HEAD", ANYTHING),
-    "forms": ("lakebed_server.streaming.multipart.FormParserError", pa.ArrowException),
+    "aws-chunked": ("lakebed_server.s3.requests.aws_chunked._HEAD", ANYTHING),
+    "forms": ("lakebed_server.http.forms.FormParserError", pa.ArrowException),
 }
 
 

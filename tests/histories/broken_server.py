@@ -11,11 +11,11 @@ import os
 import time
 from typing import Any
 
-from lakebed_engine.operations import swap
+from lakebed_engine.operations.branch import compare_and_swap
 from lakebed_engine.operations.context import commit_key, staging
-from lakebed_engine.stores.kv import postgres_session
 from lakebed_engine.stores.kv.base import Batch, Versioned
-from lakebed_engine.stores.kv.postgres import PostgresKV
+from lakebed_engine.stores.kv.postgres import session
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
 
 STALE_SECONDS = 2.0
 
@@ -48,7 +48,7 @@ def stale_cache() -> None:
 
 def answer_before_the_batch() -> None:
     """A commit is answered while the batch that moves the head is still under way."""
-    apply = swap.apply
+    apply = compare_and_swap.apply
     under_way: set[asyncio.Task[bool]] = set()
 
     async def early(ctx: Any, repo: Any, batch: Batch, operation: bytes) -> bool:
@@ -59,13 +59,13 @@ def answer_before_the_batch() -> None:
         task.add_done_callback(under_way.discard)
         return True
 
-    swap.apply = early
+    compare_and_swap.apply = early
 
 
 def unsynced_database() -> None:
     """PostgreSQL answers before its log is written: what it says to have done is gone when it crashes."""
-    assert "synchronous_commit" in postgres_session._DURABLE
-    postgres_session._DURABLE = "SELECT set_config('synchronous_commit', 'off', false)"  # type: ignore[misc]
+    assert "synchronous_commit" in session._DURABLE
+    session._DURABLE = "SELECT set_config('synchronous_commit', 'off', false)"  # type: ignore[misc]
 
 
 MUTANTS = {one.__name__: one for one in (stale_cache, answer_before_the_batch, unsynced_database)}

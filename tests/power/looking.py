@@ -9,9 +9,9 @@ from pathlib import Path
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import CommitRequest, LogRequest, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
-from lakebed_server import components
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.opening import key_ring
+from lakebed_server.process import wiring
 from lakebed_server.vocabulary import StartError
 
 from tests.power.expected import Expected
@@ -30,7 +30,7 @@ _AGAIN = 0.3
 async def violations(data: Path, record: Record, expected: Expected, chance: random.Random) -> list[str]:
     """Start on what lies there, compare, check, and work: what was wrong."""
     try:
-        parts = await components.build(settings_of(data))
+        parts = await wiring.build(settings_of(data))
     except (StartError, EngineError) as error:
         return [f"the server does not start: {error}"]
     try:
@@ -45,7 +45,7 @@ async def violations(data: Path, record: Record, expected: Expected, chance: ran
         await parts.close()
 
 
-async def shown(parts: components.Components, data: Path, record: Record) -> dict[Cell, bytes | None]:
+async def shown(parts: wiring.Components, data: Path, record: Record) -> dict[Cell, bytes | None]:
     """Every cell that holds something."""
     engine = parts.engine
     seen: dict[Cell, bytes | None] = {
@@ -67,16 +67,14 @@ async def shown(parts: components.Components, data: Path, record: Record) -> dic
     return seen
 
 
-async def _show_objects(parts: components.Components, branch: str, seen: dict[Cell, bytes | None]) -> None:
+async def _show_objects(parts: wiring.Components, branch: str, seen: dict[Cell, bytes | None]) -> None:
     for row in (await parts.engine.list_objects(REPO, branch, amount=_MOST)).items:
         assert row.entry is not None
         async with parts.engine.open_entry(REPO, row.entry) as chunks:
             seen["object", branch, row.path] = b"".join([bytes(chunk) async for chunk in chunks])
 
 
-async def _show_commits(
-    parts: components.Components, branch: str, seen: dict[Cell, bytes | None], record: Record
-) -> None:
+async def _show_commits(parts: wiring.Components, branch: str, seen: dict[Cell, bytes | None], record: Record) -> None:
     """Those that somebody asked for on this branch, and those that nobody knows."""
     known = {cell for one in record.operations for cell in one.effects}
     for commit in (await parts.engine.log(REPO, branch, LogRequest(amount=_MOST, first_parent=True))).items:
@@ -86,7 +84,7 @@ async def _show_commits(
 
 
 async def _checked(
-    parts: components.Components, seen: dict[Cell, bytes | None], record: Record, chance: random.Random
+    parts: wiring.Components, seen: dict[Cell, bytes | None], record: Record, chance: random.Random
 ) -> list[str]:
     """`fsck --data --deep` of every repository, and what some commits hold."""
     found = []
@@ -103,7 +101,7 @@ async def _checked(
 
 
 async def _usable(
-    parts: components.Components, seen: dict[Cell, bytes | None], expected: Expected, chance: random.Random
+    parts: wiring.Components, seen: dict[Cell, bytes | None], expected: Expected, chance: random.Random
 ) -> list[str]:
     """Ask again for the objects that were under way, write another one, commit: all of it reads, and fsck is clean."""
     if ("repository", REPO) not in seen:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 
 from tests.power.expected import Expected
 from tests.power.model import Machine

@@ -8,9 +8,9 @@ from typing import Any
 
 import lakebed_testing
 import pytest
-from lakebed_engine.operations.multiparts import completing
+from lakebed_engine.operations.multipart import complete
 from lakebed_engine.vocabulary.errors import PreconditionFailedError
-from lakebed_server.s3 import patience
+from lakebed_server.s3.responses import keep_alive
 
 from tests.s3.target import Target
 from tests.s3.test_multipart import FIRST, SECOND, parted, upload
@@ -20,16 +20,16 @@ from tests.s3.test_objects import refused
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Target]:
     """A server in this process, that puts parts together in a while, and sends a space more often than others."""
-    assemble = completing._assemble
+    assemble = complete._assemble
 
     async def slowly(*what: Any) -> None:
         for _ in range(20):  # turns of the loop, not time: a machine that stands still takes one of them
             await asyncio.sleep(0.01)
         await assemble(*what)
 
-    monkeypatch.setattr(completing, "_assemble", slowly)
-    monkeypatch.setattr(patience, "SOON", 0.01)
-    monkeypatch.setattr(patience, "PAUSE", 0.01)
+    monkeypatch.setattr(complete, "_assemble", slowly)
+    monkeypatch.setattr(keep_alive, "SOON", 0.01)
+    monkeypatch.setattr(keep_alive, "PAUSE", 0.01)
     with lakebed_testing.server() as server, server.connect() as lake:
         lake.repository("slow").create("mem://slow")
         yield Target(server.endpoint, server.access_key_id, server.secret_access_key, "slow", "main/")
@@ -60,7 +60,7 @@ def test_an_error_that_comes_late_is_told_in_the_answer(slow: Target, monkeypatc
         await asyncio.sleep(0.1)
         raise PreconditionFailedError("somebody was faster")
 
-    monkeypatch.setattr(completing, "_land", refuse)
+    monkeypatch.setattr(complete, "_land", refuse)
     told = refused(s3.complete_multipart_upload, **where, UploadId=begun, MultipartUpload={"Parts": parts})
     assert told[0] == "PreconditionFailed"
     assert refused(s3.head_object, **where)[1] == 404

@@ -9,12 +9,12 @@ from typing import Any
 
 import lakebed
 import lakebed.aio
-from lakebed import _retry
+from lakebed._http import retry
 
 ENDPOINT = "https://lake.test"
 API = ENDPOINT + "/api/v1"
 REPO = API + "/repositories/repo"
-QUICK = _retry.Policy(attempts=3, race_attempts=8, base=0.0, cap=0.0, longest_asked=0.0, settle_waits=(0.0, 0.0))
+QUICK = retry.Policy(attempts=3, race_attempts=8, base=0.0, cap=0.0, longest_asked=0.0, settle_waits=(0.0, 0.0))
 
 _HANDLES = (
     "Lake",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed._bulk.directory import Directory
+from lakebed._direct.directory import Directory
 
 
 def test_a_file_is_taken_as_it_is(tmp_path: Path) -> None:

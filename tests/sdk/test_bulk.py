@@ -14,11 +14,11 @@ from typing import Any
 import lakebed
 import lakebed.aio
 import pytest
-from lakebed._bulk import trees
-from lakebed._bulk.memory import Memory
-from lakebed._bulk.tally import Tally
-from lakebed._bulk.trees import Stamp
-from lakebed._sync import bulk
+from lakebed._bulk import local_tree
+from lakebed._bulk.hash_cache import Memory
+from lakebed._bulk.local_tree import Stamp
+from lakebed._bulk.progress import Tally
+from lakebed._sync.bulk import bulk
 from lakebed.errors import InvalidRequestError, PartialFailureError
 from lakebed.model import TransferProgress
 
@@ -119,7 +119,7 @@ def test_the_async_door_does_the_same(server: RunningServer, repo: lakebed.Repos
 def test_a_broken_upload_goes_on_where_it_stopped(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Any
 ) -> None:
-    monkeypatch.setattr("lakebed._bulk.jobs.BATCH_FILES", 20)
+    monkeypatch.setattr("lakebed._bulk.batches.BATCH_FILES", 20)
     files = plant(tmp_path / "in", 100)
     workspace = repo.branch("main").workspace("broken", data_path=way).create()
 
@@ -127,7 +127,7 @@ def test_a_broken_upload_goes_on_where_it_stopped(
         if now.files >= 40:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
+    monkeypatch.setattr("lakebed._bulk.progress.INTERVAL", 0.0)
     with pytest.raises(KeyboardInterrupt):
         workspace.upload_tree(tmp_path / "in", "t", progress=stop)
     changed = tmp_path / "in" / "d000" / "f00003.bin"
@@ -146,8 +146,8 @@ def test_a_broken_upload_goes_on_where_it_stopped(
 def test_what_was_reverted_after_a_crash_is_uploaded_again(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lakebed._bulk.jobs.BATCH_FILES", 20)
-    monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
+    monkeypatch.setattr("lakebed._bulk.batches.BATCH_FILES", 20)
+    monkeypatch.setattr("lakebed._bulk.progress.INTERVAL", 0.0)
     files = plant(tmp_path / "in", 60)
     for way in ("direct", "proxied"):
         workspace = repo.branch("main").workspace(way, data_path=way).create()
@@ -167,7 +167,7 @@ def test_kill_9_in_mid_upload_and_resume(server: RunningServer, repo: lakebed.Re
     files = plant(tmp_path / "in", 3_000, 4096)
     workspace = repo.branch("main").workspace("killed").create()
     code = (
-        "import sys, lakebed, lakebed._bulk.jobs as jobs, lakebed._bulk.tally as tally\n"
+        "import sys, lakebed, lakebed._bulk.batches as jobs, lakebed._bulk.progress as tally\n"
         "jobs.BATCH_FILES, tally.INTERVAL = 100, 0.0\n"
         f"ws = lakebed.connect().repository({repo.id!r}).workspace({workspace.workspace_id!r})\n"
         f"ws.upload_tree({str(tmp_path / 'in')!r}, 't', progress=lambda now: print(now.files, flush=True))\n"
@@ -197,7 +197,7 @@ def test_a_broken_download_goes_on_where_it_stopped(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "BATCH_FILES", 20)
-    monkeypatch.setattr("lakebed._bulk.tally.INTERVAL", 0.0)
+    monkeypatch.setattr("lakebed._bulk.progress.INTERVAL", 0.0)
     files = plant(tmp_path / "in", 100)
     main = repo.branch("main")
     main.put_many(files)
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_done(
     workspace = repo.branch("main").workspace("some").create()
 
     moody = tmp_path / "in" / "d000" / "f00007.bin"
-    walk = trees.walk
+    walk = local_tree.walk
 
     def walk_then_change(top: Path) -> Any:
         for file in walk(top):
@@ -304,7 +304,7 @@ def test_bad_input_is_refused(repo: lakebed.Repository, tmp_path: Path) -> None:
 
 
 def test_a_memory_trusts_no_file_that_changed_just_before_it_was_seen(tmp_path: Path) -> None:
-    from lakebed._bulk.memory import Known
+    from lakebed._bulk.hash_cache import Known
 
     file = tmp_path / "f"
     file.write_bytes(b"1")

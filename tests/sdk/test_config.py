@@ -9,8 +9,8 @@ from pathlib import Path
 import lakebed
 import lakebed_testing
 import pytest
-from lakebed._config import normalise_endpoint
-from lakebed._config_sources import misspelled
+from lakebed._settings.config import normalise_endpoint
+from lakebed._settings.sources import misspelled
 
 OURS = {"LAKEBED_ENDPOINT": "http://ours", "LAKEBED_ACCESS_KEY_ID": "ok", "LAKEBED_SECRET_ACCESS_KEY": "os"}
 THEIRS = {

@@ -11,7 +11,7 @@ import lakebed
 import pytest
 import yaml
 from lakebed import errors
-from lakebed._gateway import answers
+from lakebed._gateway import responses
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASSES = [
@@ -64,8 +64,8 @@ def test_every_error_is_public() -> None:
 def test_every_kind_of_the_server_has_a_class_and_no_other_is_known() -> None:
     spec = yaml.load((ROOT / "openapi.yaml").read_text(), Loader=yaml.CSafeLoader)
     kinds = spec["x-error-kinds"]
-    assert set(answers.BY_KIND) == set(kinds)
-    assert {status for status in kinds.values() if status not in (500, 507)} <= set(answers.BY_STATUS)
+    assert set(responses.BY_KIND) == set(kinds)
+    assert {status for status in kinds.values() if status not in (500, 507)} <= set(responses.BY_STATUS)
 
 
 def _documented() -> dict[str, tuple[str, ...]]:
@@ -94,7 +94,7 @@ def test_each_error_has_its_row_in_the_docs() -> None:
 
 
 def test_every_error_named_in_a_docstring_exists() -> None:
-    for path in (ROOT / "sdk" / "lakebed" / "_async").glob("*.py"):
+    for path in (ROOT / "sdk" / "lakebed" / "_async").rglob("*.py"):
         for described in re.findall(r'"""(.*?)"""', path.read_text(), re.DOTALL):
             for name in re.findall(r"\b[A-Z]\w+Error\b", described):
                 assert hasattr(errors, name), f"{path.name}: {name}"

@@ -15,9 +15,9 @@ from threading import Barrier, Thread
 
 import lakebed_testing
 import pytest
-from lakebed import _config
-from lakebed._gateway import objects
-from lakebed._lane import _KEPT, Lane, Lanes
+from lakebed._gateway.operations import objects
+from lakebed._http.thread_client import _KEPT, Lane, Lanes
+from lakebed._settings import config
 
 from tests.sdk.test_processes import in_a_fork
 from tests.support.server import clean_environment
@@ -28,12 +28,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threade
 
 _OPEN = """
 import gc, os, weakref
-from lakebed import _config
-from lakebed._gateway import objects
-from lakebed._lane import Lane, Lanes
+from lakebed._settings import config
+from lakebed._gateway.operations import objects
+from lakebed._http.thread_client import Lane, Lanes
 
 question = objects.stat("repo", "main", "here.txt")
-lane = Lane(_config.resolve(None, None, None))
+lane = Lane(config.resolve(None, None, None))
 assert lane.call(question).size == 5
 [(_, connection)] = lane._idle
 """
@@ -71,8 +71,8 @@ def server() -> Iterator[lakebed_testing.LakebedServer]:
 
 
 @pytest.fixture
-def settings(server: lakebed_testing.LakebedServer) -> _config.Settings:
-    return _config.resolve(server.endpoint, server.access_key_id, server.secret_access_key)
+def settings(server: lakebed_testing.LakebedServer) -> config.Settings:
+    return config.resolve(server.endpoint, server.access_key_id, server.secret_access_key)
 
 
 @pytest.mark.parametrize("end", [_IN_A_CYCLE, _IN_A_CHILD, _TO_THE_END], ids=["cycle", "fork", "exit"])
@@ -84,7 +84,7 @@ def test_no_socket_is_left_to_python(server: lakebed_testing.LakebedServer, end:
 
 
 @steady()  # the lane keeps what is idle for 3 s
-def test_a_child_has_its_own_and_the_parents_goes_on(settings: _config.Settings) -> None:
+def test_a_child_has_its_own_and_the_parents_goes_on(settings: config.Settings) -> None:
     lanes = Lanes(settings)
     question = objects.stat("repo", "main", "here.txt")
     assert lanes.get().call(question).size == 5
@@ -106,7 +106,7 @@ def test_a_child_has_its_own_and_the_parents_goes_on(settings: _config.Settings)
     assert connection._socket.fileno() == -1
 
 
-def test_threads_share_what_is_idle(settings: _config.Settings) -> None:
+def test_threads_share_what_is_idle(settings: config.Settings) -> None:
     lane = Lane(settings)
     question = objects.stat("repo", "main", "here.txt")
     sizes: list[int] = []
@@ -127,6 +127,6 @@ def test_threads_share_what_is_idle(settings: _config.Settings) -> None:
     assert not lane._idle
 
 
-def test_it_stays_in_its_process(settings: _config.Settings) -> None:
+def test_it_stays_in_its_process(settings: config.Settings) -> None:
     with pytest.raises(TypeError, match="another process makes its own"):
         pickle.dumps(Lane(settings))

@@ -1,6 +1,6 @@
 """A process that ends while a thread of Arrow or obstore holds an object of ours: it ends well.
 
-Without the waiting of `_leaving.py`, or the leaving of `cli/main.py`, each of these scripts is aborted.
+Without the waiting of `_process.exit`, or the leaving of `cli/main.py`, each of these scripts is aborted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _READS = """
 import io, os, sys, threading, time
 import pyarrow as pa, pyarrow.parquet as pq
 from fsspec.implementations.memory import MemoryFileSystem
-from lakebed import _leaving
+from lakebed._process import exit as leaving
 
 stream = io.BytesIO()
 pq.write_table(pa.table({"x": range(1000)}), stream, row_group_size=100)
@@ -50,12 +50,12 @@ while not begun.wait(0.02):  # whichever thread is last lets go: until it is one
 os.write(1, b"%d rows, " % rows)
 """
 
-_KNOWN = """assert _leaving.opened_by_arrow()
-        _leaving.held_by_arrow(file)"""
+_KNOWN = """assert leaving.opened_by_arrow()
+        leaving.held_by_arrow(file)"""
 
 
 @pytest.mark.parametrize(
-    ("how", "known"), [("time.sleep(0.01)", _KNOWN), ("pass", "_leaving.read_by_arrow()")], ids=["held", "running"]
+    ("how", "known"), [("time.sleep(0.01)", _KNOWN), ("pass", "leaving.read_by_arrow()")], ids=["held", "running"]
 )
 def test_a_process_that_ends_waits_for_arrows_threads(how: str, known: str) -> None:
     script = _READS.replace("HOW", how).replace("KNOWN", known)

@@ -13,10 +13,11 @@ from typing import Any
 import lakebed
 import lakebed.aio
 import pytest
-from lakebed import _graph, _graph_svg, _html, _progress
-from lakebed._ingest import IngestPage, Source
-from lakebed._sync.ingest import Ingest
-from lakebed._sync.listing import Listing
+from lakebed._render import graph as render_graph
+from lakebed._render import graph_svg, html, progress
+from lakebed._sync.bulk.ingest import Ingest
+from lakebed._sync.http.pagination import Listing
+from lakebed._values.ingest import IngestPage, Source
 from lakebed.errors import Conflict, Conflicts, MergeConflictError
 from lakebed.model import Commit, CommonPrefix, IngestReport, Page, RefInfo, TransferProgress
 
@@ -33,7 +34,7 @@ def commit(id: str, *parents: str, at: int = 0, message: str = "") -> Commit:
 
 def drawn(*commits: Commit, heads: dict[str, str] | None = None, limit: int = 50) -> ET.Element:
     branches = [RefInfo(name, id * 12) for name, id in (heads or {}).items()]
-    return ET.fromstring(_graph.both(commits, branches, [], limit).svg)
+    return ET.fromstring(render_graph.both(commits, branches, [], limit).svg)
 
 
 def ends(path: ET.Element) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -59,8 +60,8 @@ def test_the_picture_links_each_commit_to_its_parents() -> None:
 def test_lanes_never_pass_through_a_commit_of_another_line() -> None:
     commits = [commit("f", "d", "e", at=6), commit("e", "b", at=5), commit("d", "c", at=4), commit("c", "a", at=3),
                commit("b", "a", at=2), commit("a", at=1), commit("z", "c", at=7)]  # fmt: skip
-    ordered = _graph.in_order(commits)
-    lanes, links = _graph_svg._laid_out(ordered)
+    ordered = render_graph.in_order(commits)
+    lanes, links = graph_svg._laid_out(ordered)
     rows = {one.id: row for row, one in enumerate(ordered)}
     for (child, parent), (lane, _) in links.items():
         between = [one.id for one in ordered if rows[child] < rows[one.id] < rows[parent]]
@@ -78,7 +79,7 @@ def test_the_picture_is_capped_and_escaped() -> None:
 
 
 def test_a_graph_is_its_text() -> None:
-    graph = _graph.both([commit("a")], [], [], 5)
+    graph = render_graph.both([commit("a")], [], [], 5)
     assert graph == "* aaaaaaaaaaaa  message a"
     assert graph._repr_svg_() == graph.svg
     again = pickle.loads(pickle.dumps(graph))
@@ -92,7 +93,7 @@ def test_conflicts_are_a_table() -> None:
     assert list(frame.columns) == ["path", "base", "ours", "theirs"]
     assert len(frame) == 30
     assert error.conflicts.to_arrow().column("base").null_count == 30
-    assert error.conflicts._repr_html_().count("<tr>") == 1 + _html.ROWS
+    assert error.conflicts._repr_html_().count("<tr>") == 1 + html.ROWS
     again = pickle.loads(pickle.dumps(error))
     assert again.conflicts == error.conflicts
     assert isinstance(again.conflicts, Conflicts)
@@ -122,7 +123,7 @@ def test_notebooks(repo: lakebed.Repository) -> None:
         assert page.count("<tr>") < 60
         assert len(page) < 20_000
         assert len(repr(one)) < 100
-    assert main.list()._repr_html_().count("<tr>") == 1 + _html.ROWS
+    assert main.list()._repr_html_().count("<tr>") == 1 + html.ROWS
     assert "there are more" in main.list()._repr_html_()
     assert "2 rows" in main.log()._repr_html_()
     assert "5 rows" in main.list(limit=5)._repr_html_()
@@ -145,18 +146,18 @@ class Terminal(io.StringIO):
 
 
 def test_bars_are_drawn_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
-    monkeypatch.delenv(_progress.VARIABLE, raising=False)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.delenv(progress.VARIABLE, raising=False)
 
     def told(given: Any = None) -> bool:
-        with _progress.following("work", given) as report:
+        with progress.following("work", given) as report:
             return report is not None
 
     assert not told()
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert told()
     assert not told(False)
-    monkeypatch.setenv(_progress.VARIABLE, "0")
+    monkeypatch.setenv(progress.VARIABLE, "0")
     assert not told()
     assert told(True)
     monkeypatch.setattr(sys, "stderr", None)
@@ -165,26 +166,26 @@ def test_bars_are_drawn_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_bar_appears_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     appeared = threading.Event()
-    draw = _progress.Meter._draw
+    draw = progress.Meter._draw
 
-    def watched(self: _progress.Meter) -> None:
+    def watched(self: progress.Meter) -> None:
         draw(self)
         appeared.set()
 
-    monkeypatch.setattr(_progress.Meter, "_draw", watched)
-    monkeypatch.setattr(_progress, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress.Meter, "_draw", watched)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with _progress.counting("write orders/", None) as tally:
+    with progress.counting("write orders/", None) as tally:
         tally.expect(100)
         tally.moved(50)
         assert appeared.wait(PATIENCE)
     assert "write orders/" in terminal.getvalue()
     appeared.clear()
-    monkeypatch.setattr(_progress, "PATIENCE", 3600.0)
+    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
     quick = Terminal()
     monkeypatch.setattr(sys, "stderr", quick)
-    with _progress.counting("quick", None) as tally:
+    with progress.counting("quick", None) as tally:
         tally.moved(50)
     assert quick.getvalue() == ""
 
@@ -192,9 +193,9 @@ def test_a_bar_appears_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_listings_and_ingests_are_counted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page(tuple(CommonPrefix(f"{n}/") for n in range(1000)), None)
     reached: list[int] = []
-    monkeypatch.setattr(_progress.Meter, "reached", lambda self, count: reached.append(count))
-    monkeypatch.setattr(_progress, "PATIENCE", 3600.0)
-    monkeypatch.delenv(_progress.VARIABLE, raising=False)
+    monkeypatch.setattr(progress.Meter, "reached", lambda self, count: reached.append(count))
+    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
+    monkeypatch.delenv(progress.VARIABLE, raising=False)
 
     class OnePage:
         def call(self, asked: object) -> Page[CommonPrefix]:
@@ -218,14 +219,14 @@ def test_listings_and_ingests_are_counted_on_a_terminal(monkeypatch: pytest.Monk
 
 
 def test_a_count_is_drawn_and_never_over_another_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_progress, "PATIENCE", 3600.0)
-    monkeypatch.delenv(_progress.VARIABLE, raising=False)
+    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
+    monkeypatch.delenv(progress.VARIABLE, raising=False)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     for _ in range(2):
         with (
-            _progress.Meter("outer", enabled=True, unit="rows") as outer,
-            _progress.Meter("inner", enabled=True) as inner,
+            progress.Meter("outer", enabled=True, unit="rows") as outer,
+            progress.Meter("inner", enabled=True) as inner,
         ):
             outer.reached(1234567)
             outer._draw()
@@ -238,7 +239,7 @@ def test_a_count_is_drawn_and_never_over_another_bar(monkeypatch: pytest.MonkeyP
 
 def test_a_callback_hears_the_end() -> None:
     told: list[TransferProgress] = []
-    with _progress.counting("work", told.append) as tally:
+    with progress.counting("work", told.append) as tally:
         tally.expect(7)
         tally.moved(7)
         tally.done(1)

@@ -10,8 +10,8 @@ from typing import Any
 
 import lakebed
 import pytest
-from lakebed import _loopback
-from lakebed._sync.nearby import nearby
+from lakebed._http import loopback
+from lakebed._sync.objects.shared_directory import nearby
 from lakebed.errors import UnsupportedOperationError
 
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
@@ -92,12 +92,12 @@ def test_a_name_is_what_it_resolves_to(addresses: list[str], here: bool, monkeyp
         return [(socket.AF_UNSPEC, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolved)
-    assert _loopback.is_here("http://lake.example:8000/api/v1") is here
+    assert loopback.is_here("http://lake.example:8000/api/v1") is here
 
 
 def test_a_server_behind_a_proxy_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _loopback.is_here("http://127.0.0.1:8000")
+    assert loopback.is_here("http://127.0.0.1:8000")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
-    assert not _loopback.is_here("http://127.0.0.1:8000")
-    assert not _loopback.is_here("http://no.such.name.invalid:8000")
+    assert not loopback.is_here("http://127.0.0.1:8000")
+    assert not loopback.is_here("http://no.such.name.invalid:8000")

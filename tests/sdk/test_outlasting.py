@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import commits, merging
+from lakebed_engine.operations.commit import commit
+from lakebed_engine.operations.merge import merge
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_server.app import create_app
+from lakebed_server.process.app import create_app
 
 from tests.sdk.doors import Door
 from tests.server.support import KEY_ID, SECRET, services, serving
@@ -68,7 +69,7 @@ def proxy() -> Iterator[tuple[Impatient, str]]:
         kv = MemoryKV()
         engine = Engine(kv, Stores(None, memory=True))
         proxy = Impatient(create_app(services(engine, kv)))
-        for module, name in ((merging, "land"), (commits, "_swing")):
+        for module, name in ((merge, "land"), (commit, "_swing")):
             patch.setattr(module, name, slow(getattr(module, name), proxy.done))
         with serving(proxy) as port:
             yield proxy, f"http://127.0.0.1:{port}"
@@ -99,12 +100,12 @@ def test_a_blocking_call_ends_with_its_commit(door: Door, proxy: tuple[Impatient
             await dev.commit("on dev")
         impatient.done.clear()
         impatient.cut.clear()
-        merging = verb == "merge"
-        made = (await dev.merge_into(main, "merged")).commit_id if merging else (await dev.commit("on dev")).id
-        branch = main if merging else dev
+        merge = verb == "merge"
+        made = (await dev.merge_into(main, "merged")).commit_id if merge else (await dev.commit("on dev")).id
+        branch = main if merge else dev
         assert made == (await branch.info()).commit_id
         said = [one.message for one in await branch.log().all()]
-        assert said == [*(["merged"] if merging else []), "on dev", "Repository created"]
+        assert said == [*(["merged"] if merge else []), "on dev", "Repository created"]
         plain, task, *looks = impatient.cut[:CUT]
         assert plain + "/async" == task
         assert all("/async" in look or "/tasks/" in look for look in looks)

@@ -15,7 +15,7 @@ import lakebed
 import lakebed.aio
 import lakebed_testing
 import pytest
-from lakebed._forks import ForkLock
+from lakebed._process.forks import ForkLock
 
 from tests.support.waiting import PATIENCE
 

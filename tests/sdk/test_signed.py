@@ -15,12 +15,12 @@ from typing import Any
 import lakebed
 import pytest
 from lakebed import errors
-from lakebed._async import parts, signed
-from lakebed._async.parts import Pieces, part_size
-from lakebed._gateway import objects
-from lakebed._signed import Addresses, Elsewhere
-from lakebed._sync import parts as sync_parts
-from lakebed._sync import signed as sync_signed
+from lakebed._async.objects import multipart, presigned
+from lakebed._async.objects.multipart import Pieces, part_size
+from lakebed._gateway.operations import objects
+from lakebed._sync.objects import multipart as sync_parts
+from lakebed._sync.objects import presigned as sync_signed
+from lakebed._values.signed import Addresses, Elsewhere
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
@@ -74,9 +74,9 @@ def live(door: Door, server: RunningServer, bucket: S3Server) -> Any:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects above 5 MiB go in parts of 5 MiB, the least that S3 takes."""
-    for module in (parts, sync_parts):
+    for module in (multipart, sync_parts):
         monkeypatch.setattr(module, "PART", 5 * MIB)
-    for module in (signed, sync_signed):
+    for module in (presigned, sync_signed):
         monkeypatch.setattr(module, "LARGE", 5 * MIB)
 
 
@@ -294,7 +294,7 @@ def test_no_signature_is_logged(live: Any, caplog: pytest.LogCaptureFixture, tmp
 
 
 def test_parts_are_few_enough_and_addresses_are_forgotten() -> None:
-    assert part_size(1) == parts.PART
+    assert part_size(1) == multipart.PART
     assert part_size(5 << 40) * 9_000 >= 5 << 40
     assert part_size(5 << 40) % MIB == 0
     addresses, info = Addresses(), Elsewhere("https://s/x?sig=1", "c", None)  # type: ignore[arg-type]

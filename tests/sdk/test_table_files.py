@@ -17,10 +17,11 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
-from lakebed import _frames, errors
+from lakebed import errors
 from lakebed._files import RangeRaw
-from lakebed._tables import encoding, partitions, schemas, writing
-from lakebed._tables.places import Place
+from lakebed._render import frames
+from lakebed._tables import parquet_encoding, partitions, schemas, writing
+from lakebed._tables.location import Place
 from lakebed._tables.reading import File, Opened, Wish
 from lakebed._tables.writing import Piece, Writer
 
@@ -44,7 +45,7 @@ FRAME = pd.DataFrame(
 def written(folder: Path, data: object, partition_by: Sequence[str] = (), **options: Any) -> list[tuple[str, Path]]:
     """Write a table, and put its files where they belong."""
     options.setdefault("partition_values", "hive")
-    reader = _frames.to_reader(data)
+    reader = frames.to_reader(data)
     local = folder / "_local"
     local.mkdir(parents=True)
     found = []
@@ -359,7 +360,7 @@ def test_what_is_no_table(tmp_path: Path, data: object) -> None:
 
 
 def test_parts_of_an_iterator_must_agree() -> None:
-    reader = _frames.to_reader(iter([pa.table({"x": [1], "y": [1]}), pa.table({"x": ["a"], "y": [2]})]))
+    reader = frames.to_reader(iter([pa.table({"x": [1], "y": [1]}), pa.table({"x": ["a"], "y": [2]})]))
     with pytest.raises(errors.SchemaMismatchError, match="'part 2 of the data' has 'x' as string, not int64") as caught:
         reader.read_all()
     assert [one.column for one in caught.value.differences] == ["x"]
@@ -411,13 +412,13 @@ def test_files_are_encoded_beside_each_other_and_given_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = threading.Barrier(2, timeout=PATIENCE)  # breaks when one file is made after the other
-    write = encoding.Encoders._write
+    write = parquet_encoding.Encoders._write
 
-    def met(self: encoding.Encoders, *given: Any) -> None:
+    def met(self: parquet_encoding.Encoders, *given: Any) -> None:
         both.wait()
         write(self, *given)
 
-    monkeypatch.setattr(encoding.Encoders, "_write", met)
+    monkeypatch.setattr(parquet_encoding.Encoders, "_write", met)
     writer = Writer(pa.schema([("x", pa.int64())]), tmp_path, max_rows_per_file=10)
     pieces = list(writer.pieces(pa.table({"x": range(40)}).to_reader()))
     assert [pq.read_table(piece.file).column("x")[0].as_py() for piece in pieces] == [0, 10, 20, 30]
@@ -429,7 +430,7 @@ def test_what_fails_while_a_file_is_made_is_raised(tmp_path: Path, monkeypatch: 
     def full(*given: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(encoding.Encoders, "_write", full)
+    monkeypatch.setattr(parquet_encoding.Encoders, "_write", full)
     writer = Writer(pa.schema([("x", pa.int64())]), tmp_path, max_rows_per_file=10)
     with pytest.raises(OSError, match="No space left"):
         list(writer.pieces(pa.table({"x": range(rows)}).to_reader()))

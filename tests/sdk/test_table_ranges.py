@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from lakebed import errors
-from lakebed._async.transport import Transport as AsyncTransport
-from lakebed._lane import Lane
-from lakebed._sync.transport import Transport
-from lakebed._tables import ranged, reading
-from lakebed._tables.ranged import Ranged
+from lakebed._async.http.transport import Transport as AsyncTransport
+from lakebed._http.thread_client import Lane
+from lakebed._sync.http.transport import Transport
+from lakebed._tables import ranged_read, reading
+from lakebed._tables.ranged_read import Ranged
 from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door
@@ -183,7 +183,7 @@ def test_a_file_that_is_replaced_meanwhile_is_no_mixture(repo: lakebed.Repositor
 
 
 def test_small_files_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranged, "KEPT", 250)
+    monkeypatch.setattr(ranged_read, "KEPT", 250)
     asked: list[tuple[str, int, int]] = []
 
     def long_way(path: str, start: int, length: int, checksum: str) -> pa.Buffer:

@@ -16,17 +16,17 @@ from dataclasses import replace
 from typing import Any
 
 import lakebed
-import lakebed._async.shipping
-import lakebed._sync.shipping
+import lakebed._async.tables.upload
+import lakebed._sync.tables.upload
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from lakebed import errors
-from lakebed._async import table_checks
-from lakebed._gateway import workspaces
-from lakebed._tables.ranged import Ranged
+from lakebed._async.tables import checks
+from lakebed._gateway.operations import workspaces
+from lakebed._tables.ranged_read import Ranged
 from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door, unwrap
@@ -67,7 +67,7 @@ def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (lakebed._async.shipping, lakebed._sync.shipping):
+    for module in (lakebed._async.tables.upload, lakebed._sync.tables.upload):
         monkeypatch.setattr(module, "SMALL", 1)
 
 
@@ -353,12 +353,12 @@ def test_of_many_files_the_newest_and_some_from_everywhere_are_compared() -> Non
     start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     files = [ObjectInfo(f"t/{n:04}.parquet", 1, "c", start) for n in range(1000)]
     files[777] = replace(files[777], mtime=start + dt.timedelta(seconds=1))
-    chosen = [int(one.path[2:6]) for one in table_checks._sample(files)]
+    chosen = [int(one.path[2:6]) for one in checks._sample(files)]
     assert 777 in chosen
     assert chosen == sorted(chosen)
     assert len(chosen) <= 17
     assert max(b - a for a, b in itertools.pairwise([*chosen, 1000])) < 70
-    assert table_checks._sample(files[:16]) == files[:16]
+    assert checks._sample(files[:16]) == files[:16]
 
 
 # what is refused

@@ -15,8 +15,8 @@ import httpx
 import pytest
 import respx
 from lakebed import errors
-from lakebed._batch import Batch, Part
-from lakebed._source import CHUNK, source_of
+from lakebed._http.batch import Batch, Part
+from lakebed._values.upload_source import CHUNK, source_of
 
 from tests.sdk.doors import REPO, Door
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import lakebed
 import pytest
-from lakebed import _checks, _graph
+from lakebed import _checks
+from lakebed._render import graph
 from lakebed.model import Commit, RefInfo
 
 REPO = lakebed.connect("https://h", "k", "s").repository("repo")
@@ -71,7 +72,7 @@ def commit(id: str, *parents: str, at: int = 0) -> Commit:
 
 def drawn(*commits: Commit, branches: dict[str, str] | None = None) -> list[str]:
     heads = [RefInfo(name, id * 12) for name, id in (branches or {}).items()]
-    return [line.replace("message ", "") for line in _graph.draw(commits, heads, [], 50).splitlines()]
+    return [line.replace("message ", "") for line in graph.draw(commits, heads, [], 50).splitlines()]
 
 
 def test_a_straight_line() -> None:
@@ -130,5 +131,5 @@ def test_lines_that_pass_by() -> None:
 
 
 def test_children_come_first_whatever_the_clocks_say() -> None:
-    order = _graph.in_order([commit("a", at=9), commit("b", "a", at=1), commit("c", "b", at=5), commit("b", "a", at=1)])
+    order = graph.in_order([commit("a", at=9), commit("b", "a", at=1), commit("c", "b", at=5), commit("b", "a", at=1)])
     assert [c.id[0] for c in order] == ["c", "b", "a"]

@@ -574,15 +574,15 @@ def test_a_directory_that_is_not_the_servers_is_not_written_to(
 ) -> None:
     from dataclasses import replace
 
-    from lakebed._sync import datapaths
+    from lakebed._sync.objects import sinks
 
     info = main.workspace().info()
-    assert datapaths.choose(info, None) == "direct"
+    assert sinks.choose(info, None) == "direct"
     elsewhere = replace(info, local_path=f"{tmp_path}/workspaces/{info.id}/")
-    assert datapaths.choose(elsewhere, None) == "proxied"
+    assert sinks.choose(elsewhere, None) == "proxied"
     with pytest.raises(errors.UnsupportedOperationError, match="not on this machine"):
-        datapaths.choose(elsewhere, "direct")
-    assert datapaths.choose(replace(elsewhere, data_paths=("direct", "presigned", "proxied")), None) == "presigned"
+        sinks.choose(elsewhere, "direct")
+    assert sinks.choose(replace(elsewhere, data_paths=("direct", "presigned", "proxied")), None) == "presigned"
 
 
 # other processes

@@ -15,8 +15,8 @@ from typing import Any
 import lakebed
 import pytest
 from lakebed import errors
-from lakebed._async import datapaths, signed
-from lakebed._cloud import WHOLE, Bucket
+from lakebed._async.objects import presigned, sinks
+from lakebed._direct.cloud import WHOLE, Bucket
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
@@ -182,7 +182,7 @@ def test_addresses_that_are_too_old_are_signed_again(
             repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(bucket.namespace())
             ws = repo.branch("main").workspace()
             sink = await ws._opened_sink()
-            assert isinstance(sink, datapaths.SignedSink)
+            assert isinstance(sink, sinks.SignedSink)
             asked: list[int] = []
             sign = sink._sign
             spoil = "expires"
@@ -265,9 +265,9 @@ def test_signed_writes_to_azure(door: Door, tmp_path_factory: pytest.TempPathFac
                 assert first.physical_address.startswith((await ws.info()).storage_prefix + "~/")
                 assert second.physical_address != first.physical_address
                 await ws.put("a b/\u00fc.txt", b"spelled", content_type="text/plain")
-                await ws.put("large", b"L" * (signed.LARGE + 1), content_type="text/plain")  # in blocks
+                await ws.put("large", b"L" * (presigned.LARGE + 1), content_type="text/plain")  # in blocks
             assert await main.get("a/b.txt") == b"second"
-            assert len(await main.get("large")) == signed.LARGE + 1
+            assert len(await main.get("large")) == presigned.LARGE + 1
             assert await main.get("a b/\u00fc.txt") == b"spelled"
 
         door.run(body, endpoint=server.endpoint, key=server.access_key_id, secret=server.secret_access_key)

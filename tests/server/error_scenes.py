@@ -15,10 +15,10 @@ from urllib.parse import quote
 import msgspec
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_server.app import App, create_app
+from lakebed_server.process.app import App, create_app
 from lakebed_wire.operations import OPERATIONS
 
 from tests.server.support import Answer, FakeEngine, ask, services

@@ -29,14 +29,14 @@ from lakebed_engine.vocabulary.records import (
     UploadRequest,
 )
 from lakebed_engine.vocabulary.reports import SweepOptions, SweepPass
-from lakebed_server.app import App, create_app
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.bounds.connections import Connections
-from lakebed_server.call import Installation, Services
+from lakebed_server.http.protocol import Protocol
+from lakebed_server.http.request import Installation, Services
 from lakebed_server.network.clients import read_proxies
-from lakebed_server.protocol import Protocol
+from lakebed_server.process.app import App, create_app
 from lakebed_server.settings.schema import LimitSettings
 
 from tests.support.waiting import PATIENCE, wait_until

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from lakebed_server.app import create_app
-from lakebed_server.bindings import HANDLERS
 from lakebed_server.bounds.admission import OPERATIONS, Room
-from lakebed_server.call import Call
-from lakebed_server.reply import Reply, StreamReply, empty
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, StreamReply, empty
+from lakebed_server.process.app import create_app
+from lakebed_server.rest.operation_handlers import HANDLERS
 from lakebed_server.s3 import dispatch
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import RequestError

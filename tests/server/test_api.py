@@ -11,7 +11,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
-from lakebed_server.app import create_app
+from lakebed_server.process.app import create_app
 
 from tests.server.support import Answer, ask, services
 

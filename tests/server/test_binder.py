@@ -3,8 +3,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from lakebed_server.binder import PATTERNS, Binder
-from lakebed_server.streaming.body import RequestBody
+from lakebed_server.http.body import RequestBody
+from lakebed_server.rest.binder import PATTERNS, Binder
 from lakebed_server.vocabulary import RequestError
 from lakebed_wire import models, operations
 from lakebed_wire.operations import OPERATIONS

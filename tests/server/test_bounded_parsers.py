@@ -9,12 +9,12 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 import pytest
-from lakebed_server.s3 import xml_in
-from lakebed_server.s3.chunked import ChunkDecoder
-from lakebed_server.s3.multipart import LIMIT, _parts_of
+from lakebed_server.http.body import RequestBody
+from lakebed_server.http.forms import Form
+from lakebed_server.s3.operations.multipart import LIMIT, _parts_of
+from lakebed_server.s3.requests import xml_parse
+from lakebed_server.s3.requests.aws_chunked import ChunkDecoder
 from lakebed_server.s3.vocabulary import S3Error
-from lakebed_server.streaming.body import RequestBody
-from lakebed_server.streaming.multipart import Form
 from lakebed_server.vocabulary import RequestError
 
 PIECE = 64 << 10
@@ -52,7 +52,7 @@ def test_a_document_that_is_refused_soon(case: str) -> None:
     assert len(data) <= LIMIT + 100
     start = time.process_time()
     with pytest.raises(S3Error) as refused:
-        xml_in.parse(data, "a")
+        xml_parse.parse(data, "a")
     assert refused.value.code == "MalformedXML"
     assert time.process_time() - start < 0.6, "8 MB of <a/> took 2.3 s"
 
@@ -66,7 +66,7 @@ def test_the_longest_list_of_parts() -> None:
     data = f'<CompleteMultipartUpload xmlns="{space}">{listed}</CompleteMultipartUpload>'.encode()
 
     async def job() -> int:
-        turns, reading = 0, asyncio.ensure_future(xml_in.read(data, "CompleteMultipartUpload", _parts_of))
+        turns, reading = 0, asyncio.ensure_future(xml_parse.read(data, "CompleteMultipartUpload", _parts_of))
         while not reading.done():
             await asyncio.sleep(0.001)
             turns += 1
@@ -85,7 +85,7 @@ def test_a_small_document_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> No
     def name(document: Element) -> str:
         return document.tag
 
-    assert asyncio.run(xml_in.read(b"<a>x</a>", "a", name)) == "a"
+    assert asyncio.run(xml_parse.read(b"<a>x</a>", "a", name)) == "a"
 
 
 async def decoded(data: bytes, length: int) -> int:

@@ -11,11 +11,11 @@ import sys
 
 import msgspec
 import pytest
-from lakebed import _loopback
-from lakebed_server.call import Call
-from lakebed_server.logs import LEVELS, RequestLog, Sink, SinkHandler
+from lakebed._http import loopback
+from lakebed_server.http.request import Call
 from lakebed_server.network import locality
 from lakebed_server.network.clients import Client, client_of, is_loopback, read_proxies
+from lakebed_server.process.logs import LEVELS, RequestLog, Sink, SinkHandler
 from lakebed_server.vocabulary import Scope, SettingError
 
 from tests.server.s3.gatewaying import Bucket
@@ -103,7 +103,7 @@ def shares(client: str, *headers: tuple[str, str], proxies: str = "") -> bool:
 
 def test_directories_are_for_clients_that_prove_to_be_here() -> None:
     """SDK and server make the same proof. A proxy or a tunnel that adds no header has a loopback address, too."""
-    [(name, proof)] = _loopback.machine_headers("http://localhost:8000").items()
+    [(name, proof)] = loopback.machine_headers("http://localhost:8000").items()
     mine = (name.lower(), proof)
     assert mine == (locality.HEADER.decode(), locality.proof().decode())
     assert shares("127.0.0.1", mine)
@@ -113,7 +113,7 @@ def test_directories_are_for_clients_that_prove_to_be_here() -> None:
     assert not shares("127.0.0.1", (mine[0], "0" * 64))
     assert not shares("192.0.2.1", mine)
     assert not shares("127.0.0.1", mine, ("x-forwarded-for", "203.0.113.9"), proxies="127.0.0.1")
-    assert _loopback.machine_headers("https://lake.example") == {}
+    assert loopback.machine_headers("https://lake.example") == {}
 
 
 def lines_of(stream: io.StringIO) -> list[dict[str, object]]:

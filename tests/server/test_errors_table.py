@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 from lakebed_engine.vocabulary import errors
-from lakebed_server.app import App, create_app
 from lakebed_server.auth.authenticate import Authenticator
-from lakebed_server.bindings import HANDLERS, Handler
-from lakebed_server.call import Installation, Services
-from lakebed_server.reply import Reply
+from lakebed_server.http.request import Installation, Services
+from lakebed_server.http.responses import Reply
+from lakebed_server.process.app import App, create_app
+from lakebed_server.rest.operation_handlers import HANDLERS, Handler
 from lakebed_server.vocabulary import RequestError
 from lakebed_wire.operations import ERROR_KINDS
 

@@ -284,11 +284,11 @@ def test_each_is_documented() -> None:
 
 def test_the_table_has_every_operation_of_its_groups() -> None:
     groups = ("branches", "tags", "commits", "merges", "diffs", "repositories")
-    from lakebed_server import bindings
+    from lakebed_server.rest import operation_handlers
 
     wanted = {
         name
-        for name, handler in bindings.HANDLERS.items()
+        for name, handler in operation_handlers.HANDLERS.items()
         if handler.__module__.rsplit(".", 1)[1] in (*groups, "protection")
     }
     assert wanted <= COVERED | {"uploadObjects"}, wanted - COVERED

@@ -4,8 +4,8 @@ import ast
 import inspect
 
 import pytest
-from lakebed_server import bindings, handlers
-from lakebed_server.api import Api
+from lakebed_server.rest import handlers, operation_handlers
+from lakebed_server.rest.api import Api
 from lakebed_server.vocabulary import StartError
 from lakebed_wire.operations import OPERATIONS
 
@@ -15,36 +15,38 @@ IDS = {op.operation_id for op in OPERATIONS}
 
 
 def test_every_operation_has_a_handler_or_is_planned() -> None:
-    bindings.check(OPERATIONS)
-    assert set(bindings.HANDLERS) | set(bindings.PLANNED) == IDS
+    operation_handlers.check(OPERATIONS)
+    assert set(operation_handlers.HANDLERS) | set(operation_handlers.PLANNED) == IDS
 
 
 def test_a_missing_handler_stops_the_start() -> None:
-    fewer = {name: handler for name, handler in bindings.HANDLERS.items() if name != "getTag"}
+    fewer = {name: handler for name, handler in operation_handlers.HANDLERS.items() if name != "getTag"}
     with pytest.raises(StartError, match="operations without a handler: getTag"):
-        bindings.check(OPERATIONS, fewer)
-    bindings.check(OPERATIONS, fewer, {"getTag": "issue B"})
+        operation_handlers.check(OPERATIONS, fewer)
+    operation_handlers.check(OPERATIONS, fewer, {"getTag": "issue B"})
 
 
 def test_a_handler_without_an_operation_stops_the_start() -> None:
     with pytest.raises(StartError, match="handlers without an operation: getTag"):
-        bindings.check([op for op in OPERATIONS if op.operation_id != "getTag"])
+        operation_handlers.check([op for op in OPERATIONS if op.operation_id != "getTag"])
     with pytest.raises(StartError, match="handlers without an operation"):
         Api(services(FakeEngine()), operations=OPERATIONS[1:])
 
 
 def test_a_planned_operation_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bindings, "HANDLERS", {n: h for n, h in bindings.HANDLERS.items() if n != "getTag"})
-    monkeypatch.setattr(bindings, "PLANNED", {"getTag": "it arrives with something"})
-    monkeypatch.setattr(bindings, "check", lambda operations: None)
+    monkeypatch.setattr(
+        operation_handlers, "HANDLERS", {n: h for n, h in operation_handlers.HANDLERS.items() if n != "getTag"}
+    )
+    monkeypatch.setattr(operation_handlers, "PLANNED", {"getTag": "it arrives with something"})
+    monkeypatch.setattr(operation_handlers, "check", lambda operations: None)
     answer = ask(make_app(), "/api/v1/repositories/repo/tags/v1")
     assert (answer.status, answer.kind) == (501, "not_implemented")
     assert "it arrives with something" in answer.json["message"]
 
 
-@pytest.mark.parametrize("name", sorted(bindings.HANDLERS))
+@pytest.mark.parametrize("name", sorted(operation_handlers.HANDLERS))
 def test_handlers_are_short_and_say_which_operation_they_are(name: str) -> None:
-    handler = bindings.HANDLERS[name]
+    handler = operation_handlers.HANDLERS[name]
     tree = ast.parse(inspect.getsource(handler)).body[0]
     assert isinstance(tree, ast.AsyncFunctionDef)
     body = tree.body[1:]  # without the docstring
@@ -55,7 +57,7 @@ def test_handlers_are_short_and_say_which_operation_they_are(name: str) -> None:
 
 
 def test_handlers_call_the_engine_at_most_once_on_each_way() -> None:
-    for name, handler in bindings.HANDLERS.items():
+    for name, handler in operation_handlers.HANDLERS.items():
         source = inspect.getsource(handler)
         allowed = {"resetBranch": 3, "commit": 2, "uploadObjects": 2, "uploadPartCopy": 2}.get(name, 1)
         # `addresses` decides nothing: it only writes an entry's address out in full for the answer

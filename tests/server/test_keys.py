@@ -13,7 +13,7 @@ from unittest import mock
 import httpx
 import pytest
 from click.testing import CliRunner, Result
-from lakebed_server.cli_keys import keys
+from lakebed_server.cli.key_commands import keys
 
 from tests.support.server import ADMIN_ID, RunningServer, clean_environment, running_server
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_server import logs
-from lakebed_server.logs import LEVELS, RequestLog, Sink
+from lakebed_server.process import logs
+from lakebed_server.process.logs import LEVELS, RequestLog, Sink
 from lakebed_server.vocabulary import StartError
 
 from tests.server.support import KEY_ID, OBJECTS, UPLOAD, FakeEngine, ask, make_app

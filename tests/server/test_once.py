@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lakebed_engine.operations import commits, merging, picking, task_rows, tasks
+from lakebed_engine.operations.commit import commit
+from lakebed_engine.operations.merge import cherry_pick, merge
+from lakebed_engine.operations.tasks import records, runner
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, PickRequest
@@ -97,7 +99,7 @@ def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
     lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
     lake.put("b", b"2", "dev")
     lake.commit("on dev", "dev")
-    inner, go = merging.land, asyncio.Event()
+    inner, go = merge.land, asyncio.Event()
     held: list[int] = []
 
     async def land(*args: Any, **more: Any) -> Commit | None:
@@ -106,7 +108,7 @@ def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
             await go.wait()
         return await inner(*args, **more)
 
-    monkeypatch.setattr(picking, "land", land)
+    monkeypatch.setattr(cherry_pick, "land", land)
     request = PickRequest(ref="dev", committer="admin")
 
     async def race() -> tuple[Commit, Commit]:
@@ -149,7 +151,7 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
     lake: Working, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a proxy gave up: the first request is at work, everything folded, when the second comes."""
-    inner, go = commits._swing, asyncio.Event()
+    inner, go = commit._swing, asyncio.Event()
     held: list[int] = []
 
     async def swing(*args: object) -> bool:
@@ -158,7 +160,7 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
             await go.wait()
         return await inner(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(commits, "_swing", swing)
+    monkeypatch.setattr(commit, "_swing", swing)
     request = CommitRequest(message="one", committer="admin", allow_empty=True)
 
     async def plain() -> str:
@@ -202,7 +204,7 @@ def test_a_lost_answer_of_the_database_is_settled_by_the_key(
 
     async def apply(batch: Batch) -> None:
         await inner(batch)
-        if any(put.key.startswith(task_rows.TASK_KEYS) for put in batch.puts):
+        if any(put.key.startswith(records.TASK_KEYS) for put in batch.puts):
             raise OutcomeUnknownError("the answer was lost")
 
     monkeypatch.setattr(lake.kv, "apply", apply)
@@ -222,12 +224,12 @@ def test_keys_are_forgotten_by_the_cleaner(lake: Working) -> None:
     def left() -> int:
         return sum(
             len(lake.runner.run(lake.kv.scan(partition, start, start + b"\xff", 1000)))
-            for start in (task_rows.TASKS, task_rows.TASK_KEYS)
+            for start in (records.TASKS, records.TASK_KEYS)
         )
 
     assert left() == 300
     lake.runner.run(lake.engine.run_cleaner())
     assert left() == 300
-    lake.clock.time += tasks.REMEMBERED + 1
+    lake.clock.time += runner.REMEMBERED + 1
     lake.runner.run(lake.engine.run_cleaner())
     assert left() == 0

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import lakebed
 import pytest
-from lakebed_engine.stores.kv import network_files
-from lakebed_server import components
-from lakebed_server.data_directory import open_to_others
+from lakebed_engine.stores.kv.sqlite import network_files
+from lakebed_server.process import wiring
+from lakebed_server.process.data_directory import open_to_others
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
 
@@ -161,7 +161,7 @@ def test_a_server_with_its_database_on_a_network_file_system_does_not_start(
     settings = load(env={"LAKEBED_DATA_DIR": str(tmp_path / "data")}).settings
     said = r"^cannot open the database .*lakebed\.db: SQLite is not safe on .*nfs4.*local disk"
     with pytest.raises(StartError, match=said):
-        run(components.build(settings))
+        run(wiring.build(settings))
 
 
 @pytest.mark.parametrize("kv", ["sqlite", "postgres"])
@@ -192,7 +192,7 @@ def test_the_names_of_the_first_files_are_on_the_disk(
     monkeypatch.setattr(os, "fsync", fsync)
 
     async def start() -> None:
-        await (await components.build(settings)).close()
+        await (await wiring.build(settings)).close()
 
     run(start())
     assert any(path == str(data.parent) and "data" in names for path, names in synced)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.placing import ADDRESS_SECONDS
+from lakebed_engine.operations.direct_writes.physical_address import ADDRESS_SECONDS
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_server.app import create_app
+from lakebed_server.process.app import create_app
 
 from tests.server.support import services
 from tests.server.test_api import MAIN, REPO, Lake

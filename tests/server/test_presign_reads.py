@@ -148,8 +148,8 @@ def test_azure_signs_what_a_url_spells_as_it_stands(tmp_path_factory: pytest.Tem
                 answer = httpx.put(one["url"], content=b"azure", headers=one["headers"], trust_env=False)
                 assert answer.status_code == 201, answer.text
             with azure.in_environment():
-                from lakebed_engine.stores.objects.cloud import CloudObjects
-                from lakebed_engine.stores.objects.signing import ToRead
+                from lakebed_engine.stores.objects.cloud.store import CloudObjects
+                from lakebed_engine.stores.objects.presign import ToRead
 
                 from tests.server.support import run
 

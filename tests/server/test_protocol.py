@@ -9,9 +9,9 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from lakebed_server import protocol
 from lakebed_server.bounds.connections import Connections
-from lakebed_server.protocol import CoalescingTransport, Protocol
+from lakebed_server.http import protocol
+from lakebed_server.http.protocol import CoalescingTransport, Protocol
 from lakebed_server.settings.schema import LimitSettings
 from uvicorn.config import Config
 from uvicorn.server import ServerState

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.vocabulary.errors import InvalidRangeError
-from lakebed_server.streaming.ranges import parse_range, part_of
+from lakebed_server.http.ranges import parse_range, part_of
 from lakebed_server.vocabulary import RequestError
 
 from tests.server.support import OBJECTS, FakeEngine, Wire, make_app, serving

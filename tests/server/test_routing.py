@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from lakebed_server.routing import Trie, decode_segment
+from lakebed_server.rest.routing import Trie, decode_segment
 from lakebed_server.vocabulary import RequestError
 from lakebed_wire.operations import OPERATIONS
 

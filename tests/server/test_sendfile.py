@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 from lakebed_engine.stores.objects.base import FilePart
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_read import SMALL
+from lakebed_engine.stores.objects.local.read import SMALL
+from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.vocabulary.records import Entry
-from lakebed_server import sendfile
-from lakebed_server.protocol import CoalescingTransport
+from lakebed_server.http import sendfile
+from lakebed_server.http.protocol import CoalescingTransport
 
 from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, bounded, make_app, serving
 from tests.support.waiting import wait_until

@@ -5,7 +5,7 @@ import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed import _config_sources
+from lakebed._settings import sources
 from lakebed_server.cli import commands, settings_report
 from lakebed_server.settings import show
 from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT
@@ -238,11 +238,11 @@ def test_misspelled_variables_are_told() -> None:
 
 
 def test_client_and_server_know_each_others_variables() -> None:
-    assert {f"{PREFIX}{name}" for name in _config_sources._OURS} == CLIENT_ENV
+    assert {f"{PREFIX}{name}" for name in sources._OURS} == CLIENT_ENV
     for key in KEYS.values():
         name = key.env.removeprefix(PREFIX)
-        alone = name in _config_sources._SERVER_ALONE
-        assert alone or name.startswith(tuple(f"{section}_" for section in _config_sources._SERVER)), name
+        alone = name in sources._SERVER_ALONE
+        assert alone or name.startswith(tuple(f"{section}_" for section in sources._SERVER)), name
 
 
 def test_the_verbs() -> None:

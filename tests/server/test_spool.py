@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from lakebed_server.streaming.body import RequestBody
-from lakebed_server.streaming.spool import Spool
+from lakebed_server.http.body import RequestBody
+from lakebed_server.http.spool import Spool
 from lakebed_server.vocabulary import RequestError
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_server.app import create_app
-from lakebed_server.bindings import HANDLERS
+from lakebed_server.process.app import create_app
+from lakebed_server.rest.operation_handlers import HANDLERS
 
 from tests.server.support import UPLOAD, FakeEngine, Wire, bounded, services, serving
 from tests.server.test_admission import BRANCH, COMMITS, Held

@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import advancing, commits, importing, long_work
-from lakebed_engine.operations import tasks as tasks_module
-from lakebed_engine.operations.tasks import Tasks
+from lakebed_engine.operations.commit import commit as commit_commit
+from lakebed_engine.operations.ingest import import_task
+from lakebed_engine.operations.tasks import async_commit
+from lakebed_engine.operations.tasks import runner as tasks_module
+from lakebed_engine.operations.tasks.runner import Tasks
+from lakebed_engine.operations.workspace import commit
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
-from lakebed_server.app import create_app
+from lakebed_server.process.app import create_app
 
 from tests.server.support import services
 from tests.server.test_api import MAIN, REPO, Lake
@@ -148,7 +151,7 @@ def test_what_cannot_be_imported(lake: Working) -> None:
 
 def test_a_cancelled_import_commits_nothing(lake: Working) -> None:
     lake.outside("in/a.csv")
-    held = _hold(lake, "_fill", importing)
+    held = _hold(lake, "_fill", import_task)
     task = lake.start(("common_prefix", "mem://elsewhere/in/", "dest/"))["id"]
     assert lake("GET", f"{IMPORT}?id={task}")["completed"] is False
     lake("DELETE", f"{IMPORT}?id={task}", expect=204)
@@ -163,7 +166,7 @@ def test_a_cancelled_import_commits_nothing(lake: Working) -> None:
 def test_an_import_that_is_cancelled_at_the_last_moment_commits_nothing(lake: Working) -> None:
     """Everything is read and folded, and the batch that would commit it is about to be sent."""
     lake.outside("in/a.csv")
-    held = _hold(lake, "_swing", advancing)
+    held = _hold(lake, "_swing", commit)
     task = lake.start(("common_prefix", "mem://elsewhere/in/", "dest/"))["id"]
     lake.until(lambda: held.reached)
     lake("DELETE", f"{IMPORT}?id={task}", expect=204)
@@ -207,20 +210,20 @@ def test_a_task_at_work_is_told_of_though_the_store_goes_away(
     merge = f"{REPO}/refs/main/merge/dev/async?wait=10"
     for url, body in ((COMMIT + "?wait=10", {"message": "one"}), (merge, {"message": "two"})):
         with monkeypatch.context() as patch:
-            patch.setattr(Tasks if fails == "wait" else long_work, fails, gone)
+            patch.setattr(Tasks if fails == "wait" else async_commit, fails, gone)
             begun = lake("POST", url, body, 202, idempotency_key=body["message"])
             assert (begun["completed"], "commit" in begun, "error" in begun) == (False, False, False)
         ended = lake.ended(f"{REPO}/tasks/{begun['id']}")
         assert ended["commit"]["message"] == body["message"]
         with monkeypatch.context() as patch:  # asked again it begins nothing, and says so
-            patch.setattr(Tasks if fails == "wait" else long_work, fails, gone)
+            patch.setattr(Tasks if fails == "wait" else async_commit, fails, gone)
             assert lake("POST", url, body, 503, idempotency_key=body["message"])["kind"] == "store_unavailable"
         assert lake("POST", url, body, 202, idempotency_key=body["message"])["commit"] == ended["commit"]
 
 
 def test_a_server_works_on_a_bounded_number_of_tasks(lake: Working, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks_module, "AT_ONCE", 2)
-    held = _hold(lake, "commit", commits)
+    held = _hold(lake, "commit", commit_commit)
     body = {"allow_empty": True}
     begun = [lake("POST", COMMIT, {"message": one, **body}, 202, idempotency_key=one)["id"] for one in ("a", "b")]
     lake.until(lambda: len(lake.engine.tasks._mine) == 2)
@@ -315,7 +318,7 @@ def _as_it_was() -> Iterator[None]:
 
 def test_a_task_survives_its_server(lake: Working) -> None:
     lake.put("a", b"1")
-    held = _hold(lake, "commit", commits)
+    held = _hold(lake, "commit", commit_commit)
     task = lake("POST", COMMIT, {"message": "one"}, 202, idempotency_key="k")
     lake.until(lambda: held.reached)
     while _undo:
@@ -329,7 +332,7 @@ def test_a_task_survives_its_server(lake: Working) -> None:
 
 def test_a_task_that_nobody_asks_for_is_taken_over_too(lake: Working) -> None:
     lake.put("a", b"1")
-    held = _hold(lake, "commit", commits)
+    held = _hold(lake, "commit", commit_commit)
     lake("POST", COMMIT, {"message": "one"}, 202)
     lake.until(lambda: held.reached)
     while _undo:
@@ -346,7 +349,7 @@ def test_a_task_that_nobody_asks_for_is_taken_over_too(lake: Working) -> None:
 def test_two_servers_at_one_commit_make_one(lake: Working) -> None:
     """The first server was only slow: it wakes up when the second has taken its task over."""
     lake.put("a", b"1")
-    go = _hold(lake, "commit", commits)
+    go = _hold(lake, "commit", commit_commit)
     task = lake("POST", COMMIT, {"message": "one", "allow_empty": True}, 202)
     lake.until(lambda: go.reached)
     first = lake.another()

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import dumping, importing
-from lakebed_engine.operations import tasks as tasks_module
+from lakebed_engine.operations.ingest import import_task
+from lakebed_engine.operations.recovery import dump_restore
+from lakebed_engine.operations.tasks import runner as tasks_module
 
 from tests.server.test_api import REPO
 from tests.server.test_tasks import IMPORT, Held, Working
@@ -111,7 +112,7 @@ def test_an_import_that_finds_nothing_new_is_done_whoever_ends_it(
 def test_what_a_failed_import_has_left_goes_though_its_server_died(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
-    held = hold(importing, "drop")
+    held = hold(import_task, "drop")
     task = lake.start(MISSING)["id"]
     lake.until(lambda: held.reached)
     status = lake.ended(f"{IMPORT}?id={task}")
@@ -126,7 +127,7 @@ def test_what_a_failed_import_has_left_goes_though_its_server_died(
 def test_what_a_cancelled_import_has_left_goes_though_its_server_died(
     lake: Working, hold: Callable[[Any, str], Held], cut_off: CutOff
 ) -> None:
-    held = hold(importing, "advance")
+    held = hold(import_task, "advance")
     lake.outside("in/a.csv")
     task = lake.start(FOLDER)["id"]
     lake.until(lambda: held.reached)
@@ -145,7 +146,7 @@ def test_what_an_import_has_left_goes_after_a_fault_of_the_server(
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(importing, "_objects", broken)
+    monkeypatch.setattr(import_task, "_objects", broken)
     task = lake.start(MISSING)["id"]
     error = lake.ended(f"{IMPORT}?id={task}")["error"]
     assert error["kind"] == "internal"
@@ -189,7 +190,7 @@ def test_two_servers_at_one_restore_restore_once(
     dump = lake("PUT", REPO + "/refs/dump", None, 201)
     lake("POST", "/repositories?bare=true", {"name": "copy", "storage_namespace": "mem://copy"}, 201)
     lake.runner.run(copied(lake))
-    held = hold(dumping, "apply")
+    held = hold(dump_restore, "apply")
     task = lake("POST", "/repositories/copy/restore", dump, 202)["id"]
     lake.until(lambda: held.reached)
     cut_off()

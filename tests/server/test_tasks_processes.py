@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 import pytest
-from lakebed_engine.operations.task_rows import RUNNING, decode_beat
-from lakebed_engine.operations.tasks import SILENCE
+from lakebed_engine.operations.tasks.records import RUNNING, decode_beat
+from lakebed_engine.operations.tasks.runner import SILENCE
 from lakebed_engine.stores.kv.base import Batch, KVStore, Put
-from lakebed_engine.stores.kv.postgres import PostgresKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 from tests.support.postgres import running_postgres

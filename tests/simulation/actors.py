@@ -1,7 +1,7 @@
 """The actors: small coroutines over the engine's public verbs, which record each call and its answer.
 
-Above `history` and `properties`; `workspace_verbs` has those of workspaces, `verbs` names them all. What they do is
-drawn from the seed when they are made, so that a schedule changes only when something happens, never what is tried.
+What they do is drawn from the seed when they are made, so that a schedule changes only when something happens, never
+what is tried.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """`python -m tests.simulation.apart --seeds 2000`: schedules that stand beside those of `run`, for what these meet too
 seldom: callers that pause past the grace (`pauses`), and sweeps of orphans (`sweeps`).
 
-Above `pauses` and `sweeps`. Prints how fast, and each seed that fails; exit code 1 when one did. `--only pauses --seed
-N --trace` replays one. The mutants of these schedules lie in `mutants_apart/`: a patch is of those that its name begins
-with.
+Prints how fast, and each seed that fails; exit code 1 when one did. `--only pauses --seed N --trace` replays one. The
+mutants of these schedules lie in `mutants_apart/`: a patch is of those that its name begins with.
 """
 
 from __future__ import annotations

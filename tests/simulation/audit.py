@@ -1,7 +1,7 @@
 """The audit: after every store effect, is the change of each branch's view one that the operation may make?
 
-Above `contents` and `history`, told by `stores`. Because it sees effects where they happen, linearization points are
-known, and the per-path register check of `properties` is exact without a search. PROTOCOL.md 4 (invariants) and 7.2.
+Because it sees effects where they happen, linearization points are known, and the per-path register check of
+`properties` is exact without a search. PROTOCOL.md 4 (invariants) and 7.2.
 """
 
 from __future__ import annotations

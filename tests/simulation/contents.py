@@ -1,7 +1,7 @@
 """What records name, read from the raw stores without the engine's readers: trees, layers, staged rows.
 
-Above the shipped memory drivers and `lakebed_format`; used by `audit`. Decoded files are remembered across schedules by
-their content's id (or taken from what `memo` has), but every look-up asks anew whether the files are still there.
+Decoded files are remembered across schedules by their content's id (or taken from what `memo` has), but every look-up
+asks anew whether the files are still there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import decode_row
-from lakebed_engine.tree.outline import RangeInfo, Tree, tree_from
+from lakebed_engine.tree.manifest import RangeInfo, Tree, tree_from
 from lakebed_engine.vocabulary.records import Branch, Commit, Workspace
 from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.reading import decode_layer

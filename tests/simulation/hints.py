@@ -1,7 +1,7 @@
 """Seeds that caught each mutant before, in `mutants/seeds.json`: where `make test` looks first.
 
-Beside `mutants`, below `run`, whose `--remember` makes the file anew. A hint decides nothing: a mutant that its seeds
-catch no more, as after a change of the mixes, is hunted from fresh starts as one without hints.
+A hint decides nothing: a mutant that its seeds catch no more, as after a change of the mixes, is hunted from fresh
+starts as one without hints.
 """
 
 from __future__ import annotations

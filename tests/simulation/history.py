@@ -1,7 +1,6 @@
 """What happened: operations as their callers saw them, and the states that branches went through.
 
-Below `audit`, `properties` and `actors`. Values are compared by identity, as the engine does: two writes of the same
-content are the same.
+Values are compared by identity, as the engine does: two writes of the same content are the same.
 """
 
 from __future__ import annotations

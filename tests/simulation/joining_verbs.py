@@ -1,10 +1,10 @@
-"""Reverts, cherry-picks, hard resets, merges by rules, and commits as tasks. Above `actors`."""
+"""Reverts, cherry-picks, hard resets, merges by rules, and commits as tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from lakebed_engine.operations.task_rows import Task
+from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError, TaskEndedError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest, UploadRequest
 

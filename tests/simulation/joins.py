@@ -1,7 +1,4 @@
-"""Merges, reverts, cherry-picks and hard resets: what they make of a branch, told a second time to judge the engine.
-
-Above `history`, `contents` and `landing`; `rules` and `properties` stand on it.
-"""
+"""Merges, reverts, cherry-picks and hard resets: what they make of a branch, told a second time to judge the engine."""
 
 from __future__ import annotations
 

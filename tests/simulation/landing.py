@@ -1,7 +1,7 @@
 """How the head of a branch moves: one swap may put the commits of several callers into its history.
 
-Above `workspaces`, `history` and `contents`; below `rules`. Committers of one process are served together, so a swap
-is judged commit by commit: each has an author who asked for just this, and stands on the one before.
+Committers of one process are served together, so a swap is judged commit by commit: each has an author who asked for
+just this, and stands on the one before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """CPU work that is remembered: pure jobs given to `Runtime.cpu`, and decoded files, which are named by their content.
 
-Below `world`. Nothing of production is replaced, and no call to a store is saved: schedules repeat the same few files
-over and over, and coding them again would take most of the time. One schedule in eight decodes everything.
+Nothing of production is replaced, and no call to a store is saved: schedules repeat the same few files over and over,
+and coding them again would take most of the time. One schedule in eight decodes everything.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.carriers import Stretch
+from lakebed_engine.tree.inline_patch import Stretch
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.reading import decode_layer

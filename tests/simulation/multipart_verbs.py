@@ -1,4 +1,4 @@
-"""Uploads in parts: begun, sent, copied, completed by several at once, given up. Above `actors` and `multiparts`."""
+"""Uploads in parts: begun, sent, copied, completed by several at once, given up."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from lakebed_engine.operations.multiparts.chosen import SentPart
-from lakebed_engine.operations.multiparts.records import Target, decode_upload, target_of
+from lakebed_engine.operations.multipart.part_selection import SentPart
+from lakebed_engine.operations.multipart.records import Target, decode_upload, target_of
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
 from tests.simulation.actors import Actor, chunks

@@ -1,7 +1,6 @@
 """Objects that arrive in parts: what became of each upload, by its rows, and when an answer about it is true.
 
-Above `contents` and `history`; told by `audit`, asked by `properties`. An upload is open, then planned, then completed
-or given up, then forgotten. It ends once, and all of it with it.
+An upload is open, then planned, then completed or given up, then forgotten. It ends once, and all of it with it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import md5
 from typing import Final, Literal, NamedTuple
 
-from lakebed_engine.operations.multiparts.records import (
+from lakebed_engine.operations.multipart.records import (
     REMEMBERED,
     Ended,
     Upload,

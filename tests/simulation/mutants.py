@@ -1,8 +1,8 @@
 """The test of the test: each patch under `mutants/` breaks the protocol, and the simulation must notice.
 
-Above `pool`, below `run`, which it starts in subprocesses. A patch is applied to a copy of the engine, never to the
-working tree, and schedules are run until one fails, from several fresh starting seeds; the same seeds must pass without
-the patch. `hints` remembers seeds that have caught a mutant, for `make test`.
+A patch is applied to a copy of the engine, never to the working tree, and schedules are run until one fails, from
+several fresh starting seeds; the same seeds must pass without the patch. `hints` remembers seeds that have caught a
+mutant, for `make test`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What other tools write outside of the engine: below a workspace's prefix, for scans, and in a bucket of their own,
-for ingests. Rules of both. Above `history`, below `rules`.
+for ingests. Rules of both.
 """
 
 from __future__ import annotations

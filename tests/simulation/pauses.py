@@ -1,8 +1,8 @@
 """Schedules of callers that pause past the clean-up's grace, between any two calls to the stores, beside a cleaner that
 never rests: what they hold is dropped and deleted under them. The properties are those of every schedule.
 
-Beside `simulate`, above `world` and `actors`. There a pause meets a cleaner that just then deletes what the paused one
-reads once in many thousand schedules; here in every few.
+There a pause meets a cleaner that just then deletes what the paused one reads once in many thousand schedules; here in
+every few.
 """
 
 from __future__ import annotations

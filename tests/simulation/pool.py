@@ -1,7 +1,7 @@
 """Many schedules in several processes, and what they came to.
 
-Above `simulate`. Each process remembers pure work of its own (`memo`); the outcome of a seed depends on nothing but the
-seed, so it does not matter which process runs it.
+Each process remembers pure work of its own (`memo`); the outcome of a seed depends on nothing but the seed, so it does
+not matter which process runs it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What an answer may say: every one is checked, when it is given, against the states of the branch during the call.
 
-Above `rules`, `contents` and `history`. PROTOCOL.md 7.2. A read must show what some moment of its call showed (the
-register check, exact because the moments of all effects are known); a page is one such moment as a whole; an error
-must have been true at some moment; what was acknowledged must have happened, what was refused must not.
+PROTOCOL.md 7.2. A read must show what some moment of its call showed (the register check, exact because the moments of
+all effects are known); a page is one such moment as a whole; an error must have been true at some moment; what was
+acknowledged must have happened, what was refused must not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each operation may do to a branch, effect by effect. Above `history` and `contents`, used by `audit`."""
+"""What each operation may do to a branch, effect by effect."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`python -m tests.simulation.run --seeds 20000`: run schedules, print how fast, and every seed that fails.
 
-Above `simulate`; `pool` runs it in several processes. `--seed N --trace` replays one schedule. Exit code 1 when a
-property did not hold.
+`--seed N --trace` replays one schedule. Exit code 1 when a property did not hold.
 """
 
 from __future__ import annotations

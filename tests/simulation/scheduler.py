@@ -1,7 +1,6 @@
 """The seeded scheduler: it drives coroutines by hand, one step at a time, on a virtual clock.
 
-Below everything else in this package; knows nothing of the engine but its `Runtime` and `Clock` ports. A step takes a
-task from one scheduling point to the next. No event loop, no threads: one seed is one schedule.
+A step takes a task from one scheduling point to the next. No event loop, no threads: one seed is one schedule.
 """
 
 from __future__ import annotations

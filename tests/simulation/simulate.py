@@ -1,7 +1,4 @@
-"""One schedule, from its seed: a world, some actors, a policy, some faults; then quiet, cleaning, and a last look.
-
-Above `world` and `actors`; `run` and the tests stand on it.
-"""
+"""One schedule, from its seed: a world, some actors, a policy, some faults; then quiet, cleaning, and a last look."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from lakebed_engine.operations.multiparts.records import REMEMBERED
+from lakebed_engine.operations.multipart.records import REMEMBERED
 from lakebed_engine.vocabulary.records import Branch, Workspace
 
 from tests.simulation import multiparts

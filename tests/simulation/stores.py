@@ -1,7 +1,7 @@
 """The stores of a simulation: every call is a scheduling point, and may fail as the seed says.
 
-Above `scheduler`; over the shipped memory drivers, whose semantics they keep. A call takes effect atomically when its
-task is picked again. An observer is told of every effect, with the operation that caused it.
+A call takes effect atomically when its task is picked again. An observer is told of every effect, with the operation
+that caused it.
 """
 
 from __future__ import annotations

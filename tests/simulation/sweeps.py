@@ -1,7 +1,7 @@
 """Schedules with a sweep in them: work that leaves orphans, a long time, work and sweeps at once; then quiet.
 
-Beside `simulate`, above `world` and `actors`. What is checked beside the properties of every schedule: a file that a
-commit names is never deleted, nor one that is young; and after quiescence and a sweep there is no orphan.
+What is checked beside the properties of every schedule: a file that a commit names is never deleted, nor one that is
+young; and after quiescence and a sweep there is no orphan.
 """
 
 from __future__ import annotations

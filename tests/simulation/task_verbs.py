@@ -1,9 +1,9 @@
-"""Merges and imports as tasks, and who cancels tasks. Above `joining_verbs`, which has commits as tasks."""
+"""Merges and imports as tasks, and who cancels tasks."""
 
 from __future__ import annotations
 
-from lakebed_engine.operations.importing import ImportPath, ImportRequest
-from lakebed_engine.operations.task_rows import RUNNING, TASKS, Task, decode_task
+from lakebed_engine.operations.ingest.import_task import ImportPath, ImportRequest
+from lakebed_engine.operations.tasks.records import RUNNING, TASKS, Task, decode_task
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, UploadRequest
 
 from tests.simulation.actors import Actor, chunks

@@ -1,7 +1,7 @@
 """Merges and imports as tasks: what their commits may be, and what an import does to its workspace.
 
-Above `joins`, `landing` and `outside`; used by `rules` and `properties`. Whoever is at a task does its work: the call
-that began it, one that takes it over, a cleaner. What is done is judged as the work of the call that asked for it.
+Whoever is at a task does its work: the call that began it, one that takes it over, a cleaner. What is done is judged as
+the work of the call that asked for it.
 """
 
 from __future__ import annotations

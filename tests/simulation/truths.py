@@ -1,7 +1,6 @@
 """When the errors of workspaces are true: asks the states of both sides during a call.
 
-Above `workspaces`, `landing` and `history`; used by `properties`. A head counts also when it was one only inside a
-swap that made several commits at once.
+A head counts also when it was one only inside a swap that made several commits at once.
 """
 
 from __future__ import annotations

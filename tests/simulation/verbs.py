@@ -1,4 +1,4 @@
-"""All that an actor can do, by name. Above `actors`, `workspace_verbs`, `joining_verbs` and `multipart_verbs`."""
+"""All that an actor can do, by name."""
 
 from __future__ import annotations
 

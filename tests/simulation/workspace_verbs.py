@@ -1,6 +1,6 @@
 """What actors do with workspaces, and other tools beside them.
 
-Above `actors`. A workspace is known to all actors by its name, so that several write, commit and drop the same.
+A workspace is known to all actors by its name, so that several write, commit and drop the same.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Workspaces in the simulation: what their operations may do.
 
-Above `history` and `contents`; `truths` says when their errors are true. To the audit a workspace is a branch called
-`<branch>+<id>`, which is gone once it is closed. A commit changes the branch and the workspaces in one batch: the
-branch is judged first, against what the workspaces held before.
+To the audit a workspace is a branch called `<branch>+<id>`, which is gone once it is closed. A commit changes the
+branch and the workspaces in one batch: the branch is judged first, against what the workspaces held before.
 """
 
 from __future__ import annotations

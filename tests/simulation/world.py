@@ -1,7 +1,6 @@
 """One simulated world: stores with a small history in them, engines over them, and the audit that watches.
 
-Above `scheduler`, `stores`, `audit`, `properties`. A world begins from one of a few prepared repositories, made once by
-the real engine and then copied.
+A world begins from one of a few prepared repositories, made once by the real engine and then copied.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations import tasks
-from lakebed_engine.operations.multiparts import chosen
+from lakebed_engine.operations.multipart import part_selection
+from lakebed_engine.operations.tasks import runner
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
-from lakebed_engine.tree.outline import Limits
+from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import CommitRequest, Entry, UploadRequest, Workspace
 from lakebed_format import identity
 
@@ -187,21 +186,21 @@ def range_bytes(least: int, most: int) -> Iterator[None]:
 @contextmanager
 def impatient() -> Iterator[None]:
     """Tasks are taken over soon, from servers that are at work: here they give no signs of life."""
-    kept, tasks.SILENCE = tasks.SILENCE, 0.05
+    kept, runner.SILENCE = runner.SILENCE, 0.05
     try:
         yield
     finally:
-        tasks.SILENCE = kept
+        runner.SILENCE = kept
 
 
 @contextmanager
 def small_parts() -> Iterator[None]:
     """Every part of an upload may be small, not only the last."""
-    kept, chosen.LEAST_PART = chosen.LEAST_PART, 1
+    kept, part_selection.LEAST_PART = part_selection.LEAST_PART, 1
     try:
         yield
     finally:
-        chosen.LEAST_PART = kept
+        part_selection.LEAST_PART = kept
 
 
 _BASE = {"a": "a0", "c/_SUCCESS": "", "c/x": "x0", "z": "z0"}

@@ -15,7 +15,7 @@ import lakebed
 import pyarrow as pa
 import pytest
 from lakebed_spark import pipelines
-from lakebed_spark.pipelines import _copies
+from lakebed_spark.pipelines import _duplicate_finder
 from pyspark.sql import SparkSession
 
 
@@ -196,7 +196,7 @@ def test_what_is_kept_is_what_the_plain_way_keeps() -> None:
         "size": pa.array([row.size for row in rows], pa.int64()),
         "physical_address": [row.physical_address for row in rows],
     }
-    with _copies.Copies(OWN, 1) as copies:
+    with _duplicate_finder.Copies(OWN, 1) as copies:
         copies.add(pa.table(columns).slice(at, 100) for at in range(0, 600, 100))
         assert copies.find(read_weak=False, read_all=False) == 0
         totals, moves = copies.settle(), list(copies.moves())
@@ -225,7 +225,7 @@ def test_both_runners_find_what_the_plain_way_finds(repo: lakebed.Repository, sp
 
 
 def test_a_report_names_so_many_paths(doubled: lakebed.Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_copies, "PATHS_SHOWN", 1)
+    monkeypatch.setattr(_duplicate_finder, "PATHS_SHOWN", 1)
     report = pipelines.dedupe(doubled.branch("main"))
     assert [(one.paths, one.copies) for one in report.largest] == [(("a/1",), 2), (("c/y",), 1)]
     assert report.shared == 3
@@ -234,7 +234,7 @@ def test_a_report_names_so_many_paths(doubled: lakebed.Repository, monkeypatch: 
 _MANY = """
 import resource, sys
 import pyarrow as pa
-from lakebed_spark.pipelines._copies import Copies
+from lakebed_spark.pipelines._duplicate_finder import Copies
 
 def rows(start):
     return pa.table({
@@ -268,7 +268,7 @@ def test_memory_does_not_grow_with_the_duplicates() -> None:
 
 def test_a_full_disk_is_told() -> None:
     row = {"checksum": ["0" * 32], "size": pa.array([1], pa.int64()), "path": ["x" * 9000], "physical_address": ["a"]}
-    with _copies.Copies("local://r", 1 << 20) as copies:
+    with _duplicate_finder.Copies("local://r", 1 << 20) as copies:
         copies._base.execute("PRAGMA max_page_count = 10")
         with pytest.raises(lakebed.ConfigurationError, match="TMPDIR") as caught:
             copies.add([pa.table(row)] * 10)

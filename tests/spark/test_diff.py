@@ -5,10 +5,10 @@ from __future__ import annotations
 import lakebed
 import lakebed_spark
 import pytest
-from lakebed_spark.history.comparing import Pair, differences
-from lakebed_spark.history.spans import Span
+from lakebed_spark.history.key_ranges import Span
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Part
+from lakebed_spark.history.tree_diff import Pair, differences
 from pyspark.sql import SparkSession
 
 from tests.spark.histories import fresh, load, many, rows_of, scribble, tasks

@@ -12,7 +12,7 @@ import pytest
 from lakebed_spark import history
 from lakebed_spark.history import entries as source
 from lakebed_spark.history.columns import ENTRIES
-from lakebed_spark.history.spans import Span
+from lakebed_spark.history.key_ranges import Span
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Part, Tree, divided
 from pyspark.errors import AnalysisException
@@ -116,7 +116,7 @@ def test_much_that_is_staged_is_listed(
 ) -> None:
     branch = big.branch("much").create("main")
     branch.put_many({f"t/{number:06d}": b"staged" for number in range(0, 3000, 3)})
-    monkeypatch.setattr("lakebed_spark.history.staged.MOST_STAGED", 10)
+    monkeypatch.setattr("lakebed_spark.history.uncommitted.MOST_STAGED", 10)
     bound = history.bind(source.EntriesSource, history.Binding(lakebed_spark.Access.of(lake), False, 4))
     made = bound({"path": f"lakebed://{big.id}/much/t/"})
     reader = cast("source.EntriesReader", made.reader(ENTRIES))  # in this process, so that the bound holds

@@ -17,12 +17,12 @@ import lakebed
 import pyarrow as pa
 import pytest
 from lakebed_spark import pipelines
-from lakebed_spark.history.spans import Span
-from lakebed_spark.pipelines import _buckets
-from lakebed_spark.pipelines._buckets import CloudFolder
-from lakebed_spark.pipelines._directories import LocalFolder
-from lakebed_spark.pipelines._division import spans_of
-from lakebed_spark.pipelines._sources import BATCH, Source
+from lakebed_spark.history.key_ranges import Span
+from lakebed_spark.pipelines._sources import bucket as sources_bucket
+from lakebed_spark.pipelines._sources.base import BATCH, Source
+from lakebed_spark.pipelines._sources.bucket import CloudFolder
+from lakebed_spark.pipelines._sources.directory import LocalFolder
+from lakebed_spark.pipelines._sources.splits import spans_of
 from pyspark.sql import SparkSession
 
 from tests.spark.pipelining import Feed, feeds
@@ -107,7 +107,7 @@ def test_globs_settling_and_no_removals_are_the_servers(feed: Feed) -> None:
 
 def test_a_large_span_is_divided_further(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is lost at the cuts: neither what is added, nor what is removed there."""
-    from lakebed_spark.pipelines import _directories
+    from lakebed_spark.pipelines._sources import directory
 
     module = sys.modules["lakebed_spark.pipelines.ingest"]
     for number in range(90):
@@ -115,7 +115,7 @@ def test_a_large_span_is_divided_further(feed: Feed, monkeypatch: pytest.MonkeyP
         feed.main.put(f"events/{number % 2}/part-{number:04d}.old", b"")
     feed.main.put("events/1/part-9999", b"")
     feed.main.commit("before")
-    monkeypatch.setattr(_directories.LocalFolder, "listed", _by_sevens(_directories.LocalFolder.listed))
+    monkeypatch.setattr(directory.LocalFolder, "listed", _by_sevens(directory.LocalFolder.listed))
     seen: list[Span] = []
     look = module.look
 
@@ -254,7 +254,7 @@ def test_a_bucket_is_listed_with_credentials_of_this_machine(
     assert whole == sorted(whole)
     assert len(whole) == 6
     for most in (1, 1000):
-        monkeypatch.setattr(_buckets, "_MOST_FOLDERS", most)
+        monkeypatch.setattr(sources_bucket, "_MOST_FOLDERS", most)
         spans = spans_of(CloudFolder(uri, divides=False), Span(), 4)
         assert len(spans) > 2
         for some in (spans, [Span("", "a/a"), Span("a/a", "a/c"), Span("a/c", "x=1/z"), Span("x=1/z")]):

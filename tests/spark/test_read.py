@@ -11,7 +11,7 @@ import lakebed
 import lakebed_spark
 import pandas as pd
 import pytest
-from lakebed_spark._partitions import NULL, type_of
+from lakebed_spark._tables.partitions import NULL, type_of
 from pyspark.sql import DataFrame, SparkSession, functions
 
 DAYS = ["2026-01-01", "2026-01-02", "2026-01-03"]

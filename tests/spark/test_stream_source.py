@@ -10,8 +10,8 @@ import lakebed_spark
 import pandas as pd
 import pytest
 from lakebed_spark import pipelines
-from lakebed_spark.streaming.added import AddedFile
-from lakebed_spark.streaming.line import Line
+from lakebed_spark.streaming.added_files import AddedFile
+from lakebed_spark.streaming.commit_cursor import Line
 from lakebed_spark.streaming.source import Following, TableStreamReader
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession

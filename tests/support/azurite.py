@@ -30,7 +30,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
 
 from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE

@@ -4,10 +4,10 @@
     process.kill()
     process.wait()
 
-Below `server`, which starts through it what it starts as the command `lakebed`. Python and the server's imports take a
-second of CPU time, a fork some milliseconds; what is born runs the command itself in a process of its own, with its own
-environment, files and sockets. One nursery serves a whole run of pytest: it starts when first needed, and ends with the
-process that started it. That the command starts by itself is seen by `tests/server/test_serve.py` and others.
+Python and the server's imports take a second of CPU time, a fork some milliseconds; what is born runs the command
+itself in a process of its own, with its own environment, files and sockets. One nursery serves a whole run of pytest:
+it starts when first needed, and ends with the process that started it. That the command starts by itself is seen by
+`tests/server/test_serve.py` and others.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _POLL = 0.005
 
 _IMPORTED = (
     "lakebed.cli.main",
-    "lakebed_engine.stores.kv.sqlite",
-    "lakebed_server.serve",
+    "lakebed_engine.stores.kv.sqlite.store",
+    "lakebed_server.process.serve",
     "lakebed_server.settings.load",
     "uvicorn.lifespan.on",
     "uvloop",

@@ -28,7 +28,7 @@ from uuid import uuid4
 import boto3  # type: ignore[import-untyped]
 from botocore.client import Config  # type: ignore[import-untyped]
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
 
 from tests.support.ports import reserved_ports
 from tests.support.waiting import PATIENCE

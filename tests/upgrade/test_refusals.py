@@ -14,12 +14,12 @@ import apsw
 import asyncpg
 import msgspec
 import pytest
-from lakebed_engine.stores.kv import postgres_schema
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.kv.postgres import PostgresKV
-from lakebed_engine.stores.kv.sqlite import SqliteKV
-from lakebed_engine.stores.kv.sqlite_file import SCHEMA_VERSION
+from lakebed_engine.stores.kv.postgres import schema as postgres_schema
+from lakebed_engine.stores.kv.postgres.store import PostgresKV
+from lakebed_engine.stores.kv.sqlite.file import SCHEMA_VERSION
+from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.vocabulary.errors import SchemaTooNewError
 from lakebed_format import CommitRecord, decode_commit
 from lakebed_format.commits import encode_commit
@@ -29,7 +29,7 @@ from lakebed_format.refs import decode_refs
 from lakebed_server.auth import records
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
-from lakebed_server.components import build
+from lakebed_server.process.wiring import build
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
 

@@ -11,10 +11,10 @@ import os
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
 from typing import Generic, ParamSpec, Self, TypeVar
 
-from lakebed import _source
+from lakebed._values import upload_source
 from lakebed.errors import InvalidRequestError
 
-Data = _source.Data | AsyncIterable[bytes]
+Data = upload_source.Data | AsyncIterable[bytes]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -128,9 +128,9 @@ class Shown:
     """The base of what a notebook shows: this door cannot ask the server meanwhile, so it shows a name."""
 
     def _repr_html_(self) -> str:
-        from lakebed import _html
+        from lakebed._render import html
 
-        return _html.plain(repr(self))
+        return html.plain(repr(self))
 
 
 class ArrowStream:

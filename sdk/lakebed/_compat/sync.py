@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
-from lakebed import _source
+from lakebed._values import upload_source
 from lakebed.errors import InvalidRequestError, LakebedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Data = _source.Data
+Data = upload_source.Data
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -110,12 +110,12 @@ class Shown:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        from lakebed import _html
+        from lakebed._render import html
 
         try:
             return self._look()
         except LakebedError as error:
-            return _html.plain(repr(self), f"{type(error).__name__}: {error.message}")
+            return html.plain(repr(self), f"{type(error).__name__}: {error.message}")
 
 
 class ArrowStream:

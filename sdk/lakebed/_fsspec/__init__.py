@@ -1,5 +1,4 @@
 """`lakebed://repository/ref/path` for fsspec, and so for pandas, Polars, DuckDB, Dask and pyarrow.
 
-Over the async door; nothing in the SDK imports it. fsspec finds it by the entry point `fsspec.specs`. The public names
-are those of `lakebed.fsspec`.
+fsspec finds it by the entry point `fsspec.specs`. The public names are those of `lakebed.fsspec`.
 """

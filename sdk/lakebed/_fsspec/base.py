@@ -1,7 +1,7 @@
 """What an instance of the file system is, before it can do anything: its connection, its process, its handles.
 
-Over `identity` and the async door, under `reading`. An instance survives a fork: connections, event loop and handles
-are made anew in the child, and the parent's are left alone.
+An instance survives a fork: connections, event loop and handles are made anew in the child, and the parent's are left
+alone.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from fsspec.asyn import AsyncFileSystem, get_loop, reset_lock, sync
 
-from lakebed._async.lake import Lake
-from lakebed._async.opening import Opening
-from lakebed._async.ref import Ref
-from lakebed._fsspec.frozen import Frozen
+from lakebed._async.handles.lake import Lake
+from lakebed._async.handles.ref import Ref
+from lakebed._async.http.lazy_workspace import Opening
+from lakebed._fsspec.commit_listing_cache import Frozen
 from lakebed._fsspec.identity import Connection, Keyed, connection_in_use, using
-from lakebed._fsspec.places import Place
-from lakebed._fsspec.shared import SharedFiles
-from lakebed._fsspec.workspaces import Workspaces
-from lakebed._lane import Lane
-from lakebed._signed import PROXIED
+from lakebed._fsspec.paths import Place
+from lakebed._fsspec.shared_directory import SharedFiles
+from lakebed._fsspec.workspace_handles import Workspaces
+from lakebed._http.thread_client import Lane
+from lakebed._values.signed import PROXIED
 from lakebed.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from lakebed._async.repository import Repository
+    from lakebed._async.handles.repository import Repository
     from lakebed._fsspec.transaction import LakebedTransaction
 
 AT_ONCE = 16

@@ -1,9 +1,9 @@
 """A pyarrow data set keeps to the files that it was made of: which object each of them was.
 
-Beside `quick`. A data set lists a directory once, remembers the footers of its files, and opens them by name again
-whenever it is read. By the footer of one file another one cannot be read: what comes is an end of stream where there is
-none, or other rows (docs/decisions/0028). So a file system of pyarrow's that was made for one data set, and that nobody
-else can have used before, opens the objects that it listed. Whoever lists or opens by anything else asks the server.
+A data set lists a directory once, remembers the footers of its files, and opens them by name again whenever it is read.
+By the footer of one file another one cannot be read: what comes is an end of stream where there is none, or other rows
+(docs/decisions/0028). So a file system of pyarrow's that was made for one data set, and that nobody else can have used
+before, opens the objects that it listed. Whoever lists or opens by anything else asks the server.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Final
 
-from lakebed._fsspec.places import Row
+from lakebed._fsspec.paths import Row
 
 MOST: Final = 100_000
 """Files of one data set that are remembered; the others are opened as they are then."""

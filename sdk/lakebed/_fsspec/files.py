@@ -1,4 +1,4 @@
-"""Objects as open files. Over `uploads` and the verbs of the file system, which make them.
+"""Objects as open files.
 
 A reader keeps to the object that it opened: if that is replaced meanwhile, reading fails rather than mixing two. A
 writer stores when it is closed cleanly; leaving its `with` block by an exception, or forgetting it, stores nothing.
@@ -16,11 +16,11 @@ from typing import Any
 from fsspec.asyn import AbstractAsyncStreamedFile
 from fsspec.spec import AbstractBufferedFile
 
-from lakebed._fsspec.landing import Growing
-from lakebed._fsspec.places import Row
-from lakebed._fsspec.shared import open_file, read_at, read_into
+from lakebed._fsspec.paths import Row
+from lakebed._fsspec.shared_directory import open_file, read_at, read_into
+from lakebed._fsspec.transaction_spool import Growing
 from lakebed._fsspec.uploads import Held, Upload
-from lakebed._leaving import held_by_arrow, opened_by_arrow, read_by_arrow
+from lakebed._process.exit import held_by_arrow, opened_by_arrow, read_by_arrow
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo
 

@@ -1,4 +1,4 @@
-"""The file system itself: the other verbs of fsspec that are not coroutines, over `quick`."""
+"""The file system itself: the other verbs of fsspec that are not coroutines, over `_fsspec.sync_fast_path`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fsspec.asyn import sync_wrapper
 
 from lakebed._files import TextObjectWriter
 from lakebed._fsspec.files import AsyncFile, Reader, Writer
-from lakebed._fsspec.one_look import caller
-from lakebed._fsspec.places import Row, missing, object_place
-from lakebed._fsspec.quick import Quick
+from lakebed._fsspec.open_cache import caller
+from lakebed._fsspec.paths import Row, missing, object_place
+from lakebed._fsspec.sync_fast_path import Quick
 from lakebed._fsspec.transaction import LakebedTransaction
-from lakebed._gateway import objects
+from lakebed._gateway.operations import objects
 from lakebed.errors import InvalidRequestError, NotFoundError, UnsupportedOperationError
 
 _MODES = ("rb", "wb", "xb")

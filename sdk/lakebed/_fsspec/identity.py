@@ -16,9 +16,9 @@ from typing import Any
 from fsspec.asyn import AsyncFileSystem
 from fsspec.config import apply_config
 
-from lakebed import _config, _default
-from lakebed._config import Settings
-from lakebed._signed import wanted_path
+from lakebed._settings import config, default_lake
+from lakebed._settings.config import Settings
+from lakebed._values.signed import wanted_path
 from lakebed.errors import ConfigurationError
 
 _OURS = ("endpoint", "access_key_id", "secret_access_key", "timeout", "retries", "data_path")
@@ -77,12 +77,12 @@ def resolve(options: Mapping[str, Any]) -> Connection:
             f"unknown storage option {unknown[0]!r} of lakebed://; there are {', '.join(_OURS)}, and fsspec's own"
         )
     given = [options.get(name) for name in _OURS[:3]]
-    bound = _default.bound()
+    bound = default_lake.bound()
     limits = {name: options[name] for name in ("timeout", "retries") if options.get(name) is not None}
     if bound is not None and all(value is None for value in given):
         settings = replace(bound, **limits)
     else:
-        settings = _config.resolve(*given, **limits)
+        settings = config.resolve(*given, **limits)
     return Connection(settings, wanted_path(options.get("data_path")))
 
 

@@ -1,4 +1,4 @@
-"""Looking and reading: listings, globs, contents, downloads. Over `base`, under `writing`.
+"""Looking and reading: listings, globs, contents, downloads.
 
 Nothing of a branch is cached: it can change at any moment, by anybody. fsspec's own walks and checks take any failure
 of the server for "not there"; those here do not, since half a listing must not look like a whole one.
@@ -16,9 +16,9 @@ from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
 
 from lakebed._fsspec.base import Base
-from lakebed._fsspec.places import Place, Row, directory, file_row, folder_row, missing, object_place
-from lakebed._fsspec.shared import read_file
-from lakebed._gateway import objects
+from lakebed._fsspec.paths import Place, Row, directory, file_row, folder_row, missing, object_place
+from lakebed._fsspec.shared_directory import read_file
+from lakebed._gateway.operations import objects
 from lakebed.errors import InvalidRequestError, LakebedError, NotFoundError, ObjectNotFoundError
 from lakebed.model import ObjectInfo
 

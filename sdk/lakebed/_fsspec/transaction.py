@@ -1,8 +1,8 @@
 """`with fs.transaction:` is one workspace: everything that is written appears as one commit, or nothing does.
 
-Over the workspace handle, under the file system. Bytes go up while the block runs; nothing of it shows on the branch
-before its end, and the block itself sees what it wrote. When it fails, the workspace is kept, and the error says how to
-go on with it or drop it: nothing vanishes silently.
+Bytes go up while the block runs; nothing of it shows on the branch before its end, and the block itself sees what it
+wrote. When it fails, the workspace is kept, and the error says how to go on with it or drop it: nothing vanishes
+silently.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fsspec.transaction import Transaction
 
-from lakebed import _notes
-from lakebed._fsspec.landing import Landing
-from lakebed._fsspec.places import Place
+from lakebed._fsspec.paths import Place
+from lakebed._fsspec.transaction_spool import Landing
+from lakebed._values import recovery_hints
 from lakebed.errors import InvalidRequestError, LakebedError, NothingToCommitError
 from lakebed.model import Commit
 
 if TYPE_CHECKING:
-    from lakebed._async.workspace import Workspace
+    from lakebed._async.handles.workspace import Workspace
 
 MESSAGE = "Write through fsspec"
 
@@ -168,7 +168,7 @@ class LakebedTransaction(Transaction):  # type: ignore[misc]
     def _advise(self, error: BaseException) -> None:
         if self._branch is not None and self.commit is None and self._name:
             workspace_id = self._name.rpartition("+")[2]
-            _notes.advise(error, self._branch.repository, self._name, workspace_id)
+            recovery_hints.advise(error, self._branch.repository, self._name, workspace_id)
 
     def __enter__(self) -> Self:
         self.start()

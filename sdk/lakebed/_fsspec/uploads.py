@@ -1,7 +1,7 @@
 """One object on its way up while it is still being written: blocks go in, a request carries them.
 
-Over the handles, under `files`. Lives on the event loop. At most `_WAITING` blocks are kept, so a writer that is faster
-than the network waits. Nothing is there before `finish`; what is not finished leaves nothing.
+Lives on the event loop. At most `_WAITING` blocks are kept, so a writer that is faster than the network waits. Nothing
+is there before `finish`; what is not finished leaves nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changing: writing, copying, deleting. Over `reading`, under the file system.
+"""Changing: writing, copying, deleting.
 
 Every change goes to a branch, as an uncommitted one, to a workspace, or into the workspace of the transaction.
 """
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import sync_wrapper
 from fsspec.callbacks import DEFAULT_CALLBACK
 
-from lakebed._async.outgoing import outgoing
-from lakebed._fsspec.landing import Growing, Landing
-from lakebed._fsspec.places import Place, fixed, missing, object_place, writable_place
+from lakebed._async.objects.upload_item import outgoing
+from lakebed._fsspec.paths import Place, fixed, missing, object_place, writable_place
 from lakebed._fsspec.reading import Reading
+from lakebed._fsspec.transaction_spool import Growing, Landing
 from lakebed.errors import (
     InvalidRequestError,
     NotFoundError,
@@ -32,7 +32,7 @@ from lakebed.errors import (
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
-    from lakebed._async.writable import Writable
+    from lakebed._async.handles.writable import Writable
     from lakebed._fsspec.transaction import LakebedTransaction
 
 _GROUP = 1000

@@ -1,4 +1,4 @@
-"""Bodies that two calls send: the one that waits for its end, and the one that begins a task. Under both."""
+"""Bodies that two calls send: the one that waits for its end, and the one that begins a task."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from lakebed._gateway import answers, convert
-from lakebed._wire import Answer, Call, Repeat, Subject
+from lakebed._gateway import convert, responses
+from lakebed._http.wire import Answer, Call, Repeat, Subject
 from lakebed.model import Page
 
 T = TypeVar("T")
@@ -45,14 +45,14 @@ def call(
 
 def reads(from_dict: Callable[[Mapping[str, Any]], W], convert_to: Callable[[W], T]) -> Callable[[Answer], T]:
     """Read JSON as a generated model, then as a value of ours."""
-    return lambda answer: convert_to(from_dict(answers.json_of(answer)))
+    return lambda answer: convert_to(from_dict(responses.json_of(answer)))
 
 
 def reads_page(
     from_dict: Callable[[Mapping[str, Any]], Any], convert_row: Callable[[Any], T], after: str
 ) -> Callable[[Answer], Page[T]]:
     """Read one page."""
-    return answers.parser(convert.page(from_dict, convert_row, after))
+    return responses.parser(convert.page(from_dict, convert_row, after))
 
 
 def segment(text: str) -> str:

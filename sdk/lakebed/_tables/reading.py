@@ -18,9 +18,9 @@ import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from lakebed import _frames
+from lakebed._render import frames
 from lakebed._tables import partitions, schemas
-from lakebed._tables.places import Place
+from lakebed._tables.location import Place
 from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference
 
 FORMATS = {"parquet": "Parquet file", "feather": "Feather file", "csv": "CSV file", "json": "file of JSON lines"}
@@ -252,7 +252,7 @@ class Opened:
         if missing:
             problem = f"no column {', '.join(map(repr, missing))}: the columns are {self.schema.names}"
             raise self._where.invalid(self._wish.operation, problem, "unknown_column")
-        index = _frames.index_columns(self.schema) if self._wish.index else []
+        index = frames.index_columns(self.schema) if self._wish.index else []
         more = [name for name in index if name not in self._wish.columns and self.schema.get_field_index(name) >= 0]
         return [*self._wish.columns, *more]
 

@@ -1,8 +1,8 @@
 """A stream of record batches as Parquet files. Blocking; the caller takes each file as it is done, in order.
 
-Over `encoding`, whose threads make the files. What is held in memory is bounded: rows wait for their row group,
-ROW_GROUP_BYTES in each file at most, BUFFERED in all, and as much again is on its way into files. What lies on disk is
-bounded as well where the caller takes files away: FILE_BYTES for each open directory, and AHEAD files that are done.
+What is held in memory is bounded: rows wait for their row group, ROW_GROUP_BYTES in each file at most, BUFFERED in all,
+and as much again is on its way into files. What lies on disk is bounded as well where the caller takes files away:
+FILE_BYTES for each open directory, and AHEAD files that are done.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from lakebed._tables import partitions
-from lakebed._tables.encoding import Encoders, Output
+from lakebed._tables.parquet_encoding import Encoders, Output
 from lakebed.errors import InvalidRequestError
 
 ROW_GROUP_BYTES = 32 << 20

@@ -1,6 +1,6 @@
 """Verbs that other packages bring, the server's `serve` among them, through the entry point group `lakebed.cli`.
 
-Under `main`. The SDK never imports the server; when its dependencies are not installed, a verb says so in one sentence.
+The SDK never imports the server; when its dependencies are not installed, a verb says so in one sentence.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What every verb shares: the global options, the connection they lead to, and the classes that carry them.
 
-Under all verbs. A global option may stand before the verb or after it: `lakebed --json repo list` and
-`lakebed repo list --json` are the same.
+A global option may stand before the verb or after it: `lakebed --json repo list` and `lakebed repo list --json` are the
+same.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class App:
 
     def settings(self) -> Settings:
         """What `lake` connects with. Misspelled settings are told on standard error. Raises ConfigurationError."""
-        from lakebed import _config
+        from lakebed._settings import config
 
         given = (self.endpoint, self.access_key_id, self.secret_access_key)
-        with _told(_config.ConfigurationWarning):
-            return _config.resolve(*given, timeout=self.timeout, retries=self.retries)
+        with _told(config.ConfigurationWarning):
+            return config.resolve(*given, timeout=self.timeout, retries=self.retries)
 
     @property
     def shows_progress(self) -> bool:

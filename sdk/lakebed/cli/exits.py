@@ -1,6 +1,6 @@
 """What went wrong, for people and for scripts: an exit code, one or two plain sentences and the next step.
 
-Over `lakebed.errors`, under `main`. The codes are a promise (docs/cli.md): they never change their meaning.
+The codes are a promise (docs/cli.md): they never change their meaning.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Any
 
 from lakebed import errors
-from lakebed._wire import Subject
+from lakebed._http.wire import Subject
 
 
 class ExitCode(IntEnum):

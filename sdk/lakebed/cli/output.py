@@ -1,6 +1,6 @@
 """Answers on standard output: for people as lines, with `--json` as one JSON document.
 
-Under all verbs. Lists are printed as they arrive, so that a million rows need no memory and `| head` ends early.
+Lists are printed as they arrive, so that a million rows need no memory and `| head` ends early.
 """
 
 from __future__ import annotations

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from lakebed._progress import PATIENCE, Meter
+from lakebed._render.progress import PATIENCE, Meter
 
 __all__ = ["PATIENCE", "Meter"]

@@ -1,6 +1,6 @@
 """What a verb is about, as it is written on a command line: `lakebed://sales/main/orders/1.parquet`, or without scheme.
 
-Over `lakebed.parse_uri`, under all verbs. Nothing here asks the server.
+Nothing here asks the server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Tables over the history of a repository, as Python data sources: entries, commits, branches, diffs and changes.
 
-Names are loaded when first used: `spans`, `tree`, `storage` and `shown` serve the pipelines too, which need no PySpark.
+Names are loaded when first used: `spans`, `tree`, `storage` and `history.tree_rows` serve the pipelines too, which need
+no PySpark.
 """
 
 from __future__ import annotations

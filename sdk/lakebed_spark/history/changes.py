@@ -12,11 +12,11 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from lakebed_spark.history import columns
-from lakebed_spark.history.comparing import Pair, differences, spans_of
+from lakebed_spark.history.key_ranges import Span, of_prefix
 from lakebed_spark.history.source import HistorySource
-from lakebed_spark.history.spans import Span, of_prefix
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Tree
+from lakebed_spark.history.tree_diff import Pair, differences, spans_of
 
 _MOST_COMMITS = 1_000_000_000
 

@@ -1,6 +1,6 @@
 """The columns of each table, as Spark's types, and Arrow batches of exactly those that a query asks for.
 
-Under the sources. Spark refuses a batch whose types are not the schema's to the letter, so that all go through `Shape`.
+Spark refuses a batch whose types are not the schema's to the letter, so that all go through `Shape`.
 """
 
 from __future__ import annotations

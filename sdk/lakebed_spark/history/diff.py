@@ -11,10 +11,10 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from lakebed_spark.history import columns
-from lakebed_spark.history.comparing import Pair, differences, merged, spans_of
+from lakebed_spark.history.key_ranges import Span, of_filters, of_prefix
 from lakebed_spark.history.source import HistorySource
-from lakebed_spark.history.spans import Span, of_filters, of_prefix
 from lakebed_spark.history.storage import Store
+from lakebed_spark.history.tree_diff import Pair, differences, merged, spans_of
 
 _TYPES = ("three_dot", "two_dot")
 

@@ -13,12 +13,12 @@ from pyspark.sql.types import StructType
 
 from lakebed_spark._access import Access
 from lakebed_spark.history import columns
-from lakebed_spark.history.shown import entries
+from lakebed_spark.history.key_ranges import of_filters, of_prefix
 from lakebed_spark.history.source import HistorySource
-from lakebed_spark.history.spans import of_filters, of_prefix
-from lakebed_spark.history.staged import Overlay, entries_of, look
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Piece, Tree, divided
+from lakebed_spark.history.tree_rows import entries
+from lakebed_spark.history.uncommitted import Overlay, entries_of, look
 
 _LISTED = 1000
 

@@ -1,7 +1,7 @@
 """What the data sources over the history have in common: the URI, the options, the way to the server.
 
-Under each source. Spark makes a source from its class and text options in a Python process of its own, and pickles it:
-what it must know beyond that (the access, whether filters come) is bound to the class by `bind`, and never an option.
+Spark makes a source from its class and text options in a Python process of its own, and pickles it: what it must know
+beyond that (the access, whether filters come) is bound to the class by `bind`, and never an option.
 """
 
 from __future__ import annotations

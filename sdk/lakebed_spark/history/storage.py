@@ -1,7 +1,7 @@
 """Where the files of trees are read: in the server's directory when this machine has it, else through the server.
 
-Over the access. A `Store` goes to executors: it holds names and no connection. Each file is checked against its seal
-and its id before a row of it is used.
+A `Store` goes to executors: it holds names and no connection. Each file is checked against its seal and its id before a
+row of it is used.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final, Literal
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
-from lakebed._signed import DIRECT, wanted_path
+from lakebed._values.signed import DIRECT, wanted_path
 from lakebed.errors import TableFormatError
 from lakebed_format import decode_tree
 from lakebed_format.decoding import FormatError
 from lakebed_format.reading import RowFile, open_file
 
 from lakebed_spark._access import Access
-from lakebed_spark.history.spans import Span
+from lakebed_spark.history.key_ranges import Span
 from lakebed_spark.history.tree import Part, Piece, Tree
 
 Kind = Literal["range", "meta_range"]

@@ -12,7 +12,7 @@ from itertools import pairwise
 import attrs
 import pyarrow as pa
 
-from lakebed_spark.history.spans import Span
+from lakebed_spark.history.key_ranges import Span
 
 
 @attrs.frozen

@@ -1,6 +1,6 @@
 """The entries of a commit in order of path, stretch by stretch, and the stretches that tasks take.
 
-Over the files of the tree (`history.storage`), under every pipeline. Memory is about a range.
+Memory is about a range.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakebed_spark._access import Access
-from lakebed_spark.history.shown import _STORED, shown
-from lakebed_spark.history.spans import Span, of_prefix
+from lakebed_spark.history.key_ranges import Span, of_prefix
 from lakebed_spark.history.storage import Store, without
 from lakebed_spark.history.tree import Piece, Tree, divided
+from lakebed_spark.history.tree_rows import _STORED, shown
 
 
 @attrs.frozen

@@ -1,7 +1,7 @@
 """Where the tasks of a pipeline run: as Spark tasks, or in threads of this process. Both give the same results.
 
-The bottom of this package; imports PySpark only when a session is given. A task is a frozen value and the work on it a
-function of a module, so that both can be pickled. Works over Spark Connect as well: only DataFrames are used.
+A task is a frozen value and the work on it a function of a module, so that both can be pickled. Works over Spark
+Connect as well: only DataFrames are used.
 """
 
 from __future__ import annotations

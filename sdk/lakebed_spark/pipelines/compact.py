@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 import lakebed
-from lakebed._workspaces import WorkspaceOptions, new_id
+from lakebed._values.workspaces import WorkspaceOptions, new_id
 from lakebed.errors import CommitStateUnknownError, InvalidRequestError, LakebedError
 
 from lakebed_spark._access import Access, Place, Target, access_to, locate
-from lakebed_spark._marks import REWRITE_KEY
-from lakebed_spark.history.spans import of_prefix
+from lakebed_spark._commit_metadata import REWRITE_KEY
+from lakebed_spark.history.key_ranges import of_prefix
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Piece
 from lakebed_spark.pipelines._entries import Snapshot, entries_of
-from lakebed_spark.pipelines._joining import join
+from lakebed_spark.pipelines._file_concat import join
 from lakebed_spark.pipelines._results import Compacted, CompactReport
 from lakebed_spark.pipelines._runner import MEMORY, Meter, Runner, Seen, runner
 

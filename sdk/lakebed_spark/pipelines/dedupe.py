@@ -23,11 +23,11 @@ from lakebed.errors import (
 )
 
 from lakebed_spark._access import Access, Place, Target, access_to, locate
-from lakebed_spark.pipelines._copies import Copies
+from lakebed_spark.pipelines._duplicate_finder import Copies
 from lakebed_spark.pipelines._entries import Snapshot
 from lakebed_spark.pipelines._results import DedupeReport
-from lakebed_spark.pipelines._rows import arriving, frame_of, tables_of
 from lakebed_spark.pipelines._runner import MEMORY, Meter, Runner, Seen, rounds, runner
+from lakebed_spark.pipelines._tables import arriving, frame_of, tables_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

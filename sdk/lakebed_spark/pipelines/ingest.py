@@ -1,7 +1,7 @@
 """Ingest by many: tasks list a folder elsewhere, compare it with a branch and register what differs; then one commit.
 
-Over sources, divisions and deltas. What becomes of each object is as `Branch.ingest` has it, where the server lists;
-here the machines that run the tasks do, with their own credentials, and the driver holds spans and counts only.
+What becomes of each object is as `Branch.ingest` has it, where the server lists; here the machines that run the tasks
+do, with their own credentials, and the driver holds spans and counts only.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import lakebed
 import pyarrow as pa
-from lakebed._gateway import ingest as calls
-from lakebed._ingest import Source as Wanted
-from lakebed._ingest import refuse_empty
-from lakebed._workspaces import WorkspaceOptions, new_id
+from lakebed._gateway.operations import ingest as calls
+from lakebed._values.ingest import Source as Wanted
+from lakebed._values.ingest import refuse_empty
+from lakebed._values.workspaces import WorkspaceOptions, new_id
 from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError
 from lakebed.model import IngestReport
 
 from lakebed_spark._access import Access, Place, Target, access_to, locate
-from lakebed_spark.history.spans import Span, of_prefix
-from lakebed_spark.pipelines._deltas import Counts, Rules, deltas
-from lakebed_spark.pipelines._division import spans_of
+from lakebed_spark.history.key_ranges import Span, of_prefix
+from lakebed_spark.pipelines._changes import Counts, Rules, deltas
 from lakebed_spark.pipelines._entries import Snapshot, rows_of
-from lakebed_spark.pipelines._layers import LayerFile
-from lakebed_spark.pipelines._opening import open_source
+from lakebed_spark.pipelines._layer_writer import LayerFile
 from lakebed_spark.pipelines._runner import Meter, Runner, Seen, runner
-from lakebed_spark.pipelines._sources import Disordered, Source
+from lakebed_spark.pipelines._sources.base import Disordered, Source
+from lakebed_spark.pipelines._sources.open import open_source
+from lakebed_spark.pipelines._sources.splits import spans_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,9 +1,9 @@
 """One commit for each micro-batch, exactly once: the function that `writeStream.foreachBatch` calls.
 
-Over `transactions`. Each commit holds, besides the data, a small object at `_streams/<table>/<query id>.json` that
-names the last batch. A batch looks for it in its workspace, which stands on one commit: so a replay is seen with one
-look, however many commits came in between and however long ago it was. Two drivers of one query that commit the same
-batch change the same object, and the server lets one of them pass.
+Each commit holds, besides the data, a small object at `_streams/<table>/<query id>.json` that names the last batch. A
+batch looks for it in its workspace, which stands on one commit: so a replay is seen with one look, however many commits
+came in between and however long ago it was. Two drivers of one query that commit the same batch change the same object,
+and the server lets one of them pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import attrs
 import lakebed
 import pyarrow as pa
 import pyarrow.parquet as pq
-from lakebed._sync.datapaths import is_cloud, outgoing
+from lakebed._sync.objects.sinks import is_cloud, outgoing
 from lakebed.errors import (
     ConcurrentCommitError,
     InvalidRequestError,

@@ -1,7 +1,7 @@
 """`readStream.format("lakebed")`: rows of the files that each commit of a branch adds to a table.
 
-Over the line of commits and the arrivals. An offset is `{"commit": id}`, everything up to that commit. What lies
-between two offsets is the same whenever it is asked for, since commits do not change: a restart reads the same rows.
+An offset is `{"commit": id}`, everything up to that commit. What lies between two offsets is the same whenever it is
+asked for, since commits do not change: a restart reads the same rows.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from lakebed_spark._access import Access, Place
-from lakebed_spark._partitions import NULL, folders_of, unescaped
+from lakebed_spark._tables.partitions import NULL, folders_of, unescaped
 from lakebed_spark.history.storage import Store
 from lakebed_spark.source import Piece, read_piece
-from lakebed_spark.streaming.added import ON_CHANGE, AddedFile, Arrivals
-from lakebed_spark.streaming.line import Line
+from lakebed_spark.streaming.added_files import ON_CHANGE, AddedFile, Arrivals
+from lakebed_spark.streaming.commit_cursor import Line
 
 OPTIONS: Final = ("startingCommit", "maxCommitsPerTrigger", "onChange")
 """What a stream understands beyond `path`."""

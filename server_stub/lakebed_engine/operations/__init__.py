@@ -1,1 +1,1 @@
-"""What users ask for, one noun a module: staging, commits, merges, refs, reads. Above `tree`, below `engine`."""
+"""What users ask for, one noun a module: staging, commits, merges, refs, reads."""

@@ -1,7 +1,4 @@
-"""What every operation works with: the stores, the clock, the caches, and one repository's place in them.
-
-Above `tree` and `stores`; every other module of `operations` imports it, it imports none of them but `names`.
-"""
+"""What every operation works with: the stores, the clock, the caches, and one repository's place in them."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ import msgspec
 from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
-from lakebed_engine.stores.objects.foreign import Foreign
+from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.errors import (

@@ -1,1 +1,1 @@
-"""Trees of committed entries: load, look up, list, fold, diff. Above `stores`, below `operations`."""
+"""Trees of committed entries: load, look up, list, fold, diff."""

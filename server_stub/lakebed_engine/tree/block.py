@@ -1,7 +1,6 @@
 """A decoded piece of a range with point access: Arrow's buffers are read in place, no row is built until asked for.
 
-Above `rows`. A bisect over 2,000 rows costs about 3 us, an Entry about 2 us by itself
-and half of one among a thousand.
+A bisect over 2,000 rows costs about 3 us, an Entry about 2 us by itself and half of one among a thousand.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from lakebed_format.schemas import flat, has_column
 
-from lakebed_engine.tree.outline import SMALL
+from lakebed_engine.tree.manifest import SMALL
 from lakebed_engine.vocabulary.records import Entry, Listed
 
 

@@ -1,6 +1,6 @@
 """Cursors: one row after another in order of path, over a tree, over staged rows, and over both.
 
-Above `trees`. For pages and single look-ups in order; bulk work folds and diffs instead.
+For pages and single look-ups in order; bulk work folds and diffs instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from lakebed_engine.stores.kv.base import KVStore, Row
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
-from lakebed_engine.tree.outline import Tree, single
+from lakebed_engine.tree.manifest import Tree, single
 from lakebed_engine.tree.trees import Trees
 from lakebed_engine.vocabulary.records import Entry, Listed
 

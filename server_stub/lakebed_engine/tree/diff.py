@@ -1,6 +1,6 @@
 """The difference of two trees, in order of path: ranges that both have are skipped without being read.
 
-Above `trees` and `rows`. Streams in windows of about one range a side.
+Streams in windows of about one range a side.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lakebed_format import RANGE_SCHEMA
 from lakebed_format.schemas import compact, flat
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.outline import RangeInfo, Tree
+from lakebed_engine.tree.manifest import RangeInfo, Tree
 from lakebed_engine.tree.rewrite import merge_rows
 from lakebed_engine.tree.rows import (
     as_delta,

@@ -1,7 +1,7 @@
 """Fold a delta onto a tree (`PROTOCOL.md` 3, COMMIT): as a patch over its ranges when it is small, else into them.
 
-Above `rewrite`, `lookup`, `patches`. A commit of one row thus writes a few hundred rows and not a range of thousands;
-the patches are folded into the ranges when they have grown (docs/decisions/0011).
+A commit of one row thus writes a few hundred rows and not a range of thousands; the patches are folded into the ranges
+when they have grown (docs/decisions/0011).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from lakebed_format.split import total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.lookup import changes_of
-from lakebed_engine.tree.outline import CARRIERS, Limits, RangeInfo, Tree
+from lakebed_engine.tree.manifest import CARRIERS, Limits, RangeInfo, Tree
+from lakebed_engine.tree.merge_layers import overlaid
 from lakebed_engine.tree.patches import as_delta, part_to_fold, stacked, taken_in, too_much
 from lakebed_engine.tree.rewrite import Folded, merge_rows, rewrite, written
 from lakebed_engine.tree.rows import path_at
-from lakebed_engine.tree.staged import overlaid
 from lakebed_engine.tree.trees import Trees, Write
 from lakebed_engine.vocabulary.ports import Runtime
 

@@ -1,6 +1,6 @@
 """File layers: a delta of any size as immutable files, written once and read like a tree that has tombstones.
 
-Above `trees` and `rows`. Which layers a branch has is for `operations` to say.
+Which layers a branch has is for `operations` to say.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a tree has at the paths of a delta: which rows of it really change something, and what the ranges have there.
 
-Above `trees` and `patches`. Few paths are looked up one by one, many by columns.
+Few paths are looked up one by one, many by columns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from lakebed_format.schemas import compact, flat
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.outline import RangeInfo, Tree, single
+from lakebed_engine.tree.manifest import RangeInfo, Tree, single
 from lakebed_engine.tree.patches import with_before
 from lakebed_engine.tree.rows import upper_bound
 from lakebed_engine.tree.trees import Trees

@@ -1,7 +1,7 @@
 """Patches: the rows that a tree has over its ranges. What they say together, and which of them a new one takes in.
 
-Above `rows` and `outline`. Pure, CPU only. A patch row knows what the ranges below have at its path (`before`), so two
-trees over the same ranges differ exactly in their patches, and no range needs to be read to see how.
+Pure, CPU only. A patch row knows what the ranges below have at its path (`before`), so two trees over the same ranges
+differ exactly in their patches, and no range needs to be read to see how.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 from lakebed_format import PATCH_SCHEMA
 from lakebed_format.schemas import compact, flat
 
-from lakebed_engine.tree.outline import Limits, RangeInfo, Tree
+from lakebed_engine.tree.manifest import Limits, RangeInfo, Tree
 from lakebed_engine.tree.rows import identities, lower_bound, overlay, path_at
 
 NO_PATCH = PATCH_SCHEMA.empty_table()

@@ -1,7 +1,6 @@
 """Fold a delta into a tree's ranges: only those that changed are rewritten (`PROTOCOL.md` 3, COMMIT).
 
-Above `writer`, `trees`, `rows`, under `fold`, which knows of patches. The delta streams: memory is bounded by a few
-ranges, not by the delta.
+The delta streams: memory is bounded by a few ranges, not by the delta.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 from lakebed_format.schemas import compact
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.outline import Limits, RangeInfo, Tree
+from lakebed_engine.tree.manifest import Limits, RangeInfo, Tree
 from lakebed_engine.tree.rows import identities, live_rows, lower_bound, path_at, upper_bound
 from lakebed_engine.tree.trees import Trees, Write, write_all
 from lakebed_engine.tree.writer import TreeWriter

@@ -1,4 +1,4 @@
-"""Entries as Arrow rows and back. The bottom of `tree`: pure, CPU only."""
+"""Entries as Arrow rows and back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Trees of committed entries: a metarange that lists ranges, both immutable files in the object store.
 
-Above `block` and `cache`; `fold`, `diff`, `layers` and `cursor` stand on it. It loads and stores; it decides nothing.
-A file layer is read as a tree too: its parts are ranges that also hold tombstones.
+It loads and stores; it decides nothing. A file layer is read as a tree too: its parts are ranges that also hold
+tombstones.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from lakebed_format.schemas import compact, has_column
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.carriers import Stretch, encode_carrier
-from lakebed_engine.tree.damage import damaged_file, missing_file
-from lakebed_engine.tree.outline import (
+from lakebed_engine.tree.corruption import damaged_file, missing_file
+from lakebed_engine.tree.inline_patch import Stretch, encode_carrier
+from lakebed_engine.tree.manifest import (
     EMPTY_TREE,
     LIMITS,
     SMALL,

@@ -1,6 +1,6 @@
 """Writes the ranges of a new tree in order: closes them where their paths say, copies untouched ones by reference.
 
-Above `trees`, used by `fold`. Memory: at most a few ranges of rows at a time.
+Memory: at most a few ranges of rows at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import pyarrow as pa
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, closes, split_points, total_size
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.tree.outline import RangeInfo
+from lakebed_engine.tree.manifest import RangeInfo
 from lakebed_engine.tree.trees import Trees, Write, write_all
 from lakebed_engine.vocabulary.ports import Runtime
 

@@ -1,1 +1,1 @@
-"""The verbs of the engine, by what they are about. Under `engine`, which is all of them; over `operations`."""
+"""The verbs of the engine, by what they are about."""

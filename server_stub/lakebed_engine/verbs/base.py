@@ -1,9 +1,9 @@
-"""What the verbs work with, and what they tell of the refs that they change. Under the other modules of `verbs`."""
+"""What the verbs work with, and what they tell of the refs that they change."""
 
 from __future__ import annotations
 
 from lakebed_engine.operations.context import Context
-from lakebed_engine.operations.snapshots import Snapshots
+from lakebed_engine.operations.recovery.ref_snapshots import Snapshots
 
 
 class Verbs:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakebed_engine.operations import (
-    branches,
-    layers,
-    resetting,
-)
+from lakebed_engine.operations.branch import branches
+from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM
+from lakebed_engine.operations.commit import hard_reset as commit_hard_reset
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.swap import COMPACT_FROM
+from lakebed_engine.operations.layers import layers
 from lakebed_engine.verbs.base import Verbs
 from lakebed_engine.vocabulary.records import (
     Branch,
@@ -53,7 +51,7 @@ class BranchVerbs(Verbs):
 
     async def hard_reset(self, repo: str, name: str, ref: str, *, force: bool = False) -> Branch:
         """Point a clean branch at another commit. Raises DirtyBranchError, RefNotFoundError."""
-        moved = await resetting.hard_reset(self._ctx, repo, name, ref, force)
+        moved = await commit_hard_reset.hard_reset(self._ctx, repo, name, ref, force)
         await self._refs_changed(repo)
         return moved
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
-from lakebed_engine.operations import (
-    copies,
-    reading,
-    signing,
-    staging,
-)
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.symlinks import write_symlinks
+from lakebed_engine.operations.direct_writes import presign
+from lakebed_engine.operations.export.hive_symlinks import write_symlinks
+from lakebed_engine.operations.objects import copy, read, stage
 from lakebed_engine.verbs.base import Verbs
 from lakebed_engine.vocabulary.records import (
     Deletion,
@@ -30,15 +26,15 @@ class ObjectVerbs(Verbs):
 
     async def stat(self, repo: str, ref: str, path: str) -> Entry:
         """The entry at a path. Raises ObjectNotFoundError."""
-        return await reading.stat(self._ctx, repo, ref, path)
+        return await read.stat(self._ctx, repo, ref, path)
 
-    async def find(self, repo: str, ref: str, path: str) -> reading.Found:
+    async def find(self, repo: str, ref: str, path: str) -> read.Found:
         """The entry at a path, with a way to read a little of it at once. Raises ObjectNotFoundError."""
-        return await reading.find(self._ctx, repo, ref, path)
+        return await read.find(self._ctx, repo, ref, path)
 
     async def locate(self, repo: str, ref: str, path: str) -> tuple[Entry, str]:
         """The entry at a path, and the full URI of its data. Raises ObjectNotFoundError."""
-        return await reading.locate(self._ctx, repo, ref, path)
+        return await read.locate(self._ctx, repo, ref, path)
 
     async def write_symlinks(self, repo: str, branch: str, location: str = "") -> str:
         """Write lists of where the data lie, a file for each directory; the address that they lie below."""
@@ -48,28 +44,28 @@ class ObjectVerbs(Verbs):
         self, repo: str, ref: str, *, prefix: str = "", after: str = "", amount: int = 100, delimiter: str = ""
     ) -> Page[Listed]:
         """A page of objects and common prefixes in byte order."""
-        return await reading.list_objects(self._ctx, repo, ref, prefix, after, amount, delimiter)
+        return await read.list_objects(self._ctx, repo, ref, prefix, after, amount, delimiter)
 
     def open_entry(
         self, repo: str, entry: Entry, start: int = 0, length: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """Stream an entry's data. Entering raises ObjectGoneError when the data is not there."""
-        return reading.open_entry(self._ctx, repo, entry, start, length)
+        return read.open_entry(self._ctx, repo, entry, start, length)
 
     async def sign_reads(
-        self, repo: str, entries: Sequence[Entry], *, seconds: int = signing.SIGNED_SECONDS, check: bool = False
+        self, repo: str, entries: Sequence[Entry], *, seconds: int = presign.SIGNED_SECONDS, check: bool = False
     ) -> list[SignedRead | None]:
         """Signed addresses to read entries' data at; None where none can be. `check`: look at what lies elsewhere."""
-        return await signing.sign_reads(self._ctx, repo, entries, seconds, check=check)
+        return await presign.sign_reads(self._ctx, repo, entries, seconds, check=check)
 
     async def addresses(self, repo: str) -> Callable[[Entry], str]:
         """What tells the full URI of an entry's data, for any number of entries of a repository."""
         found = await open_repo(self._ctx, repo)
-        return lambda entry: reading.physical_uri(found, entry)
+        return lambda entry: read.physical_uri(found, entry)
 
     async def upload(self, repo: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
         """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken."""
-        return await staging.upload(self._ctx, repo, branch, request, chunks)
+        return await stage.upload(self._ctx, repo, branch, request, chunks)
 
     async def upload_many(
         self,
@@ -83,25 +79,25 @@ class ObjectVerbs(Verbs):
 
         Each upload's chunks are read to their end before the next change is taken. At most 10,000 changes.
         """
-        return await staging.upload_many(self._ctx, repo, branch, changes, force)
+        return await stage.upload_many(self._ctx, repo, branch, changes, force)
 
     async def delete_object(
         self, repo: str, branch: str, path: str, *, force: bool = False, if_match: str | None = None
     ) -> None:
         """Delete a path; one that holds nothing is no error. `if_match`: only the content of this ETag."""
-        await staging.delete_object(self._ctx, repo, branch, path, force, if_match)
+        await stage.delete_object(self._ctx, repo, branch, path, force, if_match)
 
     async def delete_objects(
         self, repo: str, branch: str, paths: Sequence[str], *, force: bool = False
     ) -> list[ObjectFailure]:
         """Delete paths in one batch; the failures are paths that are no paths."""
-        return await staging.delete_objects(self._ctx, repo, branch, paths, force)
+        return await stage.delete_objects(self._ctx, repo, branch, paths, force)
 
     async def copy_object(
         self, repo: str, branch: str, path: str, source_ref: str, source_path: str, *, force: bool = False
     ) -> Entry:
         """Stage an entry that shares another's data. `source_ref` empty: the branch itself."""
-        return await copies.copy_object(self._ctx, repo, branch, path, source_ref, source_path, force)
+        return await copy.copy_object(self._ctx, repo, branch, path, source_ref, source_path, force)
 
     async def copy_as(
         self,
@@ -117,4 +113,4 @@ class ObjectVerbs(Verbs):
 
         With `source_etag` only while the source has it. Raises ObjectNotFoundError, PreconditionFailedError.
         """
-        return await copies.copy_as(self._ctx, repo, branch, request, source_ref, source_path, source_etag)
+        return await copy.copy_as(self._ctx, repo, branch, request, source_ref, source_path, source_etag)

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakebed_engine.operations import (
-    creating,
-    emptying,
-    protecting,
-    repositories,
-    samples,
-)
+from lakebed_engine.operations.branch import protection
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.repository import create, delete, lifecycle, sample_data
 from lakebed_engine.verbs.base import Verbs
 from lakebed_engine.vocabulary.records import (
     Page,
@@ -40,10 +35,10 @@ class RepositoryVerbs(Verbs):
 
         Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError.
         """
-        wanted = creating.NewRepository(name, storage_namespace, default_branch, read_only, bare, allow_non_empty)
-        new = await creating.create_repository(self._ctx, wanted)
+        wanted = create.NewRepository(name, storage_namespace, default_branch, read_only, bare, allow_non_empty)
+        new = await create.create_repository(self._ctx, wanted)
         if samples_by and not bare:
-            await samples.fill(self._ctx, name, default_branch, samples_by)
+            await sample_data.fill(self._ctx, name, default_branch, samples_by)
         await self._refs_changed(name)
         return new
 
@@ -53,48 +48,48 @@ class RepositoryVerbs(Verbs):
 
     async def delete_repository(self, name: str, *, force: bool = False) -> None:
         """Forget a repository; its data in the object store stays."""
-        await repositories.delete_repository(self._ctx, name, force)
+        await lifecycle.delete_repository(self._ctx, name, force)
 
     async def delete_empty_repository(self, name: str) -> str:
         """Forget a repository while no branch of it shows an object and no workspace is open: nobody's write is lost.
 
         Empty, or what stands in the way: nothing was deleted then.
         """
-        return await emptying.delete_empty(self._ctx, name)
+        return await delete.delete_empty(self._ctx, name)
 
     async def list_repositories(
         self, *, prefix: str = "", after: str = "", amount: int = 100, search: str = ""
     ) -> Page[Repository]:
         """A page in order of name; `search` is a part of the name."""
-        return await repositories.list_repositories(self._ctx, prefix, after, amount, search)
+        return await lifecycle.list_repositories(self._ctx, prefix, after, amount, search)
 
     async def get_metadata(self, repo: str) -> dict[str, str]:
         """The repository's metadata map."""
-        return await repositories.get_metadata(self._ctx, repo)
+        return await lifecycle.get_metadata(self._ctx, repo)
 
     async def set_metadata(self, repo: str, values: Mapping[str, str]) -> None:
         """Set keys of the map; the others stay."""
-        await repositories.change_metadata(self._ctx, repo, values)
+        await lifecycle.change_metadata(self._ctx, repo, values)
 
     async def delete_metadata(self, repo: str, keys: Sequence[str]) -> None:
         """Remove keys of the map; unknown ones are ignored."""
-        await repositories.change_metadata(self._ctx, repo, {}, keys)
+        await lifecycle.change_metadata(self._ctx, repo, {}, keys)
 
     async def protection_rules(self, repo: str) -> tuple[str, ...]:
         """The patterns of branches that take no direct changes."""
-        return await protecting.get_rules(self._ctx, repo)
+        return await protection.get_rules(self._ctx, repo)
 
     async def set_protection_rules(self, repo: str, patterns: Sequence[str], *, if_match: str | None = None) -> None:
         """Replace the rules. Raises PreconditionFailedError when they have not the entity tag `if_match`."""
-        await protecting.set_rules(self._ctx, repo, patterns, if_match)
+        await protection.set_rules(self._ctx, repo, patterns, if_match)
         await self._refs_changed(repo)
 
     async def add_protection_rule(self, repo: str, pattern: str) -> None:
         """Add a rule; nothing happens when it is there."""
-        await protecting.add_rule(self._ctx, repo, pattern)
+        await protection.add_rule(self._ctx, repo, pattern)
         await self._refs_changed(repo)
 
     async def delete_protection_rule(self, repo: str, pattern: str) -> None:
         """Raises RuleNotFoundError."""
-        await protecting.delete_rule(self._ctx, repo, pattern)
+        await protection.delete_rule(self._ctx, repo, pattern)
         await self._refs_changed(repo)

@@ -1,7 +1,7 @@
 """The engine's errors: one tree, each with the `kind` that stands on the wire.
 
-The bottom of the engine. The server turns `kind` into a status in one place (`x-error-kinds` of openapi.yaml);
-nothing here knows HTTP. Every error says what failed, on what, why, and the next step, in its message.
+The server turns `kind` into a status in one place (`x-error-kinds` of openapi.yaml); nothing here knows HTTP. Every
+error says what failed, on what, why, and the next step, in its message.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether a client runs on this machine: it must prove it, since a proxy or a tunnel ends on this machine as well.
 
 The proof is made from the number that Linux draws for each start of the machine: every process of the machine can read
-it, and no other machine knows it. The SDK makes the same (`lakebed._loopback`); openapi.yaml describes it.
+it, and no other machine knows it. The SDK makes the same (`lakebed._http.loopback`); openapi.yaml describes it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the gateway is told of its surroundings, and how it is read from settings.
 
-Above `vocabulary`. Plain values only.
+Plain values only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which operation a request is: method, level (service, bucket, object) and subresource.
 
-Above the operations, under `gateway`. A table and nothing more.
+A table and nothing more.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
-from lakebed_server.reply import Reply
-from lakebed_server.s3 import buckets, copying, fixed, listing, multipart, multipart_listing, reading, writing
-from lakebed_server.s3.address import Level
-from lakebed_server.s3.call import S3Call
-from lakebed_server.s3.copying import SOURCE
+from lakebed_server.http.responses import Reply
+from lakebed_server.s3.operations import buckets, copying, listing, multipart, multipart_listing, reading, writing
+from lakebed_server.s3.operations.copying import SOURCE
+from lakebed_server.s3.requests.addressing import Level
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.responses import canned
 from lakebed_server.s3.vocabulary import S3Error
 
 Operation = Callable[[S3Call], Awaitable[Reply]]
@@ -58,17 +59,17 @@ _COPY: Final = Route("CopyObject", copying.copy_object)
 
 def _add_fixed() -> None:
     """What is kept nowhere: fixed answers to reads, and none to writes."""
-    for name, (root, inner) in fixed.DOCUMENTS.items():
-        ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", fixed.document(root, inner))
-    for name, (code, message) in fixed.ABSENT.items():
-        ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", fixed.absent(code, message))
-    for name, (root, inner) in fixed.OF_OBJECTS.items():
-        ROUTES["GET", "object", name] = Route(f"GetObject:{name}", fixed.of_object(root, inner))
+    for name, (root, inner) in canned.DOCUMENTS.items():
+        ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", canned.document(root, inner))
+    for name, (code, message) in canned.ABSENT.items():
+        ROUTES["GET", "bucket", name] = Route(f"GetBucket:{name}", canned.absent(code, message))
+    for name, (root, inner) in canned.OF_OBJECTS.items():
+        ROUTES["GET", "object", name] = Route(f"GetObject:{name}", canned.of_object(root, inner))
     levels: tuple[Level, ...] = ("bucket", "object")
-    for name in (*fixed.DOCUMENTS, *fixed.ABSENT, *fixed.OF_OBJECTS, *fixed.NEVER):
+    for name in (*canned.DOCUMENTS, *canned.ABSENT, *canned.OF_OBJECTS, *canned.NEVER):
         for level in levels:
             for method in ("GET", "PUT", "POST", "DELETE"):
-                ROUTES.setdefault((method, level, name), Route(f"{method}:{name}", fixed.never))
+                ROUTES.setdefault((method, level, name), Route(f"{method}:{name}", canned.never))
 
 
 _add_fixed()

@@ -1,7 +1,6 @@
 """The gateway as an ASGI application: one S3 request from its first byte to the last of the answer.
 
-Above `dispatch` and `signatures`, under `app`. As `api` does for REST: who, then what, then the operation; whatever is
-raised becomes an answer in `errors`.
+As `api` does for REST: who, then what, then the operation; whatever is raised becomes an answer in `errors`.
 """
 
 from __future__ import annotations
@@ -11,20 +10,20 @@ import logging
 import time
 
 from lakebed_server.bounds.admission import Admission
-from lakebed_server.call import Call, Services
-from lakebed_server.errors import interrupted
-from lakebed_server.exchange import Exchange
-from lakebed_server.logs import RequestLog
-from lakebed_server.reply import Reply
+from lakebed_server.http import content_headers
+from lakebed_server.http.request import Call, Services
+from lakebed_server.http.response_writer import Exchange
+from lakebed_server.http.responses import Reply
+from lakebed_server.process.logs import RequestLog
+from lakebed_server.rest.errors import interrupted
 from lakebed_server.s3 import dispatch
-from lakebed_server.s3.address import is_domain
-from lakebed_server.s3.call import S3Call
 from lakebed_server.s3.config import S3Config
-from lakebed_server.s3.errors import respond
+from lakebed_server.s3.requests.addressing import is_domain
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.responses.errors import respond
 from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks_signed
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.settings.schema import LimitSettings
-from lakebed_server.streaming import content_headers
 from lakebed_server.vocabulary import WITH_KEY, ClientGoneError, Receive, Scope, Send
 
 log = logging.getLogger("lakebed.s3")

@@ -1,6 +1,6 @@
 """The gateway's words: S3's error codes with their statuses, and the error that carries one.
 
-The bottom of `s3`. The codes are Amazon's, from the public list of error responses of the S3 API.
+The codes are Amazon's, from the public list of error responses of the S3 API.
 """
 
 from __future__ import annotations

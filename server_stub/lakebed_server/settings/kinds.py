@@ -1,6 +1,6 @@
 """What a setting can be, and how text becomes it.
 
-At the bottom of `settings`. YAML gives numbers and booleans, the environment and flags only text: both are read here.
+YAML gives numbers and booleans, the environment and flags only text: both are read here.
 """
 
 from __future__ import annotations

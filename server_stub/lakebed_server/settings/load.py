@@ -1,6 +1,6 @@
 """Reading settings: YAML file, environment, flags; the later wins, and each value remembers its source.
 
-Above `schema`, under `cli`. Raises SettingError, whose one sentence names the key and the source.
+Raises SettingError, whose one sentence names the key and the source.
 """
 
 from __future__ import annotations

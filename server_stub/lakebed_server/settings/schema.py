@@ -1,7 +1,7 @@
 """Every setting: its key, default, kind and meaning.
 
-Above `kinds`, under `load`. The keys are the fields of the dataclasses joined by dots; docs/configuration.md and
-`lakebed config show` are made from, or compared with, what stands here.
+The keys are the fields of the dataclasses joined by dots; docs/configuration.md and `lakebed config show` are made
+from, or compared with, what stands here.
 """
 
 from __future__ import annotations

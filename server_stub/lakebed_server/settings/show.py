@@ -1,7 +1,4 @@
-"""Settings as they may be shown, secrets masked.
-
-Above `load`, under `cli`.
-"""
+"""Settings as they may be shown, secrets masked."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import httpx
 from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
-from lakebed_server.app import App
+from lakebed_server.process.app import App
 from lakebed_server.vocabulary import Receive, Scope, Send
 
 from tests.power.record import Cell, Operation

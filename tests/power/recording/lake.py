@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import apsw
-from lakebed_engine.stores.kv import sqlite, sqlite_file
+from lakebed_engine.stores.kv.sqlite import file, store
 from lakebed_server.settings.load import load as load_settings
 from lakebed_server.settings.schema import Settings
 
@@ -52,9 +52,9 @@ def small(pages: int, *, patches: bool) -> Iterator[None]:
         connection.pragma("wal_autocheckpoint", pages)
         return connection
 
-    true = sqlite_file.connect
+    true = file.connect
     with ExitStack() as stack:
         stack.enter_context(small_files(PATCH if patches else REWRITE))
-        stack.enter_context(patch.object(sqlite_file, "connect", connect))
-        stack.enter_context(patch.object(sqlite, "connect", connect))
+        stack.enter_context(patch.object(file, "connect", connect))
+        stack.enter_context(patch.object(store, "connect", connect))
         yield

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from lakebed_engine.stores.objects.local_calls import SystemCalls
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 
 from tests.power.recording.recorder import Recorder
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lakebed_engine.vocabulary.records import LogRequest
-from lakebed_server import components, serve
-from lakebed_server.logs import RequestLog
+from lakebed_server.process import serve, wiring
+from lakebed_server.process.logs import RequestLog
 from lakebed_server.vocabulary import StartError
 
 from tests.power.expected import Expected
@@ -37,7 +37,7 @@ _AT_THE_START = 60
 """Events of a first start, about."""
 
 Seen = dict[Cell, bytes | None]
-Job = Callable[[Recorder, components.Components, Seen], Awaitable[Trees]]
+Job = Callable[[Recorder, wiring.Components, Seen], Awaitable[Trees]]
 
 
 class Unrecovered(Exception):
@@ -57,7 +57,7 @@ def record(seed: int, top: Path) -> Record:
     if seed % 3 == 2 and chance.random() < 0.5:
         moment = chance.randint(0, _AT_THE_START)
 
-    async def job(recorder: Recorder, parts: components.Components, seen: Seen) -> Trees:
+    async def job(recorder: Recorder, parts: wiring.Components, seen: Seen) -> Trees:
         return await _work(recorder, parts, seen, begun, chance)
 
     if seed % 3 == 1:
@@ -77,7 +77,7 @@ def first_start(seed: int, top: Path) -> Record:
 
 async def _first(recorder: Recorder, data: Path, chance: random.Random) -> Trees:
     start = recorder.begin("first start")
-    parts = await components.build(settings_of(data))
+    parts = await wiring.build(settings_of(data))
     admin = parts.first_admin
     assert admin is not None
     start.effects["key", admin.access_key_id] = admin.secret_access_key.encode()
@@ -86,7 +86,7 @@ async def _first(recorder: Recorder, data: Path, chance: random.Random) -> Trees
     trees: Trees = {}
     for number in range(2):
         if number:
-            parts = await components.build(settings_of(data))
+            parts = await wiring.build(settings_of(data))
         client = Client(serve.application(settings_of(data), parts, RequestLog()), recorder, key)
         work = Work(client, parts, settings_of(data), chance, number)
         if not number:
@@ -125,7 +125,7 @@ def _recorded(
             recorder.operations += [replace(one, number=at, begun=-1) for at, one in enumerate(left_over)]
         start = recorder.begin("second start")
         try:
-            parts = await components.build(settings_of(data))
+            parts = await wiring.build(settings_of(data))
             seen = await shown(parts, data, begun)
         except StartError as error:
             raise Unrecovered(f"the second start fails: {error}") from error
@@ -152,7 +152,7 @@ def _recorded(
 
 
 async def _work(
-    recorder: Recorder, parts: components.Components, seen: Seen, begun: Record, chance: random.Random
+    recorder: Recorder, parts: wiring.Components, seen: Seen, begun: Record, chance: random.Random
 ) -> Trees:
     """What the first server did, once more."""
     known = dict(begun.operations[0].effects) | seen
@@ -172,7 +172,7 @@ async def _work(
     return trees
 
 
-async def trees_of(parts: components.Components) -> Trees:
+async def trees_of(parts: wiring.Components) -> Trees:
     """What each commit holds."""
     found = {}
     for branch in (await parts.engine.list_branches(REPO)).items:

@@ -14,9 +14,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from lakebed_engine.vocabulary.reports import SweepOptions
-from lakebed_server import components
 from lakebed_server.auth.opening import key_file
 from lakebed_server.auth.rotation import rotate_file
+from lakebed_server.process import wiring
 from lakebed_server.settings.schema import Settings
 
 from tests.power.record import Cell
@@ -41,7 +41,7 @@ class Work:
     def __init__(
         self,
         client: Client,
-        parts: components.Components,
+        parts: wiring.Components,
         settings: Settings,
         chance: random.Random,
         round_number: int,

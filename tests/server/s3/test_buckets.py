@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from lakebed_server.s3 import fixed
-from lakebed_server.s3.errors import CODES
+from lakebed_server.s3.responses import canned
+from lakebed_server.s3.responses.errors import CODES
 from lakebed_server.s3.vocabulary import STATUS
 from lakebed_wire.operations import ERROR_KINDS
 
@@ -223,16 +223,16 @@ def test_buckets_are_not_made_elsewhere(bucket: Bucket) -> None:
 
 def test_what_is_kept_nowhere_has_fixed_answers(bucket: Bucket) -> None:
     bucket.put("main/x")
-    for name in fixed.DOCUMENTS:
+    for name in canned.DOCUMENTS:
         assert bucket("GET", f"/lake?{name}").status == 200
         assert code(bucket("GET", f"/none?{name}")) == "NoSuchBucket"
-    for name, (wanted, _) in fixed.ABSENT.items():
+    for name, (wanted, _) in canned.ABSENT.items():
         answer = bucket("GET", f"/lake?{name}")
         assert (answer.status, code(answer)) == (404, wanted)
-    for name in fixed.OF_OBJECTS:
+    for name in canned.OF_OBJECTS:
         assert bucket("GET", f"/lake/main/x?{name}").status == 200
         assert code(bucket("GET", f"/lake/main/none?{name}")) == "NoSuchKey"
-    for name in (*fixed.DOCUMENTS, *fixed.ABSENT, *fixed.NEVER):
+    for name in (*canned.DOCUMENTS, *canned.ABSENT, *canned.NEVER):
         for target in ("/lake", "/lake/main/x"):
             answer = bucket("PUT", f"{target}?{name}", b"1")
             assert (answer.status, code(answer)) == (501, "NotImplemented")

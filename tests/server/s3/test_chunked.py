@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from awscrt import checksums as crt
-from lakebed_server.s3.chunked import ChunkDecoder
+from lakebed_server.s3.requests.aws_chunked import ChunkDecoder
 from lakebed_server.s3.vocabulary import S3Error
 
 from tests.server.s3.gatewaying import HOST, Bucket, Headers, code

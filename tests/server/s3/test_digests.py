@@ -11,7 +11,7 @@ import zlib
 from typing import Any
 
 import pytest
-from lakebed_server.s3.digests import BATCH, Digests
+from lakebed_server.s3.requests.body_hashing import BATCH, Digests
 
 from tests.server.s3.gatewaying import Bucket, code
 from tests.support.waiting import PATIENCE

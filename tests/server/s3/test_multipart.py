@@ -6,8 +6,8 @@ import hashlib
 from typing import Any
 
 import pytest
-from lakebed_engine.operations.multiparts import uploads
-from lakebed_engine.stores.objects.signing import LARGEST_PUT
+from lakebed_engine.operations.multipart import upload
+from lakebed_engine.stores.objects.presign import LARGEST_PUT
 from lakebed_engine.vocabulary.keys import PARTS
 
 from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml
@@ -82,7 +82,7 @@ def test_a_part_over_5_gib_is_refused_by_its_length(bucket: Bucket, begun: str) 
 
 
 def test_a_part_of_the_largest_size_is_taken(bucket: Bucket, begun: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "LARGEST_PUT", 1000)
+    monkeypatch.setattr(upload, "LARGEST_PUT", 1000)
     assert code(send(bucket, begun, 1, bytes(1001))) == "EntityTooLarge"
     assert send(bucket, begun, 1, bytes(1000)).status == 200
     bucket.put("main/source", bytes(2000))

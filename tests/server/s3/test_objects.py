@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from lakebed_engine.vocabulary.records import CommitRequest, UploadRequest, WorkspaceRequest
-from lakebed_server.s3.reading import SMALL
+from lakebed_server.s3.operations.reading import SMALL
 
 from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml
 

@@ -1,6 +1,6 @@
 """The KV store: the narrow interface that holds everything that changes (`ARCHITECTURE.md` 4).
 
-Above nothing but the vocabulary. A driver is done when it passes tests/conformance/test_kv.py.
+A driver is done when it passes tests/conformance/test_kv.py.
 
 Keys and values are bytes. A partition is a namespace for keys; keys are ordered by their bytes inside it.
 `version` is an opaque positive integer that differs after every change of a key, also after delete and recreate.

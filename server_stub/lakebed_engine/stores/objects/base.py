@@ -1,6 +1,6 @@
 """The object store: immutable data under slash-separated keys (`ARCHITECTURE.md` 5).
 
-Above nothing but the vocabulary. One store object is one namespace: keys are relative to it, any UTF-8 text up to
+One store object is one namespace: keys are relative to it, any UTF-8 text up to
 1,024 bytes (`a//b`, a leading `/`, `..` and emoji included) and never escape it. An adapter is done when it passes
 tests/conformance/test_objects.py.
 """

@@ -12,8 +12,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
-from lakebed_engine.stores.objects.local_names import key_bytes
-from lakebed_engine.stores.objects.local_read import check_range
+from lakebed_engine.stores.objects.local.keys import key_bytes
+from lakebed_engine.stores.objects.local.read import check_range
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound
 from lakebed_engine.vocabulary.ports import Clock, SystemClock
 

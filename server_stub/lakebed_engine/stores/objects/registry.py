@@ -1,7 +1,6 @@
 """Which store a namespace URI means.
 
-Above the adapters; operations get it as `ObjectStores`. A name is checked here once, so that no adapter sees one that
-leaves its place.
+A name is checked here once, so that no adapter sees one that leaves its place.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ import threading
 from pathlib import Path
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.stores.objects.cloud import CloudObjects
-from lakebed_engine.stores.objects.cloud_options import CloudOptions
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
+from lakebed_engine.stores.objects.cloud.store import CloudObjects
 from lakebed_engine.stores.objects.disk_cache import DiskCache, DiskCached
-from lakebed_engine.stores.objects.local import LocalObjects
-from lakebed_engine.stores.objects.local_calls import SystemCalls, UnsyncedCalls
-from lakebed_engine.stores.objects.local_threads import Threads
+from lakebed_engine.stores.objects.local.store import LocalObjects
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
 

@@ -1,7 +1,4 @@
-"""Who sent an S3 request: the one place where a signature is asked for.
-
-Above `v4` and `v2`, under `gateway`.
-"""
+"""Who sent an S3 request: the one place where a signature is asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from lakebed_server.auth import origins
-from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.signatures import v2, v4
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.s3.vocabulary import S3Error

@@ -1,7 +1,6 @@
 """Access keys, and the keys of a day that are made from their secrets.
 
-Under `v4` and `v2`, over `auth.authenticate`. A secret costs a read of the KV store once in a while, and a day's key
-four HMACs once a day.
+A secret costs a read of the KV store once in a while, and a day's key four HMACs once a day.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Final
 
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.records import Credential
-from lakebed_server.s3.day_key import DayKey
+from lakebed_server.s3.signatures.signing_key import DayKey
 from lakebed_server.s3.vocabulary import S3Error
 
 _MOST: Final = 1024

@@ -1,6 +1,6 @@
 """Signature Version 2: older, and still what some tools send. In the Authorization header and in the query.
 
-Above `keys`, under `authenticate`. HMAC-SHA1 over a few lines of the request, in base64.
+HMAC-SHA1 over a few lines of the request, in base64.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import base64
 import hmac
 from typing import Final
 
-from lakebed_server.s3.call import S3Call
+from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.signatures.dates import require_near, seconds_of_http
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.s3.signatures.v4 import LONGEST, mismatch

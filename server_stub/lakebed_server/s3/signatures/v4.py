@@ -1,7 +1,7 @@
 """Signature Version 4: in the Authorization header, and in the query of a presigned URL.
 
-Above `canonical` and `keys`, under `authenticate`. Written from Amazon's public description of it. Any region is taken:
-the signature proves the secret, and nothing here is in one.
+Written from Amazon's public description of it. Any region is taken: the signature proves the secret, and nothing here
+is in one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import time
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from lakebed_server.s3.call import S3Call
-from lakebed_server.s3.chunked import ChunkSigner
+from lakebed_server.s3.requests.aws_chunked import ChunkSigner
+from lakebed_server.s3.requests.call import S3Call
 from lakebed_server.s3.signatures import canonical
 from lakebed_server.s3.signatures.dates import SKEW, require_near, seconds_of, seconds_of_http
 from lakebed_server.s3.signatures.keys import Keys

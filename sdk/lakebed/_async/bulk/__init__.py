@@ -1,0 +1,1 @@
+"""Many objects: bulk transfers, checkouts and ingest."""

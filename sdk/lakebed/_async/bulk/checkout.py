@@ -1,0 +1,280 @@
+"""Working directories: a branch checked out into a directory, changed there, committed back, brought up to date.
+
+Local changes are never overwritten silently: whatever would do so is found before the first file is touched, and looked
+at once more just before each is replaced. An update that is broken off is finished by the next one, before anything
+else: commits never change.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
+
+from lakebed._async.bulk import bulk
+from lakebed._async.bulk.checkout_plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
+from lakebed._bulk.batches import BATCH_FILES, Item
+from lakebed._bulk.hash_cache import Known
+from lakebed._bulk.progress import Report, Tally
+from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
+from lakebed._compat.aio import gather, run_in_thread
+from lakebed.errors import (
+    ConfigurationError,
+    Conflict,
+    ConflictError,
+    InvalidRequestError,
+    LakebedError,
+    NothingToCommitError,
+)
+from lakebed.model import Change, Commit
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.lake import Lake
+    from lakebed._async.handles.ref import Ref
+    from lakebed._async.handles.repository import Repository
+
+DataPath = Literal["direct", "presigned", "proxied"] | None
+
+
+@dataclass(slots=True)
+class Updated:
+    """What bringing a directory up to date did. `kept` are paths whose local version stayed, as was asked for.
+
+    `skipped` are objects whose path cannot be a local file.
+    """
+
+    base: str
+    fetched: int = 0
+    removed: int = 0
+    kept: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStatus:
+    """How a working directory stands. `head` is the branch's commit, None when it was not asked for."""
+
+    origin: Origin
+    base: str
+    head: str | None
+    changes: list[LocalChange]
+
+
+async def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, progress: Report = None) -> Updated:
+    """Check a branch out, as its head is now, into a new or empty directory. Broken off, it goes on when called again.
+
+    Raises InvalidRequestError (kind `not_empty` or `already_cloned`) and PartialFailureError.
+    """
+    origin = Origin(lake.settings.endpoint, repository, branch, prefix)
+    repo = lake.repository(repository)
+    head = (await repo.branch(branch).info()).commit_id
+    await run_in_thread(prepare, top, origin)
+    with opened(top) as here:
+        commit = here.target or head
+        await run_in_thread(partial(here.index.note, target=commit))
+        result = Updated(commit)
+        tally = Tally(progress)
+        work = bulk.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
+        try:
+            await work.run(_representable(repo.ref(commit), prefix, result), prefix, top)
+        finally:
+            tally.end()
+        if work.failures:
+            raise bulk.partial_failure(f"of {origin} could not be checked out", work.failures, tally.now().files_total)
+        await run_in_thread(partial(here.index.note, base=commit, target=""))
+        result.fetched = work.files
+        return result
+
+
+async def _representable(ref: Ref, prefix: str, result: Updated) -> AsyncIterator[Any]:
+    async for row in ref.list(prefix):
+        if fits(row.path.removeprefix(prefix)):
+            yield row
+        else:
+            result.skipped.append(row.path)
+
+
+async def status(lake: Lake, top: Path, *, ask: bool = True) -> LocalStatus:
+    """What has changed in the directory since it was checked out, and whether the branch has moved."""
+    with opened(top) as here:
+        _refuse_unfinished(here)
+        head = (await _repository(lake, here).branch(here.origin.branch).info()).commit_id if ask else None
+        changes = await run_in_thread(list, here.changes())
+        return LocalStatus(here.origin, here.base, head, changes)
+
+
+async def pull(lake: Lake, top: Path, *, conflicts: Side = "stop", progress: Report = None) -> Updated:
+    """Bring the directory to the branch's head, as far as files were not changed in it.
+
+    Where both sides changed, `conflicts` decides: `stop` raises ConflictError and touches nothing, `mine` keeps the
+    local version (which then counts as a change of the new one), `theirs` overwrites it.
+    """
+    with opened(top) as here:
+        repo = _repository(lake, here)
+        await _finish_update(repo, here, conflicts, progress)
+        head = (await repo.branch(here.origin.branch).info()).commit_id
+        if head == here.base:
+            return Updated(head)
+        return await _update(repo, here, head, conflicts, progress)
+
+
+async def commit(
+    lake: Lake,
+    top: Path,
+    message: str,
+    *,
+    metadata: dict[str, str] | None = None,
+    progress: Report = None,
+    data_path: DataPath = None,
+) -> tuple[Commit, list[LocalChange]]:
+    """Commit what has changed in the directory, through a workspace on the commit that it was checked out from.
+
+    When the branch has moved meanwhile, the directory gets what others did, too. Raises NothingToCommitError,
+    ConcurrentCommitError (both sides changed the same paths: pull first), DirtyBranchError, PartialFailureError.
+    """
+    with opened(top) as here:
+        _refuse_unfinished(here)
+        repo = _repository(lake, here)
+        await _finish_update(repo, here, "stop", progress)
+        changes = await run_in_thread(list, here.changes())
+        if not changes:
+            raise NothingToCommitError(f"nothing has changed in {top} since it was checked out")
+        started = time.time_ns()
+        made = await _commit_changes(repo, here, changes, message, metadata, progress, data_path)
+        await run_in_thread(_settle, here, changes, made.id, started)
+        if made.parents[:1] == (here.base,):
+            await run_in_thread(partial(here.index.note, base=made.id, target=""))
+        else:
+            await _finish_update(repo, here, "stop", progress)
+        return made, changes
+
+
+async def _commit_changes(
+    repo: Repository,
+    here: Checkout,
+    changes: list[LocalChange],
+    message: str,
+    metadata: dict[str, str] | None,
+    progress: Report,
+    data_path: DataPath,
+) -> Commit:
+    prefix = here.origin.prefix
+    items = [Item(prefix + one.path, one.size, local=one.local) for one in changes if one.local is not None]
+    gone = [prefix + one.path for one in changes if one.local is None]
+    made = repo.branch(here.origin.branch).workspace(message, ref=here.base, data_path=data_path)
+    workspace = await made.create()
+    try:
+        await bulk.put_items(workspace, items, delete=gone, progress=progress)
+        return await workspace.commit(message, metadata=metadata)
+    except LakebedError as error:
+        # everything is still in the directory; an outcome that is unknown may be a commit, and cannot be dropped
+        if error.kind != "outcome_unknown":
+            with suppress(LakebedError):
+                await workspace.drop()
+        raise
+
+
+def _settle(here: Checkout, changes: list[LocalChange], commit_id: str, started: int) -> None:
+    """The index after a commit: what was committed counts as checked out."""
+    here.index.note(target=commit_id)
+    here.index.remember(
+        Known(one.path, one.local.stamp, one.md5, one.md5, seen_ns=started) for one in changes if one.local is not None
+    )
+    here.index.forget(one.path for one in changes if one.local is None)
+
+
+def _repository(lake: Lake, here: Checkout) -> Repository:
+    if lake.settings.endpoint != here.origin.endpoint:
+        raise ConfigurationError(
+            f"{here.top} was cloned from {here.origin.endpoint}, but the endpoint in use is {lake.settings.endpoint}"
+        )
+    return lake.repository(here.origin.repository)
+
+
+def _refuse_unfinished(here: Checkout) -> None:
+    if not here.base:
+        raise InvalidRequestError(
+            f"the clone into {here.top} was not finished: run `lakebed local clone {here.origin} {here.top}` again",
+            kind="clone_unfinished",
+        )
+
+
+async def _finish_update(repo: Repository, here: Checkout, conflicts: Side, progress: Report) -> None:
+    """Bring an update that was broken off to its end."""
+    _refuse_unfinished(here)
+    if here.target:
+        await _update(repo, here, here.target, conflicts, progress)
+
+
+async def _update(repo: Repository, here: Checkout, commit_id: str, conflicts: Side, progress: Report) -> Updated:
+    ref = repo.ref(commit_id)
+    plan = await planned(repo, here, ref, conflicts)
+    if plan.conflicts:
+        raise ConflictError(
+            f"both {here.top} and {here.origin} changed {len(plan.conflicts)} of the same files; nothing was touched",
+            kind="local_conflict",
+        ).with_conflicts(plan.conflicts)
+    await run_in_thread(partial(here.index.note, target=commit_id))
+    tally = Tally(progress)
+    for change in plan.fetch:
+        tally.expect(change.size or 0)
+    tally.no_more()
+    try:
+        await run_in_thread(_remove, here, plan)
+        for start in range(0, len(plan.fetch), BATCH_FILES):
+            await _fetch(ref, here, plan, plan.fetch[start : start + BATCH_FILES], tally)
+    finally:
+        tally.end()
+    await run_in_thread(partial(here.index.note, base=commit_id, target=""))
+    return Updated(commit_id, len(plan.fetch), len(plan.remove), plan.kept, plan.skipped)
+
+
+def _refuse_touched(here: Checkout, plan: Plan, name: str) -> None:
+    if stamp_of(here.top / name) != plan.expected[name]:
+        raise ConflictError(
+            f"{here.top / name} was changed while the directory was being updated, and was left alone; pull again",
+            kind="local_conflict",
+        ).with_conflicts([Conflict(here.origin.prefix + name)])
+
+
+def _remove(here: Checkout, plan: Plan) -> None:
+    """First what is removed: a file may have to make room for a directory."""
+    here.index.remember(plan.adopt)
+    here.index.forget(plan.forget)
+    for name in plan.remove:
+        _refuse_touched(here, plan, name)
+        here.remove(name)
+        here.index.forget([name])
+
+
+async def _fetch(ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tally: Tally) -> None:
+    done: list[Known] = []
+
+    async def one(change: Change) -> None:
+        name = change.path.removeprefix(here.origin.prefix)
+        part = here.parts / uuid4().hex
+        started = time.time_ns()
+        info = await ref.download(change.path, part, progress=tally.moved)
+        done.append(await run_in_thread(_place, here, plan, name, part, info.checksum, started))
+        tally.done(1)
+
+    jobs: list[Callable[[], Any]] = [partial(one, change) for change in changes]
+    try:
+        await gather(jobs, AT_ONCE)
+    finally:
+        await run_in_thread(here.index.remember, done)
+
+
+def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:
+    known = bulk.describe(name, part, checksum, started)
+    local = here.top / name
+    local.parent.mkdir(parents=True, exist_ok=True)
+    _refuse_touched(here, plan, name)
+    os.replace(part, local)
+    return known

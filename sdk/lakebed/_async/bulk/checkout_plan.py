@@ -1,0 +1,114 @@
+"""What bringing a working directory up to date will do, and what stands in its way. Touches nothing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakebed._bulk.batches import BATCH_FILES
+from lakebed._bulk.hash_cache import Known
+from lakebed._bulk.local_tree import OURS, Stamp, is_local
+from lakebed._bulk.working_directory import Checkout, LocalChange
+from lakebed._compat.aio import gather, run_in_thread
+from lakebed.errors import Conflict
+from lakebed.model import Change, ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.ref import Ref
+    from lakebed._async.handles.repository import Repository
+
+Side = Literal["stop", "mine", "theirs"]
+"""What to do with files that both sides changed."""
+
+AT_ONCE = 8
+"""Requests at the same time."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an update will do: `expected` is how each file must still look when its turn comes."""
+
+    fetch: list[Change] = field(default_factory=list)
+    remove: list[str] = field(default_factory=list)
+    adopt: list[Known] = field(default_factory=list)
+    forget: list[str] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    expected: dict[str, Stamp | None] = field(default_factory=dict)
+
+
+def fits(name: str) -> bool:
+    """Whether a path can be a file of a working directory."""
+    return is_local(name) and name.split("/", 1)[0] != OURS
+
+
+async def planned(repo: Repository, here: Checkout, ref: Ref, conflicts: Side) -> Plan:
+    """Look at everything that changed between the base and the commit that `ref` is."""
+    plan, prefix = Plan(), here.origin.prefix
+    batch: list[Change] = []
+    found: Any = repo.ref(here.base).diff(ref, two_dot=True, prefix=prefix)
+    async for change in found:
+        if not fits(change.path.removeprefix(prefix)):
+            plan.skipped.append(change.path)
+            continue
+        batch.append(change)
+        if len(batch) == BATCH_FILES:
+            await gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], AT_ONCE)
+            batch = []
+    await gather([partial(_plan_one, here, ref, one, conflicts, plan) for one in batch], AT_ONCE)
+    plan.conflicts.sort(key=lambda conflict: conflict.path)
+    plan.kept.sort()
+    return plan
+
+
+async def _plan_one(here: Checkout, ref: Ref, change: Change, conflicts: Side, plan: Plan) -> None:
+    name = change.path.removeprefix(here.origin.prefix)
+    mine = await run_in_thread(here.look, name)
+    known = await run_in_thread(here.index.get, name)
+    theirs, removed = None, change.type == "removed"
+    if not removed and (mine is not None or (known is not None and here.target)):
+        theirs = await ref.stat(change.path)
+    if mine is None and known is not None and theirs is not None and known.checksum == theirs.checksum:
+        return  # an update that was broken off, or our own commit, has done it
+    if mine is not None and (mine.md5 or None) == (theirs.checksum if theirs else None):
+        _adopt(plan, name, mine, theirs)  # both sides did the same
+        return
+    if mine is not None and conflicts != "theirs":
+        _clash(plan, change.path, name, mine, theirs, conflicts)
+        return
+    plan.expected[name] = await run_in_thread(stamp_of, here.top / name)
+    if removed:
+        plan.remove.append(name)
+    else:
+        plan.fetch.append(change)
+
+
+def _adopt(plan: Plan, name: str, mine: LocalChange, theirs: ObjectInfo | None) -> None:
+    if theirs is None or mine.local is None:
+        plan.forget.append(name)
+    else:
+        plan.adopt.append(Known(name, mine.local.stamp, mine.md5, theirs.checksum, seen_ns=mine.local.stamp.mtime_ns))
+
+
+def _clash(plan: Plan, path: str, name: str, mine: LocalChange, theirs: ObjectInfo | None, conflicts: Side) -> None:
+    base = mine.known.checksum if mine.known else None
+    if conflicts == "stop":
+        plan.conflicts.append(Conflict(path, base, mine.md5 or None, theirs.checksum if theirs else None))
+        return
+    plan.kept.append(path)
+    if theirs is None:
+        plan.forget.append(name)  # what is there counts as added
+    else:  # what is there counts as a change of theirs: nothing on disk looks like this row
+        plan.adopt.append(Known(name, Stamp(-1, 0, 0), theirs.checksum, theirs.checksum))
+
+
+def stamp_of(file: Path) -> Stamp | None:
+    """How a file looks; None when there is none."""
+    try:
+        return Stamp.of(os.stat(file))
+    except (FileNotFoundError, NotADirectoryError):
+        return None

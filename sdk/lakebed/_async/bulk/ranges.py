@@ -1,0 +1,62 @@
+"""The files that a commit is made of: for engines that read them straight from the store (`docs/formats.md`).
+
+A metarange is fetched whole: it has one row for about a megabyte of entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakebed._compat.aio import run_in_thread
+from lakebed._gateway.operations import metadata
+from lakebed.errors import ProtocolError
+from lakebed.model import RangeInfo
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.repository import Repository
+
+Kind = Literal["range", "meta_range"]
+
+
+async def ranges_of(repository: Repository, expression: str) -> list[RangeInfo]:
+    """The ranges of the commit that a ref expression names, and the patches over them."""
+    transport = repository._transport
+    commit = await repository.commit(expression)
+    if not commit.metarange_id:
+        return []
+    place = await repository.info()
+    content = await transport.call(metadata.file(repository.id, "meta_range", commit.metarange_id))
+    try:
+        return await run_in_thread(_decoded, content, commit.metarange_id, place.storage_namespace, place.local_path)
+    except ValueError as error:
+        raise ProtocolError(
+            f"cannot read metarange {commit.metarange_id} of repository {repository.id}: {error}",
+            operation="getMetadataObject",
+            repository=repository.id,
+        ) from None
+
+
+def _decoded(content: bytes, metarange_id: str, namespace: str, directory: str) -> list[RangeInfo]:
+    from lakebed_format import decode_tree  # brings pyarrow along, which only some users need
+
+    rows, carried = decode_tree(content, metarange_id)
+    carriers = [""] * rows.num_rows
+    if carried is not None:
+        carriers[-1] = metarange_id
+    return [_shown(row, one, namespace, directory) for row, one in zip(rows.to_pylist(), carriers, strict=True)]
+
+
+def _shown(row: Mapping[str, Any], carrier: str, namespace: str, directory: str) -> RangeInfo:
+    key = f"_lakebed/metaranges/{carrier}.parquet" if carrier else f"_lakebed/ranges/{row['range_id']}.parquet"
+    return RangeInfo(
+        id=row["range_id"],
+        min_path=row["min_path"],
+        max_path=row["max_path"],
+        count=row["count"],
+        size=row["size_bytes"],
+        level=row.get("level", 0),
+        physical_address=f"{namespace}/{key}",
+        local_path=f"{directory}/{key}" if directory else "",
+        carrier=carrier,
+    )

@@ -1,0 +1,1 @@
+"""Commits and merges: retries, recovery of lost answers, and tasks."""

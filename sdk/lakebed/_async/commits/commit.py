@@ -1,0 +1,112 @@
+"""Commits and merges as flows: one plain request, and a task with the same key when its answer is lost.
+
+Tasks from the beginning would cost three times as much as a plain small commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from lakebed import _checks
+from lakebed._async.commits.recover import go_on, new_operation_id
+from lakebed._async.http.transport import Transport
+from lakebed._gateway.operations import commits, tasks
+from lakebed.errors import InvalidRequestError, OutcomeUnknownError
+from lakebed.model import OPERATION_KEY, Commit, MergeResult
+
+_STRATEGIES = {
+    None: "",
+    "": "",
+    "source-wins": "source-wins",
+    "theirs": "source-wins",
+    "dest-wins": "dest-wins",
+    "ours": "dest-wins",
+}
+_SIDES = {"source": "source", "theirs": "source", "dest": "dest", "ours": "dest"}
+
+
+def id_of(key: str) -> str:
+    """The mark of a commit that is made with a key: asking again must be the same request."""
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def marked(metadata: Mapping[str, str] | None, operation_id: str) -> dict[str, str]:
+    """Commit metadata with the mark by which a commit whose answer was lost is found."""
+    checked = _checks.check_metadata(dict(metadata or {}), "commit")
+    if OPERATION_KEY in checked:
+        raise InvalidRequestError(f"the metadata key {OPERATION_KEY} is the SDK's own")
+    return {**checked, OPERATION_KEY: operation_id}
+
+
+def commit_asked(
+    message: str, *, metadata: Mapping[str, str] | None, allow_empty: bool, date: int | None, key: str | None
+) -> dict[str, Any]:
+    """What a commit is asked for with, plainly or as a task. Its mark is made of the key, or is the key."""
+    mark = id_of(key) if key else new_operation_id()
+    return {
+        "message": _checks.check_text(message, "commit message"),
+        "metadata": marked(metadata, mark),
+        "date": date,
+        "allow_empty": allow_empty,
+        "key": key or mark,
+    }
+
+
+def merge_asked(
+    *,
+    message: str,
+    strategy: str | None,
+    squash: bool,
+    allow_empty: bool,
+    metadata: Mapping[str, str] | None,
+    resolve: Mapping[str, str] | None,
+    key: str | None,
+) -> dict[str, Any]:
+    """What a merge is asked for with, likewise. Raises InvalidRequestError."""
+    if strategy not in _STRATEGIES:
+        known = ", ".join(repr(name) for name in _STRATEGIES if name)
+        raise InvalidRequestError(f"unknown merge strategy {strategy!r}; known are {known}")
+    mark = id_of(key) if key else new_operation_id()
+    return {
+        "message": _checks.check_text(message, "merge message"),
+        "metadata": marked(metadata, mark),
+        "strategy": _STRATEGIES[strategy],
+        "squash": squash,
+        "allow_empty": allow_empty,
+        "resolve": _rules(resolve or {}),
+        "key": key or mark,
+    }
+
+
+async def commit(transport: Transport, repository: str, branch: str, asked: dict[str, Any]) -> Commit:
+    """Commit a branch."""
+    try:
+        return await transport.call(commits.commit(repository, branch, **asked))
+    except OutcomeUnknownError as lost:
+        begin = tasks.commit(repository, branch, **asked)
+        mark = asked["metadata"][OPERATION_KEY]
+        return await go_on(transport, repository, branch, begin, mark, lost, keyed=asked["key"] != mark)
+
+
+async def merge(
+    transport: Transport, repository: str, source: str, destination: str, asked: dict[str, Any]
+) -> MergeResult:
+    """Merge a ref into a branch."""
+    try:
+        return await transport.call(commits.merge(repository, source, destination, **asked))
+    except OutcomeUnknownError as lost:
+        begin = tasks.merge(repository, source, destination, **asked)
+        mark = asked["metadata"][OPERATION_KEY]
+        made = await go_on(transport, repository, destination, begin, mark, lost, keyed=asked["key"] != mark)
+        return MergeResult(made.id)
+
+
+def _rules(resolve: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Globs and sides, in the order that they were given."""
+    for glob, side in resolve.items():
+        _checks.check_text(glob, "glob")
+        if side not in _SIDES:
+            raise InvalidRequestError(f"resolve: {glob!r} is to be won by {side!r}; known are 'source' and 'dest'")
+    return [(glob, _SIDES[side]) for glob, side in resolve.items()]

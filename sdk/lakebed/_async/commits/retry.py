@@ -1,0 +1,155 @@
+"""A commit that carries a key, as a flow: tried again while that can help, and settled when its answer was lost.
+
+Each commit carries a random key. The server remembers it together with the commit that it made, so the same request is
+sent again without risk: it either makes the commit, once, or answers with the one that was made. What was staged is
+never written again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
+
+from lakebed._async.commits import recover
+from lakebed._async.http.bodies import Body
+from lakebed._async.http.transport import Transport
+from lakebed._compat.aio import sleep
+from lakebed._gateway.operations import workspaces
+from lakebed._http import retry
+from lakebed._http.wire import Call
+from lakebed.errors import (
+    CommitStateUnknownError,
+    ConcurrentCommitError,
+    LakebedError,
+    OutcomeUnknownError,
+    ProtocolError,
+    ServerUnavailableError,
+    ThrottledError,
+)
+from lakebed.model import Commit, CommitAttempt
+
+log = logging.getLogger("lakebed.workspace")
+
+
+class Advance:
+    """One commit of one workspace; or with `branch` one of this branch, which brings its changes along in `body`."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        call: Call[Commit],
+        key: str,
+        *,
+        policy: str,
+        retry_for: float,
+        on_attempt: Callable[[CommitAttempt], None] | None,
+        asked_before: bool = False,
+        body: Body | None = None,
+        branch: str = "",
+    ) -> None:
+        self._transport = transport
+        self._call = call
+        self._key = key
+        self._policy = policy
+        self._retry_for = retry_for
+        self._on_attempt = on_attempt
+        self._lost = asked_before  # whether an answer was lost, now or under the same key before
+        self._body = body
+        self._branch = branch
+
+    async def run(self) -> Commit:
+        """Commit. Raises what the server refuses with, and CommitStateUnknownError when nobody can tell."""
+        attempts = AsyncRetrying(
+            sleep=self._sleep,
+            stop=lambda state: (state.seconds_since_start or 0.0) >= self._retry_for,
+            wait=lambda state: retry.pause(self._transport.policy, state),
+            retry=retry_if_exception(self._again),
+            before_sleep=self._tell,
+            reraise=True,
+        )
+        try:
+            commit: Commit = await attempts(self._once)
+        except retry.Failed as failure:
+            return await self._settled(failure.error)
+        return commit
+
+    async def _once(self) -> Commit:
+        try:
+            return await self._transport.once(self._call, self._body)
+        except ProtocolError as error:  # answered with success that cannot be read: as good as lost
+            unknown = OutcomeUnknownError(error.message, status=error.status, **retry.about(self._call))
+            raise retry.Failed(unknown, again=True) from error
+
+    async def _sleep(self, seconds: float) -> None:
+        await sleep(seconds)
+
+    def _again(self, error: BaseException) -> bool:
+        """Whether another attempt may end differently. One whose answer was lost is asked for with the same key."""
+        if not isinstance(error, retry.Failed):
+            return False
+        if isinstance(error.error, OutcomeUnknownError):
+            self._lost = True
+        if self._body is not None and not self._body.replayable:
+            return False
+        if isinstance(error.error, OutcomeUnknownError):
+            return True
+        if isinstance(error.error, ConcurrentCommitError):
+            return self._policy != "abort" and not error.error.conflicts  # without paths it only lost a race
+        return error.again
+
+    def _tell(self, state: RetryCallState) -> None:
+        failure = state.outcome.exception() if state.outcome else None
+        error = failure.error if isinstance(failure, retry.Failed) else LakebedError(str(failure))
+        pause = state.next_action.sleep if state.next_action else 0.0
+        attempt = CommitAttempt(state.attempt_number, error, state.seconds_since_start or 0.0, pause)
+        where = self._call.subject
+        log.info("attempt %d to commit %s failed, next in %.2f s: %s", attempt.number, where, attempt.pause, error)
+        if self._on_attempt is not None:
+            self._on_attempt(attempt)
+
+    async def _settled(self, error: LakebedError) -> Commit:
+        """After the last attempt. Only where an answer was lost is there anything to find out."""
+        if not self._lost:
+            raise error
+        if self._branch and isinstance(error, OutcomeUnknownError):  # it may be at work in the server still
+            return await recover.settle(
+                self._transport, self._call.subject.repository or "", self._branch, self._key, error
+            )
+        found, trouble = await self._find()
+        if found is not None:
+            return found
+        silent = isinstance(error, OutcomeUnknownError | ServerUnavailableError | ThrottledError)
+        if not silent and not trouble:
+            raise error  # the server, which knows the key, has refused since: the lost attempt did nothing
+        subject = self._call.subject
+        failure = CommitStateUnknownError(
+            f"the commit of {subject} may or may not have happened: an answer was lost, and for {self._retry_for:g} s "
+            f"the server could not tell{trouble}. {self._advice()}",
+            status=error.status,
+            request_id=error.request_id,
+            operation=self._call.operation,
+            repository=subject.repository,
+            ref=subject.ref,
+        )
+        failure.operation_id = self._key
+        raise failure from error
+
+    def _advice(self) -> str:
+        if self._branch:
+            return f'Do not repeat it blindly; ask later with branch.find_operation("{self._key}")'
+        again = f'workspace.commit(..., idempotency_key="{self._key}")'
+        return f"Nothing staged is lost. Ask again with the same key: {again} commits once at most"
+
+    async def _find(self) -> tuple[Commit | None, str]:
+        """Look for the mark in the history of the branch. The second one says why that failed."""
+        repository, workspace = self._call.subject.repository or "", self._call.subject.ref or ""
+        branch = self._branch
+        try:
+            if not branch:
+                branch = (await self._transport.call(workspaces.get(repository, workspace))).branch
+            commit = await recover.find(self._transport, repository, branch, self._key, recover.SEARCHED)
+        except LakebedError as error:
+            return None, f"; the last look failed: {error.message}"
+        return commit, ""

@@ -1,0 +1,101 @@
+"""Reverts and cherry-picks as flows: sent with a key, once more when the answer is lost, then settled.
+
+With its key a request lands once, however often it is sent. There is no task to go on with, as commits and merges have:
+what they change is the work of one commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from lakebed import _checks
+from lakebed._async.commits.commit import id_of, marked
+from lakebed._async.commits.recover import SEARCHED, find, new_operation_id, settle
+from lakebed._async.http.transport import Transport
+from lakebed._gateway.operations import cherry_picks, commits
+from lakebed._http.wire import Call
+from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
+from lakebed.model import Commit
+
+T = TypeVar("T")
+
+
+async def revert(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    ref: str,
+    *,
+    parent: int | None,
+    message: str,
+    metadata: Mapping[str, str] | None,
+    allow_empty: bool,
+    key: str | None,
+) -> Commit:
+    """Take back a commit. The server does not say which commit it made: its mark finds it."""
+    mark = id_of(key) if key else new_operation_id()
+    call = cherry_picks.revert(
+        repository,
+        branch,
+        ref,
+        parent=parent or 0,
+        message=_checks.check_text(message, "commit message"),
+        metadata=marked(metadata, mark),
+        allow_empty=allow_empty,
+        key=key or mark,
+    )
+    try:
+        await _sent(transport, call)
+    except OutcomeUnknownError as lost:
+        return await settle(transport, repository, branch, mark, lost, keyed=bool(key))
+    made = await find(transport, repository, branch, mark, SEARCHED)
+    if made is None:
+        raise CommitStateUnknownError(
+            f"the revert of {ref} on lakebed://{repository}/{branch} was made, but is not among its last {SEARCHED} "
+            "commits now: somebody moved the branch back, or far on",
+            operation="revertBranch",
+            repository=repository,
+            ref=branch,
+        )
+    return made
+
+
+async def cherry_pick(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    ref: str,
+    *,
+    parent: int | None,
+    message: str,
+    metadata: Mapping[str, str] | None,
+    key: str | None,
+) -> Commit:
+    """Apply the change of a commit, found once. Its metadata go along, but for the mark of the one who made it."""
+    origin = await transport.call(commits.get(repository, ref))
+    mark = id_of(key) if key else new_operation_id()
+    call = cherry_picks.cherry_pick(
+        repository,
+        branch,
+        origin.id,
+        parent=parent or 0,
+        message=_checks.check_text(message, "commit message"),
+        metadata=marked({**origin.metadata, **(metadata or {})}, mark),
+        key=key or mark,
+    )
+    try:
+        return await _sent(transport, call)
+    except OutcomeUnknownError as lost:
+        return await settle(transport, repository, branch, mark, lost, keyed=bool(key))
+
+
+async def _sent(transport: Transport, call: Call[T]) -> T:
+    """The answer to a call, or to a second one when that of the first is lost. Raises OutcomeUnknownError."""
+    try:
+        return await transport.call(call)
+    except OutcomeUnknownError as lost:
+        try:
+            return await transport.call(call)
+        except LakebedError as again:  # also a refusal: the first request may be at work still, and land
+            raise lost from again

@@ -1,0 +1,1 @@
+"""Handles: lake, repository, ref, branch, tag, task and workspace."""

@@ -1,0 +1,225 @@
+"""What can be written to: a branch or a workspace. Verbs that are the same on both, over the few that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from lakebed import _checks, _files
+from lakebed._async.handles.ref import Ref
+from lakebed._async.tables import write
+from lakebed._compat.aio import Data, blocking
+from lakebed._compat.aio_files import OpenFile, open_file
+from lakebed._gateway.operations import objects, physical_addresses
+from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
+from lakebed.model import ObjectInfo, TransferProgress
+
+if TYPE_CHECKING:
+    from lakebed._async.tables.upload import Shipment
+    from lakebed._bulk.progress import Tally
+
+_DELETED_AT_ONCE = 1000
+
+
+class Writable(Ref):
+    """A ref that can be written to."""
+
+    __module__ = "lakebed.aio"
+    _read_only = False
+
+    async def put(
+        self,
+        path: str,
+        data: Data,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        content_type: str | None = None,
+        if_absent: bool = False,
+        if_match: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ObjectInfo:
+        """Write an object."""
+        raise NotImplementedError
+
+    async def _write_many(
+        self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
+    ) -> list[ObjectInfo]:
+        """Write and delete objects: paths, data and content types."""
+        raise NotImplementedError
+
+    def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
+        """Open an object as a file, to read (`rb`, `r`) or to write (`wb`, `w`; `xb`, `x` refuse to replace).
+
+        What is written appears when the file is closed cleanly: an exception in the `with` block discards it.
+
+        Raises ObjectNotFoundError and ObjectExistsError.
+        """
+        plain = _files.check_mode(mode, writable=True)
+        if plain.startswith("r"):
+            return self._open_to_read(path, plain, encoding, newline)
+        _checks.check_path(path)
+
+        async def store_file(file: IO[bytes]) -> ObjectInfo:
+            return await self.put(path, file, if_absent="x" in plain)
+
+        def refuse() -> ObjectExistsError:
+            where = f"lakebed://{self.repository.id}/{self.id}/{path}"
+            return ObjectExistsError(
+                f"{where} exists already; mode 'w' or 'wb' replaces it",
+                operation="open",
+                repository=self.repository.id,
+                ref=self.id,
+                path=path,
+            )
+
+        store, exists = blocking(store_file), blocking(partial(self.exists, path))
+        return open_file(lambda: _files.open_writer(plain, path, store, exists, refuse, encoding, newline))
+
+    async def delete(self, path: str, *, if_match: str | None = None) -> None:
+        """Delete an object. One that is not there is no error.
+
+        `if_match` is a checksum: delete only what has it. Raises PreconditionFailedError when something else is
+        there, or nothing; OutcomeUnknownError when the answer to a conditional delete was lost.
+        """
+        await self._transport.call(objects.delete(self.repository.id, self.id, _checks.check_path(path), if_match))
+
+    async def link(
+        self,
+        path: str,
+        physical_address: str,
+        *,
+        checksum: str,
+        size: int,
+        content_type: str = "",
+        metadata: Mapping[str, str] | None = None,
+    ) -> ObjectInfo:
+        """Show an object that lies elsewhere, without a copy: `s3://bucket/key`, below what the server's setting
+        `ingest.allow` names. `ingest` does so for whole folders.
+
+        Raises InvalidRequestError when it is not there, or not of this size; PermissionDeniedError.
+        """
+        _checks.check_path(path)
+        described = _checks.check_metadata(dict(metadata or {}), "object")
+        call = physical_addresses.link(
+            self.repository.id,
+            self.id,
+            path,
+            _checks.check_text(physical_address, "physical address"),
+            _checks.check_text(checksum, "checksum"),
+            size,
+            content_type=content_type,
+            metadata=described,
+        )
+        return await self._transport.call(call)
+
+    async def replace_metadata(self, path: str, metadata: Mapping[str, str]) -> None:
+        """Replace the whole metadata of an object. Raises ObjectNotFoundError."""
+        _checks.check_path(path)
+        checked = _checks.check_metadata(dict(metadata), "object")
+        await self._transport.call(physical_addresses.replace_metadata(self.repository.id, self.id, path, checked))
+
+    async def delete_many(self, paths: Iterable[str]) -> int:
+        """Delete objects, in groups of 1,000; missing ones are no error. Returns how many were asked for.
+
+        Raises PartialFailureError, after trying all, when some could not be deleted.
+        """
+        wanted = [_checks.check_path(path) for path in paths]
+        failures: list[ObjectFailure] = []
+        for begin in range(0, len(wanted), _DELETED_AT_ONCE):
+            group = wanted[begin : begin + _DELETED_AT_ONCE]
+            failed = await self._transport.call(objects.delete_many(self.repository.id, self.id, group))
+            failures += failed
+        if failures:
+            first = failures[0]
+            error = PartialFailureError(
+                f"{len(failures)} of {len(wanted)} objects of lakebed://{self.repository.id}/{self.id} could not be "
+                f"deleted, the first {first.path!r}: {first.message}",
+                operation="deleteObjects",
+                repository=self.repository.id,
+                ref=self.id,
+            )
+            error.failures = tuple(failures)
+            raise error
+        return len(wanted)
+
+    async def copy(self, src: str, dst: str, src_ref: str | Ref | None = None) -> ObjectInfo:
+        """Copy an object, from here or from another ref, inside the server. Raises ObjectNotFoundError."""
+        origin = src_ref.id if isinstance(src_ref, Ref) else src_ref or self.id
+        source, target = _checks.check_path(src), _checks.check_path(dst)
+        call = objects.copy(self.repository.id, self.id, target, _checks.check_name(origin, "ref"), source)
+        return await self._transport.call(call)
+
+    # tables
+
+    async def write_parquet(
+        self,
+        path: str,
+        data: object,
+        *,
+        partition_by: Sequence[str] | str = (),
+        mode: Literal["append", "overwrite", "overwrite_partitions", "error"] | None = None,
+        schema: Literal["same", "unify"] = "same",
+        max_rows_per_file: int | None = None,
+        compression: str = "zstd",
+        message: str | None = None,
+        partition_values: Literal["plain", "hive"] = "plain",
+        progress: bool | Callable[[TransferProgress], None] | None = None,
+    ) -> list[ObjectInfo]:
+        """Write a table as Parquet: one file when the path ends in `.parquet`, else a directory of new files.
+
+        `data` is a DataFrame, an Arrow table or RecordBatchReader, anything with `__arrow_c_stream__` (Polars, DuckDB),
+        or an iterator of those; a stream is never held as a whole. `partition_by` makes Hive-style directories; a value
+        that is null or has `/` is refused, unless `partition_values` is `hive`, which spells those as Hive does.
+
+        All files appear at once, or none. In a directory, `append` (the default) adds files, `overwrite` replaces
+        everything under it, `overwrite_partitions` everything under the partitions that the data have, `error` refuses
+        when there is something. A single file is replaced, unless `mode` is `error`. On a branch the change is
+        uncommitted; with a `message` it is a commit of its own, without what else is uncommitted there.
+
+        Data that are added must have the columns and types of what is there; `schema="unify"` lets columns be more or
+        fewer, never of another type. `progress` as of `read_table`.
+
+        Raises SchemaMismatchError, ObjectExistsError and InvalidRequestError; with a `message` also
+        ConcurrentCommitError and DirtyBranchError. Then nothing was written.
+        """
+        return await write.write_parquet(
+            self,
+            path,
+            data,
+            partition_by=partition_by,
+            mode=mode,
+            schema=schema,
+            max_rows_per_file=max_rows_per_file,
+            compression=compression,
+            message=message,
+            partition_values=partition_values,
+            progress=progress,
+        )
+
+    async def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
+        """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`.
+
+        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        """
+        return await write.write_csv(self, path, data, options)
+
+    async def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
+        """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
+
+        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that are no table), PermissionDeniedError.
+        """
+        return await write.write_json(self, path, data, options)
+
+    async def write_feather(
+        self, path: str, data: object, *, compression: Literal["lz4", "zstd"] | None = "lz4"
+    ) -> ObjectInfo:
+        """Write a table as one Feather file (Arrow IPC), batch by batch.
+
+        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        """
+        return await write.write_feather(self, path, data, compression)
+
+    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+        """How a table's files get here."""
+        raise NotImplementedError

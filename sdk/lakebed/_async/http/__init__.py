@@ -1,0 +1,1 @@
+"""The transport: connections, bodies and pagination."""

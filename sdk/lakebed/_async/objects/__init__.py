@@ -1,0 +1,1 @@
+"""Objects: download and upload, through the server or past it."""

@@ -1,0 +1,180 @@
+"""Object bytes down, in chunks, from the store itself where it can be, with the checksum compared at the end.
+
+A download that breaks off goes on where it stopped; an object that changes meanwhile is an error, never a mixture.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from lakebed._async.http.object_store import Expired, Unreachable
+from lakebed._async.http.pagination import Listing
+from lakebed._async.http.transport import Transport
+from lakebed._compat.aio import sleep
+from lakebed._gateway.operations import objects
+from lakebed._http.retry import Failed, about
+from lakebed._http.wire import Call
+from lakebed._values.signed import Elsewhere
+from lakebed._values.upload_source import Meter
+from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed._async.handles.ref import Ref
+
+log = logging.getLogger("lakebed.transfer")
+
+_MD5 = re.compile(r"[0-9a-f]{32}")
+
+
+class Download:
+    """The bytes of one object, or a range of them. Iterate once; `info` is set with the first chunk."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        repository: str,
+        ref: str,
+        path: str,
+        *,
+        start: int = 0,
+        length: int | None = None,
+        checksum: str | None = None,
+        known: str | None = None,
+        proxied: bool = False,
+    ) -> None:
+        """`checksum`: raise when the object has another one. `known`: the one it has, as far as was heard. `proxied`:
+        all bytes through the server, also where the store could give them.
+        """
+        if start < 0 or (length is not None and length < 0):
+            raise InvalidRequestError(f"start and length must not be negative: {start}, {length}")
+        self.info: ObjectInfo | None = None
+        self._transport = transport
+        self._target = (repository, ref, path)
+        self._start = start
+        self._length = length
+        self._checksum = checksum
+        self._known = checksum or known
+        self._proxied = proxied
+        self._refused = False
+        self._position = start
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._length == 0:
+            return
+        meter = Meter()
+        failures = 0
+        while True:
+            reached = self._position
+            try:
+                async with self._open() as (head, chunks):
+                    self._same_object(head)
+                    async for chunk in chunks:
+                        self._position += len(chunk)
+                        meter(chunk)
+                        yield chunk
+                break
+            except Expired as refused:  # too old, or the store has its reasons: a new one, then the server
+                self._proxied = self._refused
+                self._refused = True
+                log.debug("%s", refused.error)
+            except Unreachable:
+                self._proxied = True
+            except Failed as failure:
+                failures = 1 if self._position > reached else failures + 1
+                if failures >= self._transport.policy.attempts:
+                    raise failure.error from None
+                if self._position > self._start and self._position == self._end():
+                    break  # everything has arrived; only the end of the answer is missing
+                await sleep(min(self._transport.policy.base * failures, self._transport.policy.cap))
+        self._verify(meter)
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[tuple[ObjectInfo, AsyncIterator[bytes]]]:
+        """The bytes from here on: from the store itself where it can be, else from the server."""
+        addresses = self._transport.addresses
+        if self._proxied or not addresses.reachable:
+            async with self._transport.stream(self._call()) as opened:
+                yield opened
+            return
+        key = (*self._target, self._known or "")
+        found = addresses.get(key) if self._known else None
+        if found is None:
+            async with self._transport.stream(objects.read_elsewhere(*self._target, *self._rest())) as (head, chunks):
+                if isinstance(head, ObjectInfo):
+                    yield head, chunks
+                    return
+                found = head
+            if found.checksum == self._known:
+                addresses.keep(key, found)
+        call = self._call()
+        try:
+            async with self._transport.outside.read(found.url, _ranged(call), call) as (answer, chunks):
+                yield objects.described_by(found, answer, self._target[2]), chunks
+        except Unreachable:
+            addresses.unreachable()
+            raise
+        except Expired:
+            addresses.drop(key)
+            raise
+
+    def _rest(self) -> tuple[int, int | None]:
+        """Where to go on, and how much is left."""
+        done = self._position - self._start
+        return self._position, None if self._length is None else self._length - done
+
+    def _call(self) -> Call[ObjectInfo]:
+        return objects.read(*self._target, *self._rest())
+
+    def _end(self) -> int:
+        size = self.info.size if self.info else 0
+        return size if self._length is None else min(self._start + self._length, size)
+
+    def _same_object(self, head: ObjectInfo) -> None:
+        expected = self._checksum if self.info is None else self.info.checksum
+        if expected is not None and head.checksum != expected:
+            call = self._call()
+            raise PreconditionFailedError(
+                f"{call.subject} changed while it was being read; read it again, or from a commit", **about(call)
+            )
+        self.info = head
+
+    def _verify(self, meter: Meter) -> None:
+        info = self.info
+        if info is None:
+            return
+        whole = self._start == 0 and self._length is None
+        damaged = whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
+        if damaged or self._position != self._end():
+            call = self._call()
+            raise CorruptTransferError(
+                f"{call.subject} arrived damaged: {meter.size} bytes with MD5 {meter.checksum}, "
+                f"expected {self._end() - self._start} bytes and {info.checksum}; read it again",
+                **about(call),
+            )
+
+
+def _ranged(call: Call[Any]) -> Mapping[str, str]:
+    """The headers of a request to a store: nothing that is meant for the server."""
+    return {name: str(value) for name, value in call.headers.items() if name in ("Range", "Accept-Encoding")}
+
+
+def to_fetch(ref: Ref, prefix: str) -> Listing[Any]:
+    """What is below a prefix. Where the server signs the addresses come along, and no object is asked for by itself."""
+    if ref._reads_proxied():
+        return ref.list(prefix)
+    addresses, where = ref._transport.addresses, (ref.repository.id, ref.id)
+
+    def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
+        addresses.keep((*where, info.path, info.checksum), found, expires)
+
+    return Listing(
+        ref._transport,
+        lambda after, amount: objects.list_addresses_page(*where, prefix=prefix, after=after, amount=amount, keep=keep),
+        ObjectInfo.COLUMNS,
+        f"objects of {ref.id}",
+    )

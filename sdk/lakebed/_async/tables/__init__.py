@@ -1,0 +1,1 @@
+"""Tables: read, write and compare them."""

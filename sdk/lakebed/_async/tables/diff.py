@@ -1,0 +1,115 @@
+"""Differences between two states, as a listing of paths, and row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakebed._async.http.pagination import Listing
+from lakebed._async.tables import scan
+from lakebed._compat.aio import gather, run_in_thread
+from lakebed._http.wire import Call
+from lakebed._tables.compare_results import TableDiff
+from lakebed.errors import ObjectNotFoundError
+from lakebed.model import Change, ObjectInfo, Page
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakebed._async.handles.ref import Ref
+
+Found = list[tuple[str, ObjectInfo]]
+
+
+class Diff(Listing[Change]):
+    """Paths that differ between two states: a listing, and the way to the rows that differ in a table."""
+
+    __module__ = "lakebed.aio"
+
+    def __init__(
+        self,
+        ref: Ref,
+        page: Callable[[str, int], Call[Page[Change]]],
+        title: str,
+        sides: tuple[str, str],
+        *,
+        three_dot: bool = False,
+        live: bool = False,
+        limit: int | None = None,
+    ) -> None:
+        super().__init__(ref._transport, page, Change.COLUMNS, title, limit=limit)
+        self._ref = ref
+        self._sides = sides
+        self._three_dot = three_dot
+        self._live = live
+
+    async def table(
+        self, path: str, *, key: Sequence[str] | str, schema: Literal["same", "unify"] | pa.Schema = "same"
+    ) -> TableDiff:
+        """The rows of a Parquet file, or of the files under a directory, that were added, removed or changed.
+
+        `key` names the columns that identify a row. Only files that differ are read. Memory holds a part of the rows at
+        a time, and the differences. `schema` as of `read_table`, for each state.
+
+        Raises ObjectNotFoundError when neither state has the table, and InvalidRequestError for a key that is null
+        somewhere, or the same in two rows.
+        """
+        names = (key,) if isinstance(key, str) else tuple(key)
+        left, right = await self._states()
+        found = await gather([partial(_files, side, path) for side in (left, right)])
+        if not found[0] and not found[1]:
+            where = scan.place_of(right, path)
+            raise ObjectNotFoundError(
+                f"diff.table {where}: there is no .parquet file, neither here nor in {left.id}; the paths that differ "
+                "are those that the diff lists",
+                **where.about("diff.table"),
+            )
+        sides = _differing(*found)
+        size = sum(info.size for side in sides for _, info in side)
+        pairs = zip((left, right), sides, strict=True)
+        before, after = await gather([partial(self._opened, ref, path, files, schema) for ref, files in pairs])
+        from lakebed._tables import compare
+
+        with TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local:
+            where = scan.place_of(right, path)
+            return await run_in_thread(compare.compare, before, after, names, where, Path(local), size)
+
+    async def _states(self) -> tuple[Ref, Ref]:
+        """The two states, as refs that stay: what is committed is read by its commits' ids."""
+        repository = self._ref.repository
+        left, right = self._sides
+        if not self._live:
+            right = (await repository.commit(right)).id
+        base = await repository.ref(left).merge_base(right) if self._three_dot else (await repository.commit(left)).id
+        return repository.ref(base), repository.ref(right)
+
+    async def _opened(self, ref: Ref, path: str, files: Found, schema: Any) -> Any:
+        if not files:
+            return None
+        from lakebed._tables import reading
+
+        wish = reading.Wish(schema=schema, operation="diff.table")
+        return await scan.Scan(ref, path, wish)._opened(files)
+
+
+async def _files(ref: Ref, path: str) -> Found:
+    try:
+        return await scan.files_of(ref, path, "parquet", "diff.table")
+    except ObjectNotFoundError:
+        return []
+
+
+def _differing(left: Found, right: Found) -> tuple[Found, Found]:
+    """Without files that both states have: their rows are the same. One is kept where a side would lose its schema."""
+    marks = [{(place, info.checksum, info.size) for place, info in side} for side in (left, right)]
+    same = marks[0] & marks[1]
+    if len(same) == len(marks[0]) == len(marks[1]):
+        return left[:1], right[:1]
+    kept = [[one for one in side if (one[0], one[1].checksum, one[1].size) not in same] for side in (left, right)]
+    if (kept[0] and kept[1]) or not left or not right:
+        return kept[0], kept[1]
+    common = next(one for one in left if (one[0], one[1].checksum, one[1].size) in same)
+    return [*kept[0], common], [*kept[1], common]

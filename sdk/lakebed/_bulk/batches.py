@@ -1,0 +1,170 @@
+"""What a bulk upload is made of: items, what they become, batches of bounded size. Pure values."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lakebed import _checks
+from lakebed._bulk.hash_cache import Known, Memory
+from lakebed._bulk.local_tree import LocalFile, Stamp
+from lakebed._values.upload_source import CHUNK, Source
+from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure
+from lakebed.model import ObjectInfo
+
+BATCH_FILES = 1000
+"""Objects that are registered together: one request."""
+
+BATCH_BYTES = 256 << 20
+"""A batch ends when it holds so much, so that a crash loses little."""
+
+HELD_BYTES = 32 << 20
+"""A batch of content in memory ends when it holds so much."""
+
+SMALL = 1 << 20
+"""Files up to this size travel in groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One object to upload: `local` when it is a file of a tree, else `data`. `size` is None while nobody knows it."""
+
+    path: str
+    size: int | None
+    data: Any = None
+    local: LocalFile | None = None
+    content_type: str | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """Items that are stored and registered together. `done` needs to be registered only."""
+
+    items: list[Item] = field(default_factory=list)
+    done: list[ObjectInfo] = field(default_factory=list)
+    bytes: int = 0
+    held: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more should be added."""
+        return len(self.items) + len(self.done) >= BATCH_FILES or self.bytes >= BATCH_BYTES or self.held >= HELD_BYTES
+
+
+def batches(items: Iterable[Item], finished: Callable[[Item], ObjectInfo | None]) -> Iterator[Batch]:
+    """Cut items into batches. `finished` gives the row of an item that an earlier run has stored."""
+    batch = Batch()
+    for item in items:
+        row = finished(item)
+        if row is not None:
+            batch.done.append(row)
+        else:
+            batch.items.append(item)
+            batch.bytes += item.size or 0
+            batch.held += item.size or 0 if isinstance(item.data, bytes | bytearray | memoryview) else 0
+        if batch.full:
+            yield batch
+            batch = Batch()
+    if batch.items or batch.done:
+        yield batch
+
+
+def of_tree(files: Iterable[LocalFile], prefix: str) -> Iterator[Item]:
+    """The objects that files of a tree become. Raises InvalidRequestError for a path that cannot be."""
+    for file in files:
+        yield Item(_checks.check_path(prefix + file.name), file.stamp.size, local=file)
+
+
+def of_data(items: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Iterator[Item]:
+    """The same for content that is given: a path once only. Raises InvalidRequestError."""
+    seen: set[bytes] = set()
+    for path, data in items.items() if isinstance(items, Mapping) else items:
+        name = hashlib.blake2b(_checks.check_path(path).encode(), digest_size=16).digest()
+        if name in seen:
+            raise InvalidRequestError(f"the path {path!r} is given twice")
+        seen.add(name)
+        yield Item(path, _size(data), data)
+
+
+def _size(data: Any) -> int | None:
+    if isinstance(data, bytes | bytearray | memoryview):
+        return memoryview(data).nbytes
+    if isinstance(data, os.PathLike):
+        return Path(data).stat().st_size
+    return None
+
+
+class TreeSource(Source):
+    """A file of a tree. Reading it raises CorruptTransferError when it is not the file that was looked at."""
+
+    def __init__(self, file: LocalFile) -> None:
+        self._file = file
+        self.size = file.stamp.size
+
+    def _read(self) -> Iterator[bytes]:
+        return _file_chunks(self._file)
+
+
+def refuse_unreadable(file: LocalFile) -> None:
+    """Whether a file can be read and has not changed. Raises OSError and CorruptTransferError."""
+    fd = os.open(file.file, os.O_RDONLY)
+    try:
+        _refuse_changed(file, os.fstat(fd))
+    finally:
+        os.close(fd)
+
+
+def _file_chunks(file: LocalFile) -> Iterator[bytes]:
+    fd = os.open(file.file, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _refuse_changed(file, os.fstat(fd))
+        while chunk := os.read(fd, CHUNK):
+            yield chunk
+            if len(chunk) < CHUNK and len(chunk) == file.stamp.size:
+                break  # a small file: spares the read that finds its end
+        _refuse_changed(file, os.fstat(fd))
+    finally:
+        os.close(fd)
+
+
+def _refuse_changed(file: LocalFile, found: os.stat_result) -> None:
+    if Stamp.of(found) != file.stamp:
+        raise CorruptTransferError(f"{file.file} changes while it is read; upload it again")
+
+
+class Journal:
+    """What an upload of a tree has stored, so that the next run need not. Without a memory it remembers nothing."""
+
+    def __init__(self, memory: Memory | None) -> None:
+        self._memory = memory
+
+    def finished(self, item: Item) -> ObjectInfo | None:
+        """The row of a file that is stored already, and has not changed since."""
+        if self._memory is None or item.local is None:
+            return None
+        known = self._memory.get(item.path)
+        if known is None or not known.address or not known.vouches_for(item.local.stamp):
+            return None
+        written = datetime.fromtimestamp(known.seen_ns // 1_000_000_000, UTC)
+        return ObjectInfo(item.path, known.stamp.size, known.md5, written, physical_address=known.address)
+
+    def stored(self, items: Iterable[tuple[Item, ObjectInfo]], started_ns: int) -> None:
+        """Remember what is durable in the store now. `started_ns`: when the first of them was read."""
+        if self._memory is None:
+            return
+        self._memory.remember(
+            Known(item.path, item.local.stamp, row.checksum, row.checksum, row.physical_address, started_ns)
+            for item, row in items
+            if item.local is not None
+        )
+
+
+def failure(path: str, error: Exception) -> ObjectFailure:
+    """Why one file could not be moved."""
+    said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return ObjectFailure(path, getattr(error, "status", None) or 0, said)

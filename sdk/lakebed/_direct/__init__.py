@@ -1,0 +1,1 @@
+"""Writing to an object store without the server."""

@@ -1,0 +1,279 @@
+"""Writing objects straight into the directory of a `local://` store that this machine shares: the path `direct`.
+
+A batch of files is written under temporary names, synced, given its names, and synced again. So what has a name is
+whole, even after a power cut, and a scan by the server never sees half a file. Nothing is ever replaced: a commit may
+name what lies there. Blocks; runs in threads. Knows the layout of a namespace in docs/formats.md and nothing else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import secrets
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from lakebed._process.disk_full import is_full
+from lakebed.errors import CorruptTransferError, StoreFullError
+
+FEW = 4
+"""Up to so many files are synced one by one: a sync of the whole file system would wait for the work of others too."""
+
+_FEW_FOLDERS = 16
+"""The same for folders, which are soon synced when the files in them are."""
+
+_TEMP = ".lakebed-tmp"
+_ODD = re.compile(
+    r"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*)(?=/|\Z)"  # no name for a file, or one that the store keeps for itself
+    "|[\x00-\x1f\x7f-\x9f]"
+)
+_LONGEST_NAME, _LONGEST_PATH = 255, 900
+"""In bytes; a longer one is stored elsewhere. A key of the store has at most 1,024 bytes."""
+
+_ASIDE = "~"
+"""The folder below a prefix for objects whose path cannot be a file's there, or is taken."""
+
+
+@dataclass(slots=True)
+class Written:
+    """One object on its way: in `temp` first, then at `key` below the prefix."""
+
+    path: str
+    checksum: str
+    size: int
+    temp: str
+    key: str = ""
+
+
+class Writing:
+    """A temporary file as it grows. Leaving it by an exception removes the file."""
+
+    def __init__(self, path: str, temp: str) -> None:
+        self._path = path
+        self._temp = temp
+        self._digest = hashlib.md5(usedforsecurity=False)
+        self._size = 0
+        try:
+            self._fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except OSError as error:
+            check_room(error, os.path.dirname(temp), path)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.remove()
+
+    def close(self) -> None:
+        """Let go of the file, which stays. Doing it twice is no error."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def remove(self) -> None:
+        """Let go of the file, and remove it."""
+        self.close()
+        with suppress(OSError):
+            os.unlink(self._temp)
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+        return self._fd
+
+    def feed(self, chunk: bytes | memoryview) -> None:
+        """Append. Raises OSError; StoreFullError where there is no room."""
+        self._digest.update(chunk)
+        view = memoryview(chunk)
+        try:
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except OSError as error:
+            check_room(error, os.path.dirname(self._temp), self._path)
+            raise
+        self._size += len(chunk)
+
+    def written(self) -> Written:
+        """What it has become."""
+        return Written(self._path, self._digest.hexdigest(), self._size, self._temp)
+
+
+class Directory:
+    """The directory of one workspace's prefix. Safe to use from many threads."""
+
+    def __init__(self, prefix: Path) -> None:
+        self._prefix = os.fspath(prefix)
+        self._temp = self._choose_temp(prefix)
+        self._fd = os.open(self._temp, os.O_RDONLY)  # errors of the disk since now are told to whoever syncs by it
+        self._made: set[str] = set()
+
+    @staticmethod
+    def _choose_temp(prefix: Path) -> str:
+        """The store's own place for temporary files, which the server cleans, else one below the prefix."""
+        prefix.mkdir(parents=True, exist_ok=True)
+        shared = prefix.parent.parent / _TEMP
+        if shared.is_dir() and os.access(shared, os.W_OK | os.X_OK):
+            return os.fspath(shared)
+        own = prefix / _TEMP
+        own.mkdir(exist_ok=True)
+        return os.fspath(own)
+
+    def close(self) -> None:
+        """Let go of the directory."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def begin(self, path: str) -> Writing:
+        """Begin to write one object under a temporary name: not visible, and not durable before `publish`."""
+        return Writing(path, f"{self._temp}/{secrets.token_hex(16)}")
+
+    def write(self, path: str, chunks: Iterable[bytes], seen: Callable[[int], None]) -> Written:
+        """Write one object, all at once, as `begin` does."""
+        with self.begin(path) as writing:
+            for chunk in chunks:
+                writing.feed(chunk)
+                seen(len(chunk))
+        return writing.written()
+
+    def adopt(self, path: str, file: Path, seen: Callable[[int], None]) -> Written | None:
+        """Take a file as it is, without a copy: it has a second name then. None where it is on another file system.
+
+        Whoever gives it must not write to it any more. Raises OSError.
+        """
+        temp = f"{self._temp}/{secrets.token_hex(16)}"
+        try:
+            os.link(file, temp)
+        except OSError:
+            return None
+        try:
+            with file.open("rb") as opened:
+                digest = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
+                size = opened.tell()
+            seen(size)
+        except BaseException:
+            os.unlink(temp)
+            raise
+        return Written(path, digest.hexdigest(), size, temp)
+
+    def publish(self, batch: list[Written]) -> None:
+        """Make a batch durable and give it its names: `key` says where. Raises OSError."""
+        self.sync(batch)
+        self.reveal(batch)
+
+    def sync(self, batch: Iterable[Written]) -> None:
+        """The first half of `publish`: make the contents durable. Raises OSError."""
+        paths = [one.temp for one in batch]
+        if len(paths) <= FEW or not _sync_file_system(self._fd):
+            _sync_each(paths)
+
+    def reveal(self, batch: Iterable[Written]) -> None:
+        """The second half, of what is synced: give the names, durably. Those that have one keep it. Raises OSError."""
+        keys = []
+        for one in batch:
+            one.key = one.key or self._name(one)
+            keys.append(one.key)
+        folders = sorted(set(_folders(self._prefix, keys)))
+        if len(folders) <= _FEW_FOLDERS or not _sync_file_system(self._fd):
+            _sync_each(folders)
+
+    def discard(self, batch: Iterable[Written]) -> None:
+        """Remove what was not published."""
+        for one in batch:
+            with suppress(OSError):
+                os.unlink(one.temp)
+
+    def _name(self, one: Written) -> str:
+        for key in (one.path, f"{_ASIDE}/{secrets.token_hex(16)}"):
+            if key == one.path and not is_plain(key):
+                continue
+            with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                self._link(one.temp, f"{self._prefix}/{key}")
+                return key
+        raise CorruptTransferError(f"there is no free name for {one.path!r} below {self._prefix}")
+
+    def _link(self, temp: str, final: str) -> None:
+        folder = os.path.dirname(final)
+        if folder not in self._made:
+            os.makedirs(folder, exist_ok=True)
+            self._made.add(folder)
+        try:
+            os.link(temp, final)  # as a rename, but refuses to replace
+        except PermissionError:
+            _claim(temp, final)  # a file system without links
+            return
+        os.unlink(temp)
+
+
+def check_room(error: OSError, folder: str, path: str | None = None) -> None:
+    """Raises StoreFullError for a disk that says it is full, with the place and the object, which it leaves out."""
+    if is_full(error):
+        what = "objects" if path is None else repr(path)
+        raise StoreFullError(
+            f"cannot write {what} into {folder}, which is shared with the server: {error.strerror}; nothing was "
+            "half-written: make room there, and try again",
+            operation="write",
+            path=path,
+        ) from error
+
+
+def is_plain(path: str) -> bool:
+    """Whether an object of this path can lie in a file of this path, as the store lays them out."""
+    raw = path.encode()
+    long = len(raw) > _LONGEST_PATH or any(len(part) > _LONGEST_NAME for part in raw.split(b"/"))
+    return not long and _ODD.search(path) is None
+
+
+def _folders(prefix: str, keys: Iterable[str]) -> Iterator[str]:
+    """Every folder on the way to keys, the prefix, and what holds that."""
+    yield os.path.dirname(prefix.rstrip("/"))
+    yield prefix
+    for key in keys:
+        parts = key.split("/")[:-1]
+        for count in range(1, len(parts) + 1):
+            yield "/".join([prefix, *parts[:count]])
+
+
+def _sync_each(paths: Iterable[str]) -> None:
+    for path in paths:
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def _claim(temp: str, final: str) -> None:
+    if os.path.lexists(final):
+        raise FileExistsError(final)
+    os.rename(temp, final)
+
+
+def _sync_file_system(fd: int) -> bool:
+    """Flush the file system that `fd` lies on. False where that does not exist, or would not tell of errors."""
+    if _LIBC is None:
+        return False
+    if _LIBC.syncfs(fd) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return True
+
+
+def _syncfs_tells() -> bool:
+    """Linux tells errors of writing back since 5.8; elsewhere files are synced one by one."""
+    if sys.platform != "linux":
+        return False
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return found is not None and (int(found[1]), int(found[2])) >= (5, 8)
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True) if _syncfs_tells() else None

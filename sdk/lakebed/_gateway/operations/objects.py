@@ -1,0 +1,307 @@
+"""Calls about objects. Byte streams are not in the generated client: their requests are built here by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import Any, TypeVar
+
+from lakebed._gateway import convert, responses
+from lakebed._gateway._build import call, clean, reads, segment
+from lakebed._http.wire import Answer, Call, Subject
+from lakebed._values.signed import Elsewhere
+from lakebed.errors import ObjectFailure
+from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page
+
+T = TypeVar("T")
+
+META_HEADER = "X-Lakefs-Meta-"
+_FOUND = 302
+
+
+def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
+    """Describe an object."""
+    from lakebed_api.api.objects import stat_object
+
+    kwargs = stat_object._get_kwargs(repository, ref, path=path)
+    return call("statObject", kwargs, responses.parser(_described_row), Subject(repository, ref, path))
+
+
+def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
+    found = convert.listed(row)
+    if not isinstance(found, ObjectInfo):
+        raise ValueError("it is no object")
+    return found
+
+
+def signed(repository: str, ref: str, path: str) -> Call[str]:
+    """An address in the store at which the object can be read by itself, for a while."""
+    from lakebed_api.api.objects import stat_object
+    from lakebed_api.models import ObjectStats
+
+    kwargs = stat_object._get_kwargs(repository, ref, path=path, presign=True)
+    parse = reads(ObjectStats.from_dict, lambda found: convert.text(found.physical_address))
+    return call("statObject", kwargs, parse, Subject(repository, ref, path))
+
+
+def list_page(
+    repository: str, ref: str, *, prefix: str, delimiter: str, after: str, amount: int
+) -> Call[Page[ObjectInfo | CommonPrefix]]:
+    """One page of objects."""
+    from lakebed_api.api.objects import list_objects
+
+    kwargs = list_objects._get_kwargs(
+        repository, ref, **clean(prefix=prefix, delimiter=delimiter, after=after, amount=amount)
+    )
+    parse = responses.parser(partial(convert.listing, convert_row=convert.listed, after=after))
+    return call("listObjects", kwargs, parse, Subject(repository, ref))
+
+
+def delete(repository: str, branch: str, path: str, if_match: str | None = None) -> Call[None]:
+    """Delete an object; one that is not there is no error, so it may be asked twice, unless it is conditional."""
+    from lakebed_api.api.objects import delete_object
+
+    kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and f'"{if_match}"'))
+    subject = Subject(repository, branch, path)
+    if if_match is not None:
+        return call("deleteObject", kwargs, responses.nothing, subject, success=204)
+    return call("deleteObject", kwargs, responses.nothing, subject, success=204, repeat="safe")
+
+
+def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tuple[ObjectFailure, ...]]:
+    """Delete up to 1,000 objects; gives those that could not be."""
+    from lakebed_api.api.objects import delete_objects
+    from lakebed_api.models import ObjectErrorList, PathList
+
+    return call(
+        "deleteObjects",
+        delete_objects._get_kwargs(repository, branch, body=PathList(paths=list(paths))),
+        reads(ObjectErrorList.from_dict, convert.failures),
+        Subject(repository, branch),
+        repeat="safe",
+    )
+
+
+def copy(repository: str, branch: str, path: str, source_ref: str, source_path: str) -> Call[ObjectInfo]:
+    """Copy an object to a path of a branch. Copying twice is the same as once."""
+    from lakebed_api.api.objects import copy_object
+    from lakebed_api.models import ObjectCopyCreation, ObjectStats
+
+    body = ObjectCopyCreation(src_path=source_path, src_ref=source_ref)
+    return call(
+        "copyObject",
+        copy_object._get_kwargs(repository, branch, body=body, dest_path=path),
+        reads(ObjectStats.from_dict, convert.stored),
+        Subject(repository, branch, path),
+        success=201,
+        repeat="safe",
+    )
+
+
+def read(repository: str, ref: str, path: str, start: int, length: int | None) -> Call[ObjectInfo]:
+    """Read the bytes of an object: all of it from 0 without a length, else a range."""
+    if start == 0 and length is None:
+        return _read(repository, ref, path, "", lambda answer: _described(answer, path))
+    last = "" if length is None else str(start + length - 1)
+    return _read(repository, ref, path, f"{start}-{last}", lambda answer: _described(answer, path))
+
+
+def tail(repository: str, ref: str, path: str, length: int) -> Call[tuple[ObjectInfo, bytes]]:
+    """Read the last bytes of an object, in memory, and what it is: for files with a table of contents there."""
+    return _read(repository, ref, path, f"-{length}", lambda answer: (_described(answer, path), answer.content))
+
+
+def piece(repository: str, ref: str, path: str, start: int, length: int) -> Call[tuple[ObjectInfo, bytes]]:
+    """Read a range of an object, in memory, and what it is."""
+    span = f"{start}-{start + length - 1}"
+    return _read(repository, ref, path, span, lambda answer: (_described(answer, path), answer.content))
+
+
+def _read(repository: str, ref: str, path: str, span: str, parse: Callable[[Answer], T]) -> Call[T]:
+    headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
+    if span:
+        headers["Range"] = f"bytes={span}"
+    kwargs = {"method": "get", "url": _objects_url(repository, ref), "params": {"path": path}, "headers": headers}
+    return call("getObject", kwargs, parse, Subject(repository, ref, path), success=206 if span else 200)
+
+
+def read_elsewhere(
+    repository: str, ref: str, path: str, start: int, length: int | None
+) -> Call[ObjectInfo | Elsewhere]:
+    """As `read`, or the address in the store at which the same range can be read, where the server gives one."""
+    plain = read(repository, ref, path, start, length)
+
+    def parse(answer: Answer) -> ObjectInfo | Elsewhere:
+        if answer.status != _FOUND:
+            return plain.parse(answer)
+        return Elsewhere(
+            answer.headers["location"],
+            answer.headers["etag"].strip('"'),
+            parsedate_to_datetime(answer.headers["last-modified"]),
+        )
+
+    return Call(
+        operation=plain.operation,
+        method=plain.method,
+        url=plain.url,
+        parse=parse,
+        success=(*plain.success, _FOUND),
+        repeat=plain.repeat,
+        subject=plain.subject,
+        params={**plain.params, "may_presign": "true"},
+        headers=plain.headers,
+    )
+
+
+def described_by(found: Elsewhere, answer: Answer, path: str) -> ObjectInfo:
+    """What the lake and the headers of the store's answer say about the whole object."""
+    total = answer.headers.get("content-range", "").rpartition("/")[2]
+    size = int(total or answer.headers["content-length"])
+    return ObjectInfo(path, size, found.checksum, found.mtime, found.content_type)
+
+
+def list_addresses_page(
+    repository: str,
+    ref: str,
+    *,
+    prefix: str,
+    after: str,
+    amount: int,
+    keep: Callable[[ObjectInfo, Elsewhere, int], None],
+) -> Call[Page[ObjectInfo | CommonPrefix]]:
+    """One page of objects. Where the server signs, `keep` gets each address and when it ends (Unix seconds)."""
+    from lakebed_api.api.objects import list_objects
+
+    def listed(row: Mapping[str, Any]) -> ObjectInfo | CommonPrefix:
+        ends = row.get("physical_address_expiry")
+        if not isinstance(ends, int):
+            return convert.listed(row)
+        info = convert.listed({**row, "physical_address": ""})
+        if isinstance(info, ObjectInfo):
+            url = convert.text(row["physical_address"])
+            keep(info, Elsewhere(url, info.checksum, info.mtime, info.content_type), ends)
+        return info
+
+    kwargs = list_objects._get_kwargs(
+        repository, ref, **clean(prefix=prefix, after=after, amount=amount, may_presign=True)
+    )
+    parse = responses.parser(partial(convert.listing, convert_row=listed, after=after))
+    return call("listObjects", kwargs, parse, Subject(repository, ref))
+
+
+def _objects_url(repository: str, ref: str) -> str:
+    return f"/repositories/{segment(repository)}/refs/{segment(ref)}/objects"
+
+
+def _described(answer: Answer, path: str) -> ObjectInfo:
+    """What the headers of a download say about the whole object."""
+    total = answer.headers.get("content-range", "").rpartition("/")[2]
+    size = int(total or answer.headers["content-length"])
+    return ObjectInfo(
+        path=path,
+        size=size,
+        checksum=answer.headers["etag"].strip('"'),
+        mtime=parsedate_to_datetime(answer.headers["last-modified"]),
+        content_type=answer.headers.get("content-type", ""),
+    )
+
+
+def upload(
+    repository: str,
+    branch: str,
+    path: str,
+    *,
+    content_type: str,
+    metadata: Mapping[str, str],
+    if_absent: bool,
+    if_match: str | None,
+) -> Call[ObjectInfo]:
+    """Write an object. Writing it twice is the same as once, unless there is a condition."""
+    from lakebed_api.models import ObjectStats
+
+    headers: dict[str, str | bytes] = {"Content-Type": content_type}
+    headers |= {META_HEADER + key: value.encode() for key, value in metadata.items()}
+    if if_absent:
+        headers["If-None-Match"] = "*"
+    if if_match is not None:
+        headers["If-Match"] = f'"{if_match}"'
+    kwargs = {
+        "method": "post",
+        "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects",
+        "params": {"path": path},
+        "headers": headers,
+    }
+    return call(
+        "uploadObject",
+        kwargs,
+        reads(ObjectStats.from_dict, convert.stored),
+        Subject(repository, branch, path),
+        success=201,
+        repeat="unsent" if if_absent or if_match is not None else "safe",
+    )
+
+
+def publish_part(
+    *, message: str, metadata: Mapping[str, str], date: int | None, allow_empty: bool, idempotency_key: str
+) -> bytes:
+    """What `publish` sends about the commit."""
+    from lakebed_api.models import PublishCreation, PublishCreationMetadata
+
+    body = PublishCreation(
+        message=message,
+        metadata=PublishCreationMetadata.from_dict(metadata),
+        allow_empty=allow_empty,
+        idempotency_key=idempotency_key,
+        **clean(date=date),
+    )
+    return json.dumps(body.to_dict()).encode()
+
+
+def publish(
+    repository: str, branch: str, boundary: str, compare: Callable[[Sequence[ObjectInfo]], None]
+) -> Call[Commit]:
+    """Commit several objects and deletions at once. Sent again with the same key, it gives the commit of the first.
+
+    `compare` is given what was stored, and raises when that is not what was sent.
+    """
+    from lakebed_api.models import Commit as WireCommit
+    from lakebed_api.models import ObjectBatchResult
+
+    def read(result: ObjectBatchResult) -> Commit:
+        if not isinstance(result.commit, WireCommit):
+            raise ValueError("it has no commit")
+        compare([convert.stored(row) for row in result.results])
+        return convert.commit(result.commit)
+
+    return call(
+        "uploadObjects",
+        _batch(repository, branch, boundary),
+        reads(ObjectBatchResult.from_dict, read),
+        Subject(repository, branch),
+        success=201,
+        slow=True,
+    )
+
+
+def upload_many(repository: str, branch: str, boundary: str) -> Call[tuple[ObjectInfo, ...]]:
+    """Write and delete several objects, all or nothing. Doing it twice is the same as once."""
+    from lakebed_api.models import ObjectBatchResult
+
+    return call(
+        "uploadObjects",
+        _batch(repository, branch, boundary),
+        reads(ObjectBatchResult.from_dict, lambda result: tuple(convert.stored(row) for row in result.results)),
+        Subject(repository, branch),
+        success=201,
+        repeat="safe",
+    )
+
+
+def _batch(repository: str, branch: str, boundary: str) -> dict[str, Any]:
+    return {
+        "method": "post",
+        "url": f"/repositories/{segment(repository)}/branches/{segment(branch)}/objects/batch",
+        "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"},
+    }

@@ -1,0 +1,109 @@
+"""Calls about branches and tags."""
+
+from __future__ import annotations
+
+from lakebed._gateway import convert, responses
+from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._http.wire import Call, Subject
+from lakebed.model import Page, RefInfo
+
+
+def list_branches(repository: str, *, prefix: str, hidden: bool, after: str, amount: int) -> Call[Page[RefInfo]]:
+    """One page of branches."""
+    from lakebed_api.api.branches import list_branches
+    from lakebed_api.models import RefList
+
+    kwargs = list_branches._get_kwargs(
+        repository, **clean(prefix=prefix, after=after, amount=amount, show_hidden=hidden or None)
+    )
+    return call("listBranches", kwargs, reads_page(RefList.from_dict, convert.ref, after), Subject(repository))
+
+
+def create_branch(repository: str, branch: str, source: str, *, hidden: bool, repeatable: bool) -> Call[str]:
+    """Create a branch; gives the commit it stands at, which this operation says as bare text."""
+    from lakebed_api.api.branches import create_branch
+    from lakebed_api.models import BranchCreation
+
+    return call(
+        "createBranch",
+        create_branch._get_kwargs(repository, body=BranchCreation(name=branch, source=source, hidden=hidden)),
+        lambda answer: answer.content.decode().strip(),
+        Subject(repository, branch),
+        success=201,
+        repeat="safe" if repeatable else "unsent",
+    )
+
+
+def get_branch(repository: str, branch: str) -> Call[RefInfo]:
+    """Describe a branch."""
+    from lakebed_api.api.branches import get_branch
+    from lakebed_api.models import Ref
+
+    kwargs = get_branch._get_kwargs(repository, branch)
+    return call("getBranch", kwargs, reads(Ref.from_dict, convert.ref), Subject(repository, branch))
+
+
+def delete_branch(repository: str, branch: str, *, force: bool) -> Call[None]:
+    """Delete a branch."""
+    from lakebed_api.api.branches import delete_branch
+
+    kwargs = delete_branch._get_kwargs(repository, branch, **clean(force=force or None))
+    return call("deleteBranch", kwargs, responses.nothing, Subject(repository, branch), success=204)
+
+
+def reset_branch(repository: str, branch: str, path: str | None, prefix: str | None = None) -> Call[None]:
+    """Drop uncommitted changes: of one path, of all under a prefix, or all.
+
+    Not to be repeated blindly: what another writer staged after the first reset would be dropped as well.
+    """
+    from lakebed_api.api.branches import reset_branch
+    from lakebed_api.models import ResetCreation, ResetType
+
+    body = ResetCreation(type_=ResetType.RESET)
+    if path is not None:
+        body = ResetCreation(type_=ResetType.OBJECT, path=path)
+    elif prefix is not None:
+        body = ResetCreation(type_=ResetType.COMMON_PREFIX, path=prefix)
+    kwargs = reset_branch._get_kwargs(repository, branch, body=body)
+    return call("resetBranch", kwargs, responses.nothing, Subject(repository, branch, path), success=204)
+
+
+def list_tags(repository: str, *, prefix: str, after: str, amount: int) -> Call[Page[RefInfo]]:
+    """One page of tags."""
+    from lakebed_api.api.tags import list_tags
+    from lakebed_api.models import RefList
+
+    kwargs = list_tags._get_kwargs(repository, **clean(prefix=prefix, after=after, amount=amount))
+    return call("listTags", kwargs, reads_page(RefList.from_dict, convert.ref, after), Subject(repository))
+
+
+def create_tag(repository: str, tag: str, ref: str, *, repeatable: bool) -> Call[RefInfo]:
+    """Create a tag."""
+    from lakebed_api.api.tags import create_tag
+    from lakebed_api.models import Ref, TagCreation
+
+    return call(
+        "createTag",
+        create_tag._get_kwargs(repository, body=TagCreation(id=tag, ref=ref)),
+        reads(Ref.from_dict, convert.ref),
+        Subject(repository, tag),
+        success=201,
+        repeat="safe" if repeatable else "unsent",
+    )
+
+
+def get_tag(repository: str, tag: str) -> Call[RefInfo]:
+    """Describe a tag."""
+    from lakebed_api.api.tags import get_tag
+    from lakebed_api.models import Ref
+
+    kwargs = get_tag._get_kwargs(repository, tag)
+    return call("getTag", kwargs, reads(Ref.from_dict, convert.ref), Subject(repository, tag))
+
+
+def delete_tag(repository: str, tag: str, *, force: bool) -> Call[None]:
+    """Delete a tag."""
+    from lakebed_api.api.tags import delete_tag
+
+    kwargs = delete_tag._get_kwargs(repository, tag, **clean(force=force or None))
+    return call("deleteTag", kwargs, responses.nothing, Subject(repository, tag), success=204)

@@ -1,0 +1,102 @@
+"""Calls about repositories and their metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lakebed._gateway import convert, responses
+from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._http.wire import Call, Subject
+from lakebed.model import Page, RepositoryInfo
+
+
+def list_page(*, prefix: str, search: str, after: str, amount: int) -> Call[Page[RepositoryInfo]]:
+    """One page of repositories."""
+    from lakebed_api.api.repositories import list_repositories
+    from lakebed_api.models import RepositoryList
+
+    kwargs = list_repositories._get_kwargs(**clean(prefix=prefix, search=search, after=after, amount=amount))
+    return call("listRepositories", kwargs, reads_page(RepositoryList.from_dict, convert.repository, after), Subject())
+
+
+def create(
+    repository: str,
+    storage_namespace: str,
+    default_branch: str,
+    *,
+    bare: bool,
+    read_only: bool,
+    sample_data: bool,
+    allow_non_empty: bool,
+    repeatable: bool,
+) -> Call[RepositoryInfo]:
+    """Create a repository."""
+    from lakebed_api.api.repositories import create_repository
+    from lakebed_api.models import Repository, RepositoryCreation
+
+    body = RepositoryCreation(
+        name=repository,
+        storage_namespace=storage_namespace,
+        default_branch=default_branch,
+        read_only=read_only,
+        sample_data=sample_data,
+        **clean(allow_non_empty_namespace=allow_non_empty or None),
+    )
+    return call(
+        "createRepository",
+        create_repository._get_kwargs(body=body, **clean(bare=bare or None)),
+        reads(Repository.from_dict, convert.repository),
+        Subject(repository),
+        success=201,
+        repeat="safe" if repeatable else "unsent",
+    )
+
+
+def get(repository: str) -> Call[RepositoryInfo]:
+    """Describe a repository."""
+    from lakebed_api.api.repositories import get_repository
+    from lakebed_api.models import Repository
+
+    kwargs = get_repository._get_kwargs(repository)
+    return call("getRepository", kwargs, reads(Repository.from_dict, convert.repository), Subject(repository))
+
+
+def delete(repository: str, *, force: bool) -> Call[None]:
+    """Delete a repository."""
+    from lakebed_api.api.repositories import delete_repository
+
+    kwargs = delete_repository._get_kwargs(repository, **clean(force=force or None))
+    return call("deleteRepository", kwargs, responses.nothing, Subject(repository), success=204)
+
+
+def get_metadata(repository: str) -> Call[dict[str, str]]:
+    """Read the metadata."""
+    from lakebed_api.api.repositories import get_repository_metadata
+    from lakebed_api.models import RepositoryMetadata
+
+    kwargs = get_repository_metadata._get_kwargs(repository)
+    return call(
+        "getRepositoryMetadata",
+        kwargs,
+        reads(RepositoryMetadata.from_dict, convert.mapping),
+        Subject(repository),
+    )
+
+
+def set_metadata(repository: str, values: Mapping[str, str]) -> Call[None]:
+    """Set some keys. Setting them twice is the same as once."""
+    from lakebed_api.api.repositories import set_repository_metadata
+    from lakebed_api.models import RepositoryMetadataSet, RepositoryMetadataSetMetadata
+
+    body = RepositoryMetadataSet(metadata=RepositoryMetadataSetMetadata.from_dict(values))
+    kwargs = set_repository_metadata._get_kwargs(repository, body=body)
+    return call("setRepositoryMetadata", kwargs, responses.nothing, Subject(repository), success=204, repeat="safe")
+
+
+def delete_metadata(repository: str, keys: Sequence[str]) -> Call[None]:
+    """Remove some keys. Removing them twice is the same as once."""
+    from lakebed_api.api.repositories import delete_repository_metadata
+    from lakebed_api.models import RepositoryMetadataKeys
+
+    kwargs = delete_repository_metadata._get_kwargs(repository, body=RepositoryMetadataKeys(keys=list(keys)))
+    return call("deleteRepositoryMetadata", kwargs, responses.nothing, Subject(repository), success=204, repeat="safe")

@@ -1,0 +1,237 @@
+"""From an answer to a value or to an error of ours: status first, then content type, then the body.
+
+Pure. The error classes are chosen here and nowhere else: by `kind` when the server says one that is known, else by
+status. A body is never trusted to be what the status promised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from lakebed import errors
+from lakebed._gateway.next_steps import next_step
+from lakebed._http.wire import Answer, Call
+from lakebed.errors import Conflict, LakebedError, ProtocolError
+
+T = TypeVar("T")
+
+BY_KIND: dict[str, type[LakebedError]] = {
+    "invalid_request": errors.InvalidRequestError,
+    "invalid_name": errors.InvalidRequestError,
+    "invalid_path": errors.InvalidRequestError,
+    "invalid_ref": errors.InvalidRequestError,
+    "invalid_namespace": errors.InvalidRequestError,
+    "namespace_in_use": errors.AlreadyExistsError,
+    "namespace_not_empty": errors.AlreadyExistsError,
+    "request_too_large": errors.InvalidRequestError,
+    "dirty_branch": errors.DirtyBranchError,
+    "no_changes": errors.NothingToCommitError,
+    "no_merge_base": errors.InvalidRequestError,
+    "invalid_address": errors.InvalidRequestError,
+    "checksum_mismatch": errors.CorruptTransferError,
+    "invalid_part": errors.InvalidRequestError,
+    "invalid_part_order": errors.InvalidRequestError,
+    "part_too_small": errors.InvalidRequestError,
+    "part_too_large": errors.InvalidRequestError,
+    "unauthenticated": errors.AuthenticationError,
+    "permission_denied": errors.PermissionDeniedError,
+    "foreign_origin": errors.PermissionDeniedError,
+    "key_required": errors.PermissionDeniedError,
+    "protected_branch": errors.PermissionDeniedError,
+    "read_only_repository": errors.PermissionDeniedError,
+    "default_branch": errors.PermissionDeniedError,
+    "endpoint_not_found": errors.UnsupportedOperationError,
+    "repository_not_found": errors.NotFoundError,
+    "branch_not_found": errors.NotFoundError,
+    "tag_not_found": errors.NotFoundError,
+    "commit_not_found": errors.NotFoundError,
+    "ref_not_found": errors.NotFoundError,
+    "object_not_found": errors.ObjectNotFoundError,
+    "workspace_not_found": errors.NotFoundError,
+    "rule_not_found": errors.NotFoundError,
+    "task_not_found": errors.NotFoundError,
+    "upload_not_found": errors.NotFoundError,
+    "credentials_not_found": errors.NotFoundError,
+    "method_not_allowed": errors.UnsupportedOperationError,
+    "repository_exists": errors.AlreadyExistsError,
+    "branch_exists": errors.AlreadyExistsError,
+    "tag_exists": errors.AlreadyExistsError,
+    "name_taken": errors.AlreadyExistsError,
+    "merge_conflict": errors.MergeConflictError,
+    "concurrent_commit": errors.ConcurrentCommitError,
+    "dirty_overlap": errors.DirtyBranchError,
+    "workspace_closed": errors.WorkspaceClosedError,
+    "parent_required": errors.InvalidRequestError,
+    "task_ended": errors.ConflictError,
+    "idempotency_mismatch": errors.ConflictError,
+    "already_set_up": errors.AlreadyExistsError,
+    "last_credential": errors.ConflictError,
+    "object_gone": errors.ObjectGoneError,
+    "precondition_failed": errors.PreconditionFailedError,
+    "invalid_range": errors.InvalidRequestError,
+    "too_many_attempts": errors.ThrottledError,
+    "throttled": errors.ThrottledError,
+    "login_throttled": errors.ThrottledError,
+    "internal": errors.ServerError,
+    "corrupt_data": errors.CorruptDataError,
+    "outcome_unknown": errors.OutcomeUnknownError,
+    "not_implemented": errors.UnsupportedOperationError,
+    "store_unavailable": errors.ServerUnavailableError,
+    "overloaded": errors.ThrottledError,
+    "interrupted": errors.OutcomeUnknownError,
+    "store_full": errors.StoreFullError,
+}
+
+BY_STATUS: dict[int, type[LakebedError]] = {
+    400: errors.InvalidRequestError,
+    401: errors.AuthenticationError,
+    403: errors.PermissionDeniedError,
+    404: errors.NotFoundError,
+    405: errors.UnsupportedOperationError,
+    409: errors.ConflictError,
+    410: errors.ObjectGoneError,
+    412: errors.PreconditionFailedError,
+    413: errors.InvalidRequestError,
+    416: errors.InvalidRequestError,
+    420: errors.ThrottledError,
+    429: errors.ThrottledError,
+    501: errors.UnsupportedOperationError,
+    502: errors.ServerUnavailableError,
+    503: errors.ServerUnavailableError,
+    504: errors.ServerUnavailableError,
+}
+
+_CLIPPED = 300
+
+
+def read(call: Call[T], answer: Answer) -> T:
+    """The value of a successful answer. Raises the error that the answer stands for."""
+    if answer.status not in call.success:
+        raise error_of(call, answer)
+    try:
+        return call.parse(answer)
+    except LakebedError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ProtocolError(
+            f"cannot read the answer to {call.operation} on {call.subject}: "
+            f"{type(error).__name__}: {error}; it begins {_clip(answer)!r}",
+            **_context(call, answer),
+        ) from None
+
+
+def json_of(answer: Answer) -> Mapping[str, Any]:
+    """The JSON object in a body. Raises ValueError when there is none."""
+    value = json.loads(answer.content)
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def parser(from_dict: Callable[[Mapping[str, Any]], T]) -> Callable[[Answer], T]:
+    """Read the body as JSON, then as a value."""
+    return lambda answer: from_dict(json_of(answer))
+
+
+def nothing(answer: Answer) -> None:
+    """Read nothing: the status says it all."""
+
+
+def error_of(call: Call[Any], answer: Answer) -> LakebedError:
+    """The error that an answer stands for. Takes any status and any body."""
+    body = _error_body(answer)
+    kind = body.get("kind") if isinstance(body.get("kind"), str) else None
+    said = body.get("message")
+    message = said if isinstance(said, str) and said else _clip(answer)
+    cls = _class_of(answer.status, kind, call)
+    step = next_step(call, kind)
+    sentence = _sentence(call, answer.status, message) + (f"; {step}" if step else "")
+    error = cls(sentence, kind=kind, **_context(call, answer, body))
+    if isinstance(error, errors.ThrottledError):
+        error.retry_after = retry_after(answer.headers)
+    if isinstance(error, errors.ConflictError):
+        error.with_conflicts(conflicts_of(body), bool(body.get("conflicts_has_more")))
+    return error
+
+
+def _class_of(status: int, kind: str | None, call: Call[Any]) -> type[LakebedError]:
+    if kind in BY_KIND:
+        return BY_KIND[kind]
+    if status == 409:  # servers without kinds: what is created can only collide, what is merged only conflict
+        creating = call.operation.startswith("create")
+        merging = call.operation == "mergeIntoBranch"
+        return errors.AlreadyExistsError if creating else errors.MergeConflictError if merging else BY_STATUS[409]
+    if status == 404 and call.subject.path is not None:
+        return errors.ObjectNotFoundError
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    if 400 <= status < 500:
+        return errors.InvalidRequestError
+    return errors.ServerError if status >= 500 else ProtocolError
+
+
+def _sentence(call: Call[Any], status: int, message: str) -> str:
+    """What failed, on what, and why."""
+    why = message or "the answer has no body"
+    if 200 <= status < 400:
+        why = f"unexpected status {status}; is the endpoint a Lakebed server? {message}".rstrip()
+    return f"{call.operation} on {call.subject} failed: {why} (HTTP {status})"
+
+
+def _context(call: Call[Any], answer: Answer, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    said = (body or {}).get("request_id")
+    request_id = answer.headers.get("x-request-id") or (said if isinstance(said, str) else None)
+    subject = call.subject
+    return {
+        "status": answer.status,
+        "request_id": request_id,
+        "operation": call.operation,
+        "repository": subject.repository,
+        "ref": subject.ref,
+        "path": subject.path,
+    }
+
+
+def _error_body(answer: Answer) -> Mapping[str, Any]:
+    if "json" not in answer.headers.get("content-type", "").lower():
+        return {}
+    try:
+        return json_of(answer)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _clip(answer: Answer) -> str:
+    text = answer.content[: 4 * _CLIPPED].decode("utf-8", "replace").strip()
+    return " ".join(text.split())[:_CLIPPED]
+
+
+def conflicts_of(body: Mapping[str, Any]) -> list[Conflict]:
+    rows = body.get("conflicts")
+    return [
+        Conflict(row["path"], *(_text_or_none(row.get(side)) for side in ("base", "ours", "theirs")))
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict) and isinstance(row.get("path"), str)
+    ]
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the server asks to wait, written as a number or as a date."""
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

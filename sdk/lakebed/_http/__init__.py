@@ -1,0 +1,1 @@
+"""HTTP as values: requests, retries and connections."""

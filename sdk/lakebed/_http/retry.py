@@ -1,0 +1,149 @@
+"""What is tried again, and after how long. Decisions only; the transport does the waiting.
+
+The rule: a request is repeated when the server is known not to have acted on it (it was never sent, or was refused with
+429 or 503), or when doing it twice is the same as once. Anything else whose answer is lost ends as
+`OutcomeUnknownError`, and is settled by reading back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lakebed._gateway import responses
+from lakebed._http import trust
+from lakebed._http.wire import Answer, Call
+from lakebed.errors import (
+    ConcurrentCommitError,
+    ConfigurationError,
+    CorruptTransferError,
+    InvalidRequestError,
+    LakebedError,
+    OutcomeUnknownError,
+    ProtocolError,
+    ServerUnavailableError,
+    ThrottledError,
+)
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How often and how patiently. Waits grow as `base * 2**n`, drawn at random below that, and end at `cap`."""
+
+    attempts: int = 6
+    race_attempts: int = 40
+    """For commits and merges that lose races: each lost race is another writer's success, so patience pays."""
+
+    base: float = 0.1
+    cap: float = 5.0
+    longest_asked: float = 60.0
+    """A `Retry-After` beyond this is not obeyed further: the caller should not sleep for an hour unknowingly."""
+
+    settle_waits: tuple[float, ...] = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 15.0)
+    """Pauses between looks for a commit whose answer was lost: a request may still be at work in the server."""
+
+
+class Failed(Exception):
+    """One attempt that failed: the error to raise in the end, and whether to try again first."""
+
+    def __init__(self, error: LakebedError, *, again: bool, asked: float | None = None, race: bool = False) -> None:
+        super().__init__(error)
+        self.error = error
+        self.again = again
+        self.asked = asked
+        self.race = race
+
+
+def refused(call: Call[Any], answer: Answer) -> Failed:
+    """An answer that is no success."""
+    error = responses.error_of(call, answer)
+    safe = call.repeat == "safe"
+    if isinstance(error, ThrottledError):
+        race = call.races and error.kind == "too_many_attempts"
+        return Failed(error, again=True, asked=error.retry_after, race=race)
+    if isinstance(error, ConcurrentCommitError):
+        # A branch commit or a merge relies on no particular head: sent again, it is planned anew on the new one.
+        return Failed(error, again=call.races, race=True)
+    if isinstance(error, OutcomeUnknownError):  # also with 503: a server that stopped had perhaps begun
+        return Failed(error, again=safe, asked=responses.retry_after(answer.headers))
+    if answer.status == 503:
+        return Failed(error, again=True, asked=responses.retry_after(answer.headers))
+    if answer.status in (502, 504):
+        return Failed(error if safe else _unknown(call, str(error), answer.status), again=safe)
+    return Failed(error, again=False)
+
+
+def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
+    """An attempt that ended without an answer."""
+    import httpx
+
+    said = str(cause) or type(cause).__name__
+    if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError):
+        hint = trust.explained(said)
+        return Failed(unreachable(call, f"cannot connect to {address}: {said}{hint}"), again=not hint)
+    if isinstance(cause, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        return Failed(ConfigurationError(f"cannot use the endpoint {address}: {said}"), again=False)
+    if isinstance(cause, httpx.LocalProtocolError):
+        if "Content-Length" in said:
+            text = f"{call.operation} on {call.subject} failed: the data changed its length while it was sent"
+            return Failed(CorruptTransferError(text, **about(call)), again=False)
+        text = f"{call.operation} on {call.subject} cannot be sent: {said}"
+        return Failed(InvalidRequestError(text, **about(call)), again=False)
+    if isinstance(cause, httpx.DecodingError):
+        return Failed(
+            ProtocolError(f"cannot decode the answer to {call.operation}: {said}", **about(call)), again=False
+        )
+    text = f"the connection to {address} broke during {call.operation} on {call.subject}: {said}"
+    if call.repeat == "safe":
+        return Failed(unreachable(call, f"{text}; try again"), again=True)
+    return Failed(_unknown(call, text, None), again=False)
+
+
+def unreachable(call: Call[Any], text: str) -> ServerUnavailableError:
+    """The server does not answer."""
+    return ServerUnavailableError(text, **about(call))
+
+
+def _unknown(call: Call[Any], why: str, status: int | None) -> OutcomeUnknownError:
+    return OutcomeUnknownError(
+        f"the outcome of {call.operation} on {call.subject} is unknown ({why}): it may have been done; "
+        "look before repeating it",
+        status=status,
+        **about(call),
+    )
+
+
+def about(call: Call[Any]) -> dict[str, Any]:
+    """What a request was about, as arguments of an error."""
+    subject = call.subject
+    return {
+        "operation": call.operation,
+        "repository": subject.repository,
+        "ref": subject.ref,
+        "path": subject.path,
+    }
+
+
+def wants_more(error: BaseException) -> bool:
+    """For tenacity: is this worth another attempt?"""
+    return isinstance(error, Failed) and error.again
+
+
+def is_over(policy: Policy, state: RetryCallState) -> bool:
+    """For tenacity: have there been enough attempts?"""
+    failure = state.outcome.exception() if state.outcome else None
+    race = isinstance(failure, Failed) and failure.race
+    return state.attempt_number >= (policy.race_attempts if race else policy.attempts)
+
+
+def pause(policy: Policy, state: RetryCallState) -> float:
+    """For tenacity: how long to wait. Never less than the server asked for, within reason."""
+    from tenacity import wait_random_exponential
+
+    failure = state.outcome.exception() if state.outcome else None
+    asked = failure.asked if isinstance(failure, Failed) and failure.asked is not None else 0.0
+    drawn = wait_random_exponential(multiplier=policy.base, max=policy.cap)(state)
+    return drawn + min(asked, policy.longest_asked)

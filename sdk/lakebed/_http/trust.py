@@ -1,0 +1,75 @@
+"""What a connection to the server is trusted by: certificates over TLS, and a warning where there is no TLS."""
+
+from __future__ import annotations
+
+import ssl
+import sys
+import warnings
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lakebed._http import loopback
+from lakebed.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from lakebed._settings.config import Settings
+
+
+class ClearTextWarning(UserWarning):
+    """An access key is sent to another machine without TLS: everybody on the way can read it."""
+
+    __module__ = "lakebed"
+
+
+_warned: set[str] = set()
+
+
+def ssl_context(settings: Settings) -> ssl.SSLContext | None:
+    """What certificates are checked with: those that httpx trusts, and those of `ca_file`. None without TLS.
+
+    Raises ConfigurationError for a file that holds no certificates.
+    """
+    if not settings.endpoint.startswith("https:"):
+        return None  # loading certificates costs 20 ms
+    import httpx
+
+    context = httpx.create_ssl_context()
+    if settings.ca_file:
+        source = settings.sources.get("ca_file", "argument")
+        try:
+            context.load_verify_locations(settings.ca_file)
+        except OSError as error:  # an SSLError is one
+            raise ConfigurationError(
+                f"cannot read certificates (PEM) from {settings.ca_file} (from {source}): {error}"
+            ) from None
+    return context
+
+
+def warn_of_clear_text(settings: Settings) -> None:
+    """Warn (ClearTextWarning) of a key that is sent to another machine without TLS: once for each endpoint."""
+    endpoint = settings.endpoint
+    if endpoint in _warned or not endpoint.startswith("http:") or loopback.is_loopback(urlsplit(endpoint).hostname):
+        return
+    text = (
+        f"the access key is sent to {endpoint} without TLS, and everybody on the way can read it; use https://, or see "
+        "docs/deployment.md"
+    )
+    warnings.warn(text, ClearTextWarning, stacklevel=_caller())
+    _warned.add(endpoint)
+
+
+def explained(said: str) -> str:
+    """The next step after a TLS handshake that failed; empty for other failures."""
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return "; where the certificate is of a CA of your own, name the CA's file (PEM) in LAKEBED_CA_FILE"
+    if "SSL" in said and ("WRONG_VERSION_NUMBER" in said or "record layer failure" in said):
+        return "; the server may speak no TLS: write http:// before the endpoint to send keys in clear text"
+    return ""
+
+
+def _caller() -> int:
+    """The level, as `warnings.warn` counts for its caller, of the first frame that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "lakebed":
+        level, frame = level + 1, frame.f_back
+    return level

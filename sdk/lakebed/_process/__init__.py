@@ -1,0 +1,1 @@
+"""This process: forks, exit, and a full disk."""

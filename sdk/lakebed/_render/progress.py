@@ -1,0 +1,176 @@
+"""How far something long is, on standard error: bytes, files, speed and time left, or a count. Nothing in the first
+second.
+
+rich is imported only when a bar is really drawn, and a bar is only drawn by itself on a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from lakebed._bulk.progress import Report, Tally
+from lakebed.model import TransferProgress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PATIENCE = 1.0
+"""Seconds before a bar appears."""
+
+VARIABLE = "LAKEBED_PROGRESS"
+"""`0` in the environment: no bars, unless asked for."""
+
+_SCREEN = threading.Lock()
+"""Held by who is drawn: one at a time."""
+
+Given = bool | Callable[[TransferProgress], None] | None
+"""A bar, none, a callback; None: a bar when standard error is a terminal."""
+
+
+@contextmanager
+def following(title: str, given: Given) -> Iterator[Report]:
+    """Whom to tell how far it is: who was given, or a bar, or nobody."""
+    if callable(given):
+        yield given
+    elif given or (given is None and _on_terminal()):
+        with Meter(title, enabled=True) as meter:
+            yield meter.follow
+    else:
+        yield None
+
+
+@contextmanager
+def counting(title: str, given: Given) -> Iterator[Tally]:
+    """The same, with the counting done."""
+    with following(title, given) as report:
+        tally = Tally(report)
+        yield tally
+        tally.end()
+
+
+@contextmanager
+def counted(title: str, unit: str) -> Iterator[Callable[[int], None]]:
+    """For what has no end that is known, a listing say: who is told how many there were, when somebody looks."""
+    if not _on_terminal():
+        yield lambda count: None
+        return
+    with Meter(title, enabled=True, unit=unit) as meter:
+        yield meter.reached
+
+
+def _on_terminal() -> bool:
+    if os.environ.get(VARIABLE, "").strip().lower() in ("0", "no", "off", "false"):
+        return False
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        return False
+
+
+class Meter:
+    """Counts bytes and files from any thread, or as `unit` says, and draws them when there is someone to look."""
+
+    def __init__(self, title: str, *, enabled: bool, unit: str = "") -> None:
+        self.bytes = 0
+        self.files = 0
+        self.bytes_expected = 0
+        self.files_expected = 0
+        self._title = title
+        self._unit = unit
+        self._all_known = False
+        self._lock = threading.Lock()
+        self._bar: Progress | None = None
+        self._task: Any = None
+        self._timer = threading.Timer(PATIENCE, self._draw) if enabled else None
+
+    def __enter__(self) -> Self:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            bar, self._bar, self._timer = self._bar, None, None
+        if bar is not None:
+            bar.stop()
+            _SCREEN.release()
+
+    def expect(self, size: int) -> None:
+        """One more file is to be moved."""
+        with self._lock:
+            self.bytes_expected += size
+            self.files_expected += 1
+            self._update()
+
+    def no_more(self) -> None:
+        """Every file has been announced: now the time left can be told."""
+        with self._lock:
+            self._all_known = True
+            self._update()
+
+    def moved(self, size: int) -> None:
+        """So many bytes were moved; negative when an attempt begins again."""
+        with self._lock:
+            self.bytes += size
+            self._update()
+
+    def finished(self) -> None:
+        """One file is done."""
+        with self._lock:
+            self.files += 1
+            self._update()
+
+    def reached(self, count: int) -> None:
+        """There were so many."""
+        with self._lock:
+            self.files = count
+            self._update()
+
+    def follow(self, now: TransferProgress) -> None:
+        """Everything at once, as the SDK's bulk transfers tell it."""
+        with self._lock:
+            self.bytes, self.bytes_expected = now.bytes, now.bytes_total
+            self.files, self.files_expected = now.files, now.files_total
+            self._all_known = now.complete
+            self._update()
+
+    def _update(self) -> None:
+        if self._bar is not None:
+            total = self.bytes_expected if self._all_known else None
+            of_all = f"/{self.files_expected}{'' if self._all_known else '+'} files"
+            counted = f"{self.files:,} {self._unit}" if self._unit else f"{self.files}{of_all}"
+            self._bar.update(self._task, completed=self.bytes, total=total, files=counted)
+
+    def _draw(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            ProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
+
+        what, count = TextColumn("{task.description}"), TextColumn("{task.fields[files]}")
+        columns: list[ProgressColumn] = [what, count, TimeElapsedColumn()]
+        if not self._unit:
+            columns = [what, BarColumn(), DownloadColumn(), count, TransferSpeedColumn(), TimeRemainingColumn()]
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        with self._lock:
+            if self._timer is None or not _SCREEN.acquire(blocking=False):
+                return  # it ended meanwhile, or is a part of something that is shown
+            self._bar = bar
+            self._task = bar.add_task(self._title, total=None, files="")
+            self._update()
+            bar.start()

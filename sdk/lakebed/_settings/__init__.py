@@ -1,0 +1,1 @@
+"""Settings of a client: endpoint, credentials and the default lake."""

@@ -1,0 +1,180 @@
+"""Where the endpoint and the credentials come from, and what to say when one is missing.
+
+Three families of names: ours, then those of existing clients. An endpoint of one family is never combined with
+credentials of another: a key must not be sent to a server it was not made for.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from lakebed._http import loopback
+from lakebed._settings.sources import NAMES, Source, misspelled, sources
+from lakebed.errors import ConfigurationError
+
+API_PREFIX = "/api/v1"
+TIMEOUT = 60.0
+RETRIES = 5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a connection was made with. `sources` says where each value came from; the secret is never shown."""
+
+    endpoint: str
+    access_key_id: str
+    secret_access_key: str = field(repr=False)
+    timeout: float = TIMEOUT
+    retries: int = RETRIES
+    ca_file: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def api_url(self) -> str:
+        """The address that operations are appended to."""
+        return self.endpoint + API_PREFIX
+
+    @property
+    def shown_endpoint(self) -> str:
+        """The endpoint, and where it came from unless it was an argument: for messages."""
+        source = self.sources.get("endpoint", "argument")
+        return self.endpoint if source == "argument" else f"{self.endpoint} (from {source})"
+
+    @property
+    def shown_key(self) -> str:
+        """The access key id, and where it came from: for messages."""
+        return f"access key {self.access_key_id!r} from {self.sources.get('access_key_id', 'argument')}"
+
+    def masked(self) -> list[tuple[str, str, str]]:
+        """Each key, its value fit for showing, and its source."""
+        shown = {
+            "endpoint": self.endpoint,
+            "access_key_id": self.access_key_id,
+            "secret_access_key": "*" * 8,
+            "timeout": f"{self.timeout:g}",
+            "retries": str(self.retries),
+            "ca_file": self.ca_file,
+        }
+        return [(key, value, self.sources.get(key, "default")) for key, value in shown.items()]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "sources": dict(self.sources)}
+
+
+class ConfigurationWarning(UserWarning):
+    """A setting that is not read, probably because its name is misspelled."""
+
+    __module__ = "lakebed"
+
+
+def resolve(
+    endpoint: str | None,
+    access_key_id: str | None,
+    secret_access_key: str | None,
+    *,
+    timeout: float = TIMEOUT,
+    retries: int = RETRIES,
+    environ: Mapping[str, str] | None = None,
+) -> Settings:
+    """Find each value: arguments, `LAKEBED_*`, ~/.lakebed.yaml, `LAKECTL_*`, `LAKEFS_*`, then ~/.lakectl.yaml.
+
+    The file of certificates comes from `LAKEBED_CA_FILE` or ~/.lakebed.yaml, whatever has the endpoint.
+    Warns of names that look misspelled. Raises ConfigurationError, which names what is missing or the place of what is
+    wrong.
+    """
+    if timeout <= 0 or retries < 0:
+        raise ConfigurationError(f"timeout must be positive and retries not negative, not {timeout} and {retries}")
+    environ = os.environ if environ is None else environ
+    found = sources(environ)
+    for sentence in misspelled(environ):
+        warnings.warn(sentence, ConfigurationWarning, stacklevel=3)  # at the line that connects
+    address, endpoint_source, allowed = _find_endpoint(endpoint, found)
+    key, secret, *where = _find_credentials(access_key_id, secret_access_key, allowed, endpoint_source)
+    origins = dict(zip(NAMES, (endpoint_source, *where), strict=True))
+    changed = (("timeout", timeout != TIMEOUT), ("retries", retries != RETRIES))
+    origins |= {name: "argument" for name, is_given in changed if is_given}
+    ca_file, ca_source = _find_ca_file(found)
+    if ca_file:
+        origins["ca_file"] = ca_source
+    url = normalise_endpoint(address, endpoint_source)
+    return Settings(url, key, secret, timeout, retries, ca_file, MappingProxyType(origins))
+
+
+def _find_endpoint(given: str | None, found: list[Source]) -> tuple[str, str, list[Source]]:
+    if given is not None:
+        return given, "argument", found
+    for source in found:
+        if value := source.values.get("endpoint"):
+            return value, source.where["endpoint"], [one for one in found if one.family == source.family]
+    raise ConfigurationError(
+        "no endpoint: pass endpoint=, set LAKEBED_ENDPOINT, or write `endpoint: http://host:8000` to ~/.lakebed.yaml"
+    )
+
+
+def _find_credentials(
+    key: str | None, secret: str | None, allowed: list[Source], endpoint_source: str
+) -> tuple[str, str, str, str]:
+    """Key id and secret, and where each came from."""
+    if (key is None) != (secret is None):
+        missing = "access_key_id" if key is None else "secret_access_key"
+        raise ConfigurationError(f"{missing}= is missing: pass both halves of the credentials, or neither")
+    if key is not None and secret is not None:
+        if not key or not secret:
+            raise ConfigurationError("access_key_id= and secret_access_key= must not be empty")
+        return key, secret, "argument", "argument"
+    for source in allowed:
+        found_key, found_secret = source.values.get("access_key_id"), source.values.get("secret_access_key")
+        if found_key and found_secret:
+            return found_key, found_secret, source.where["access_key_id"], source.where["secret_access_key"]
+        if found_key or found_secret:
+            there, missing = ("access_key_id", "secret_access_key")[:: 1 if found_key else -1]
+            raise ConfigurationError(
+                f"{source.where[there]} has half of the credentials: {missing} is missing; give both in one place"
+            )
+    raise ConfigurationError(
+        f"no credentials for the endpoint that came from {endpoint_source}: pass access_key_id= and "
+        "secret_access_key=, set LAKEBED_ACCESS_KEY_ID and LAKEBED_SECRET_ACCESS_KEY, or write both to ~/.lakebed.yaml"
+    )
+
+
+def _find_ca_file(found: list[Source]) -> tuple[str, str]:
+    for source in found:
+        if value := source.values.get("ca_file"):
+            path = Path(value).expanduser()
+            if not path.is_file():
+                raise ConfigurationError(
+                    f"the file of certificates {path} (from {source.where['ca_file']}) does not exist"
+                )
+            return str(path), source.where["ca_file"]
+    return "", ""
+
+
+def normalise_endpoint(text: str, source: str = "argument") -> str:
+    """`https://host:8000/` and `https://host:8000/api/v1` become `https://host:8000`.
+
+    Without a scheme it is https, for this machine itself http: `host:8000` becomes `https://host:8000`, and
+    `localhost:8000` becomes `http://localhost:8000`.
+    """
+    shown = f"the endpoint {text!r} (from {source})"
+    address = text.strip()
+    if "://" not in address:
+        address = "//" + address
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+        scheme = parts.scheme or ("http" if loopback.is_loopback(parts.hostname) else "https")
+    except ValueError as error:
+        raise ConfigurationError(f"{shown} is no address: {error}") from None
+    if scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigurationError(f"{shown} must be like https://host:8000")
+    if parts.query or parts.fragment or parts.username is not None:
+        raise ConfigurationError(f"the endpoint must not hold credentials, a query or a fragment (from {source})")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    path = parts.path.rstrip("/").removesuffix(API_PREFIX).rstrip("/")
+    return f"{scheme}://{host}{f':{port}' if port is not None else ''}{path}"

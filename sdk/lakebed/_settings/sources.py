@@ -1,0 +1,178 @@
+"""The places that settings come from: variables and files, ours and those of other clients.
+
+Names are translated to ours here, and each value remembers where it stood. What looks like a misspelled name of ours is
+told, with the name that was probably meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lakebed.errors import ConfigurationError
+
+NAMES = ("endpoint", "access_key_id", "secret_access_key")
+
+_OWN_NAMES = (*NAMES, "ca_file")
+"""What our own variables and our own file can hold."""
+
+_OURS = ("ENDPOINT", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "CA_FILE", "CONFIG_FILE", "DATA_PATH", "PROGRESS")
+"""Variables that the SDK and the command read, without `LAKEBED_`."""
+
+_SERVER = (
+    "ADMIN",
+    "AUTH",
+    "CACHE",
+    "CLEANUP",
+    "GATEWAY",
+    "INGEST",
+    "KV",
+    "LIMITS",
+    "LISTEN",
+    "LOGGING",
+    "OBJECTS",
+    "REFS",
+    "SCRUB",
+    "SERVER",
+)
+"""Sections of the server's settings: `LAKEBED_LISTEN_PORT` and the like are the server's to check."""
+
+_SERVER_ALONE = ("CONFIG", "DATA_DIR", "DURABILITY")
+_HABITS = {
+    "URL": "ENDPOINT",
+    "HOST": "ENDPOINT",
+    "USERNAME": "ACCESS_KEY_ID",
+    "PASSWORD": "SECRET_ACCESS_KEY",
+    "SECRET_KEY": "SECRET_ACCESS_KEY",
+}
+"""What the same thing is called elsewhere."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The values of one place, under our own names, and where each of them stands."""
+
+    family: str
+    name: str
+    values: Mapping[str, str]
+    where: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Family:
+    """One client's names for the three values."""
+
+    prefix: str
+    variables: Mapping[str, str]
+    file: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    def environment(self, environ: Mapping[str, str]) -> list[Source]:
+        """The variables that are set, as one source: a key id and its secret belong together."""
+        values = {name: environ.get(variable, "").strip() for name, variable in self.variables.items()}
+        values = {name: value for name, value in values.items() if value}
+        if not values:
+            return []
+        where = {name: f"environment {self.variables[name]}" for name in values}
+        return [Source(self.prefix, ", ".join(where.values()), values, where)]
+
+    def files(self, environ: Mapping[str, str]) -> list[Source]:
+        """The file, when there is one. Raises ConfigurationError for one that was named and is not there."""
+        variable = f"{self.prefix}_CONFIG_FILE"
+        chosen = environ.get(variable, "")
+        path = Path(chosen or self.file).expanduser()
+        if chosen and not path.is_file():
+            raise ConfigurationError(f"the configuration file {path}, named by {variable}, does not exist")
+        if not path.is_file():
+            return []
+        values = self._values(_tree(path), path)
+        return [Source(self.prefix, f"file {path}", values, dict.fromkeys(values, f"file {path}"))]
+
+    def _values(self, tree: dict[object, object], path: Path) -> dict[str, str]:
+        values = {}
+        for name, dotted in self.keys.items():
+            node: object = tree
+            for part in dotted.split("."):
+                node = node.get(part) if isinstance(node, dict) else None
+            if node is None or node == "":
+                continue
+            if not isinstance(node, str):
+                raise ConfigurationError(f"`{dotted}` in {path} must be text, not {type(node).__name__}")
+            values[name] = node.strip()
+        return values
+
+
+_LAKEBED = _Family(
+    "LAKEBED",
+    {name: f"LAKEBED_{name.upper()}" for name in _OWN_NAMES},
+    "~/.lakebed.yaml",
+    {name: name for name in _OWN_NAMES},
+)
+_LAKECTL = _Family(
+    "LAKECTL",
+    {
+        "endpoint": "LAKECTL_SERVER_ENDPOINT_URL",
+        "access_key_id": "LAKECTL_CREDENTIALS_ACCESS_KEY_ID",
+        "secret_access_key": "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY",
+    },
+    "~/.lakectl.yaml",
+    {
+        "endpoint": "server.endpoint_url",
+        "access_key_id": "credentials.access_key_id",
+        "secret_access_key": "credentials.secret_access_key",
+    },
+)
+_LAKEFS = _Family(
+    "LAKEFS",
+    {"endpoint": "LAKEFS_HOST", "access_key_id": "LAKEFS_USERNAME", "secret_access_key": "LAKEFS_PASSWORD"},
+)
+
+
+def sources(environ: Mapping[str, str]) -> list[Source]:
+    """Every place that has something, the first one wins: our variables and file, then other clients' variables, then
+    their file. Raises ConfigurationError for a file that cannot be used.
+    """
+    return [
+        *_LAKEBED.environment(environ),
+        *_LAKEBED.files(environ),
+        *_LAKECTL.environment(environ),
+        *_LAKEFS.environment(environ),
+        *_LAKECTL.files(environ),
+    ]
+
+
+def misspelled(environ: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable, and each key of our file, that is no setting but looks like one."""
+    said = [
+        f"the variable {variable} is not read by Lakebed; did you mean LAKEBED_{meant}?"
+        for variable in sorted(environ)
+        if variable.startswith("LAKEBED_") and (meant := _meant(variable.removeprefix("LAKEBED_")))
+    ]
+    path = Path(environ.get("LAKEBED_CONFIG_FILE", "") or _LAKEBED.file).expanduser()
+    if path.is_file():
+        for key in map(str, _tree(path)):
+            if key not in _OWN_NAMES:
+                near = difflib.get_close_matches(key, _OWN_NAMES, n=1, cutoff=0.0)[0]
+                said.append(f"the key {key!r} in {path} is not read by Lakebed; did you mean {near!r}?")
+    return said
+
+
+def _meant(name: str) -> str | None:
+    if name in (*_OURS, *_SERVER_ALONE) or name.startswith(tuple(f"{section}_" for section in _SERVER)):
+        return None
+    near = difflib.get_close_matches(name, _OURS, n=1, cutoff=0.6)
+    return _HABITS.get(name) or (near[0] if near else None)
+
+
+def _tree(path: Path) -> dict[object, object]:
+    import yaml  # 20 ms, and only when there is a file
+
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigurationError(f"cannot read the configuration file {path}: {error}") from None
+    if not isinstance(tree, dict):
+        raise ConfigurationError(f"the configuration file {path} must hold keys and values")
+    return tree

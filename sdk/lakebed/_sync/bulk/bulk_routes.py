@@ -1,0 +1,161 @@
+# Generated from sdk/lakebed/_async/bulk/bulk_routes.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The two kinds of ways that bytes of a bulk upload take: past the server, then registered; or through the server."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lakebed._bulk.batches import SMALL, Item, TreeSource
+from lakebed._compat.sync import gather
+from lakebed._gateway.operations import objects, workspaces
+from lakebed._sync.http.transport import Transport
+from lakebed._sync.objects import upload
+from lakebed._sync.objects.sinks import Outgoing, Sink, outgoing
+from lakebed.errors import InvalidRequestError
+from lakebed.model import ObjectInfo, WorkspaceInfo
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.workspace import Workspace
+
+Moved = Callable[[int], None]
+
+_GROUP = 50
+"""Small objects that go through the server in one request."""
+
+
+class Way(Protocol):
+    """One way into one workspace."""
+
+    def store(self, items: Sequence[Item], moved: Moved) -> list[ObjectInfo]:
+        """Write the bytes of a batch, durably. Gives the objects in the same order."""
+        ...
+
+    def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
+        """Show objects in the workspace, and delete paths: all or nothing."""
+        ...
+
+    def resume(self) -> None:
+        """An earlier run has left something: find out what of it can be relied on."""
+        ...
+
+    def still_there(self, row: ObjectInfo) -> bool:
+        """Whether what an earlier run has stored needs no second transfer."""
+        ...
+
+
+class PastWay:
+    """Into the store by a sink."""
+
+    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, sink: Sink) -> None:
+        self._transport = transport
+        self._repository = repository
+        self._info = info
+        self._sink = sink
+
+    def store(self, items: Sequence[Item], moved: Moved) -> list[ObjectInfo]:
+        """By the sink."""
+        return self._sink.store([_outgoing(item, moved) for item in items])
+
+    def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
+        """One request."""
+        if rows or deletes:
+            self._transport.call(workspaces.register(self._repository, self._info.id, rows, deletes))
+
+    def resume(self) -> None:
+        """Nothing to find out: the server looks at each object when it is registered again."""
+
+    def still_there(self, row: ObjectInfo) -> bool:
+        """Below a prefix of this workspace, where nothing is removed while it is open."""
+        # after the commit of a part the prefix is another one, and the old ones can still be registered
+        root = self._info.storage_prefix.rsplit(self._info.id, 1)[0] + self._info.id
+        return row.physical_address.startswith(root)
+
+
+class ProxiedWay:
+    """Through the server: for stores that this machine cannot reach. What is sent is in the workspace at once."""
+
+    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, jobs: int) -> None:
+        self._transport = transport
+        self._target = (repository, info.name)
+        self._info = info
+        self._jobs = jobs
+        self._shown: set[bytes] = set()
+
+    def store(self, items: Sequence[Item], moved: Moved) -> list[ObjectInfo]:
+        """A request for each large object, and for each group of small ones."""
+        done: dict[str, ObjectInfo] = {}
+
+        def send(group: list[Item]) -> None:
+            if len(group) == 1:
+                sent = [self._alone(group[0], moved)]
+            else:
+                rows = [(item.path, _content(item), item.content_type) for item in group]
+                sent = upload.upload_many(self._transport, *self._target, rows, (), moved)
+            done.update((row.path, row) for row in sent)
+
+        gather([partial(send, group) for group in _groups(items)], self._jobs)
+        return [done[item.path] for item in items]
+
+    def _alone(self, item: Item, moved: Moved) -> ObjectInfo:
+        kind = item.content_type
+        return upload.upload(
+            self._transport, *self._target, item.path, _content(item), content_type=kind, progress=moved
+        )
+
+    def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
+        """Objects are there since they were answered; only deletions are left."""
+        if deletes:
+            self._transport.call(workspaces.register(self._target[0], self._info.id, (), deletes))
+
+    def resume(self) -> None:
+        """Look at what the workspace shows: nothing can be registered a second time."""
+        after = ""
+        while True:
+            call = objects.list_page(*self._target, prefix="", delimiter="", after=after, amount=1000)
+            page = self._transport.call(call)
+            self._shown.update(_mark(row) for row in page.items if isinstance(row, ObjectInfo))
+            if page.after is None:
+                return
+            after = page.after
+
+    def still_there(self, row: ObjectInfo) -> bool:
+        """Whether the workspace shows it."""
+        return _mark(row) in self._shown
+
+
+def way_of(workspace: Workspace, jobs: int) -> Way:
+    """The best way that the server offers and this machine can go, or the one that the workspace was made with.
+
+    Raises ConfigurationError, UnsupportedOperationError, WorkspaceClosedError, and InvalidRequestError for
+    `jobs`.
+    """
+    if jobs < 1:
+        raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
+    info, sink = workspace._place(), workspace._opened_sink()
+    transport, repository = workspace._plain, workspace.repository.id
+    return ProxiedWay(transport, repository, info, jobs) if sink is None else PastWay(transport, repository, info, sink)
+
+
+def _mark(row: ObjectInfo) -> bytes:
+    return hashlib.blake2b(f"{row.checksum}/{row.path}".encode(), digest_size=16).digest()
+
+
+def _groups(items: Sequence[Item]) -> list[list[Item]]:
+    small = [item for item in items if item.size is not None and item.size <= SMALL]
+    large = [[item] for item in items if item.size is None or item.size > SMALL]
+    return large + [small[start : start + _GROUP] for start in range(0, len(small), _GROUP)]
+
+
+def _content(item: Item) -> Any:
+    return item.local.file if item.local is not None else item.data
+
+
+def _outgoing(item: Item, moved: Moved) -> Outgoing:
+    if item.local is None:
+        return outgoing(item.path, item.data, item.content_type, progress=moved)
+    kind = upload.checked_type(item.content_type)
+    return Outgoing(item.path, TreeSource(item.local), kind, progress=moved)

@@ -1,0 +1,166 @@
+# Generated from sdk/lakebed/_async/bulk/ingest.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Ingest as a flow: look page by page, and from the first page that differs on write into a workspace and commit it.
+
+A pass that finds nothing new only reads. Nobody sees anything before the commit; whatever goes wrong before, the
+workspace is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from lakebed._gateway.operations import ingest, workspaces
+from lakebed._render import progress as render_progress
+from lakebed._sync.commits.commit import marked
+from lakebed._sync.commits.recover import new_operation_id
+from lakebed._sync.commits.retry import Advance
+from lakebed._sync.http.transport import Transport
+from lakebed._values.ingest import IngestPage, Source, plus, refuse_empty
+from lakebed._values.workspaces import RETRY_FOR
+from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError
+from lakebed.model import Change, Commit, IngestReport
+
+LISTED = 1000
+"""Changes told in one page."""
+
+_LIFETIME = 24 * 3600
+"""Seconds after which the server closes the workspace of an ingest that died."""
+
+
+class Ingest:
+    """One pass: from a source to a branch."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        repository: str,
+        ref: str,
+        source: Source,
+        progress: Callable[[IngestReport], None] | None = None,
+    ) -> None:
+        self._transport = transport
+        self._repository = repository
+        self._ref = ref
+        self._source = source.check()
+        self._progress = progress
+
+    def diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
+        """What a commit would do. Only reads."""
+        with self._shown():
+            return self._diff(on_change)
+
+    def _diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
+        report = IngestReport()
+        place, after = self._ref, ""
+        while True:
+            page = self._page(place, after, listed=0 if on_change is None else LISTED)
+            report = self._told(report, page)
+            if on_change is not None:
+                for change in page.changes:
+                    on_change(change)
+            if page.after is None:
+                return report
+            place, after = page.base_commit_id, page.after
+
+    def commit(
+        self, message: str, metadata: Mapping[str, str] | None, on_conflict: str, *, allow_empty_source: bool
+    ) -> IngestReport:
+        """Make the prefix show the source, as one commit; or none when it does."""
+        with self._shown():
+            return self._pass(message, metadata, on_conflict, allow_empty_source)
+
+    def _pass(
+        self, message: str, metadata: Mapping[str, str] | None, on_conflict: str, allow_empty_source: bool
+    ) -> IngestReport:
+        report = IngestReport()
+        place, after = self._ref, ""
+        while True:
+            page = self._page(place, after)
+            if page.finds:
+                break
+            report = self._told(report, page)
+            if page.after is None:
+                return report
+            place, after = page.base_commit_id, page.after
+        key = new_operation_id()
+        call = workspaces.create(
+            self._repository,
+            key,
+            branch=self._ref,
+            ref=page.base_commit_id,
+            message=message,
+            expires_in=_LIFETIME,
+            claims=self._source.claims,
+        )
+        made = self._transport.call(call)
+        kept = False
+        try:
+            report = self._write(made.id, report, after)
+            if not allow_empty_source:
+                refuse_empty(self._source, report)
+            commit = self._commit(made.id, key, message, metadata, on_conflict)
+            kept = commit is not None
+            return replace(report, commit=commit)
+        except CommitStateUnknownError:
+            kept = True  # it may be committed yet
+            raise
+        finally:
+            if not kept:
+                with suppress(LakebedError):  # else it expires
+                    self._transport.call(workspaces.drop(self._repository, made.id))
+
+    def _write(self, workspace: str, report: IngestReport, after: str) -> IngestReport:
+        while True:
+            page = self._page(workspace, after, write=True)
+            report = self._told(report, page)
+            if page.after is None:
+                return report
+            after = page.after
+
+    def _commit(
+        self, workspace: str, key: str, message: str, metadata: Mapping[str, str] | None, on_conflict: str
+    ) -> Commit | None:
+        """None: somebody else has committed the same meanwhile."""
+        call = workspaces.commit(
+            self._repository,
+            workspace,
+            message=message,
+            metadata=marked(metadata, key),
+            policy=on_conflict,
+            globs=(),
+            replace_prefix=(),
+            idempotency_key=key,
+            allow_empty=False,
+            date=None,
+        )
+        advance = Advance(self._transport, call, key, policy=on_conflict, retry_for=RETRY_FOR, on_attempt=None)
+        try:
+            return advance.run()
+        except NothingToCommitError:
+            return None
+
+    def _page(self, place: str, after: str, *, listed: int = 0, write: bool = False) -> IngestPage:
+        call = ingest.page(self._repository, place, self._source, after=after, listed=listed, write=write)
+        return self._transport.call(call)
+
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Without somebody who is told, a count on the terminal."""
+        if self._progress is not None:
+            yield
+            return
+        with render_progress.counted(f"ingest {self._source.uri}", "objects") as reached:
+            self._progress = lambda report: reached(report.listed)
+            try:
+                yield
+            finally:
+                self._progress = None
+
+    def _told(self, report: IngestReport, page: IngestPage) -> IngestReport:
+        report = plus(report, page)
+        if self._progress is not None:
+            self._progress(report)
+        return report

@@ -1,0 +1,70 @@
+# Generated from sdk/lakebed/_async/commits/publish.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Publish: objects and deletions in one request that is a commit.
+
+A request that is sent again carries the same key, and everything that it carried before: the server commits it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from lakebed import _checks
+from lakebed._gateway.operations import objects
+from lakebed._http.retry import about
+from lakebed._http.wire import Call
+from lakebed._sync.commits import commit
+from lakebed._sync.commits.recover import new_operation_id
+from lakebed._sync.commits.retry import Advance
+from lakebed._sync.http.bodies import BatchBody
+from lakebed._sync.http.transport import Transport
+from lakebed._sync.objects import upload
+from lakebed._values.workspaces import RETRY_FOR
+from lakebed.errors import InvalidRequestError
+from lakebed.model import Commit, ObjectInfo
+
+_ADVICE = "write them into a workspace, `with branch.workspace(message) as ws`: it takes any number, as one commit"
+_TOO_LARGE = 413
+
+
+def publish(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    items: Iterable[tuple[str, Any, str | None]],
+    deletions: Iterable[str],
+    *,
+    message: str,
+    metadata: Mapping[str, str] | None,
+    date: int | None,
+    allow_empty: bool,
+    progress: Callable[[int], None] | None,
+) -> Commit:
+    """Commit changes at once, and compare the checksums of what was stored."""
+    key = new_operation_id()
+    part = objects.publish_part(
+        message=_checks.check_text(message, "commit message"),
+        metadata=commit.marked(metadata, key),
+        date=date,
+        allow_empty=allow_empty,
+        idempotency_key=key,
+    )
+    batch = upload.new_batch(items, deletions, advice=_ADVICE, commit=part)
+    body = BatchBody(batch, progress)
+
+    def compare(stored: Sequence[ObjectInfo]) -> None:
+        upload.compare_all(call, stored, body)
+
+    call: Call[Commit] = objects.publish(repository, branch, batch.boundary, compare)
+    flow = Advance(
+        transport, call, key, policy="rebase", retry_for=RETRY_FOR, on_attempt=None, body=body, branch=branch
+    )
+    try:
+        return flow.run()
+    except InvalidRequestError as error:
+        if error.status == _TOO_LARGE:
+            raise InvalidRequestError(
+                f"{error.message}: too large for one request; {_ADVICE}", status=error.status, **about(call)
+            ) from error
+        raise

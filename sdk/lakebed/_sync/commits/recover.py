@@ -1,0 +1,113 @@
+# Generated from sdk/lakebed/_async/commits/recover.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Commits whose answer was lost: gone on with as a task of the same key, or found again by the mark they carry.
+
+Commits and merges carry an idempotency key, so the server can be asked for the same thing as a task: the first request
+may have landed, failed, or be at work still, and exactly one of the two lands. That is also how they outlast a proxy
+that cuts long requests off.
+
+Where a task is no answer (the server does not answer, or takes no key with this), the first-parent history of the
+branch is searched for the random operation id in the commit's metadata, several times, since the request may still be
+at work. Found: it succeeded. Not found: nobody can say, because it may land later still, and the error says so.
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from lakebed._compat.sync import sleep
+from lakebed._gateway.operations import commits
+from lakebed._http.wire import Call
+from lakebed._sync.commits.polling import made, over
+from lakebed._sync.http.transport import Transport
+from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
+from lakebed.model import Commit, TaskStatus
+
+SEARCHED = 1000
+"""How many commits back a lost commit is looked for: more than others could have put on top of it meanwhile."""
+
+
+def new_operation_id() -> str:
+    """A mark that no other commit has."""
+    return uuid4().hex
+
+
+def find(transport: Transport, repository: str, branch: str, operation_id: str, limit: int) -> Commit | None:
+    """Look for a commit by its mark, by first parents from the branch's head."""
+    after: str | None = ""
+    left = limit
+    while after is not None and left > 0:
+        call = commits.log(repository, branch, after=after, amount=min(left, 1000), first_parent=True)
+        page = transport.call(call)
+        for commit in page.items:
+            if commit.operation_id == operation_id:
+                return commit
+        left -= len(page.items)
+        after = page.after
+    return None
+
+
+def go_on(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    begin: Call[TaskStatus],
+    operation_id: str,
+    lost: OutcomeUnknownError,
+    *,
+    keyed: bool,
+) -> Commit:
+    """The commit of a call whose answer was lost, by a task with its key. Raises what it came to. `keyed`: the caller
+    knows the key.
+
+    Raises CommitStateUnknownError when the server cannot say it either.
+    """
+    try:
+        state = over(transport, repository, branch, begin)
+    except LakebedError:  # about the question, not about the commit
+        return settle(transport, repository, branch, operation_id, lost, keyed=keyed)
+    if isinstance(state.error, OutcomeUnknownError):
+        return settle(transport, repository, branch, operation_id, lost, keyed=keyed)
+    return made(repository, branch, state)
+
+
+def settle(
+    transport: Transport,
+    repository: str,
+    branch: str,
+    operation_id: str,
+    lost: OutcomeUnknownError,
+    *,
+    keyed: bool = False,
+) -> Commit:
+    """Find the commit whose answer was lost. Raises CommitStateUnknownError when it is not to be found."""
+    trouble = ""
+    for wait in transport.policy.settle_waits:
+        sleep(wait)
+        try:
+            commit = find(transport, repository, branch, operation_id, SEARCHED)
+        except NotFoundError as error:
+            trouble = f"; the last look failed: {error.message}"
+            break  # the branch is gone: looking again shows no more
+        except LakebedError as error:
+            trouble = f"; the last look failed: {error.message}"
+            continue
+        if commit is not None:
+            return commit
+        trouble = ""
+    advice = (
+        "The same call with the same key, within two days, comes to one commit"
+        if keyed
+        else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
+    )
+    failure = CommitStateUnknownError(
+        f"{lost.operation} on lakebed://{repository}/{branch} may or may not have happened: its answer was lost and "
+        f"it is not in the branch's history now, but could still land{trouble}. {advice}",
+        status=lost.status,
+        request_id=lost.request_id,
+        operation=lost.operation,
+        repository=repository,
+        ref=branch,
+    )
+    failure.operation_id = operation_id
+    raise failure from lost

@@ -1,0 +1,203 @@
+# Generated from sdk/lakebed/_async/handles/ref_objects.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""The objects of a ref: their content and what is known of them. The lower half of the ref handle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any
+
+from lakebed import _checks, _files
+from lakebed._compat.sync import Shown, blocking, collect
+from lakebed._compat.sync_files import OpenFile, open_file
+from lakebed._gateway.operations import objects, physical_addresses
+from lakebed._sync.bulk import ranges
+from lakebed._sync.http.pagination import Listing
+from lakebed._sync.http.transport import Transport
+from lakebed._sync.objects import upload
+from lakebed._sync.objects.download import Download
+from lakebed._values.signed import PROXIED, wanted_path
+from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
+from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.repository import Repository
+
+
+_WRITES = frozenset(
+    [
+        "put",
+        "put_many",
+        "delete",
+        "delete_many",
+        "copy",
+        "commit",
+        "revert",
+        "cherry_pick",
+        "reset",
+        "hard_reset",
+        "link",
+        "replace_metadata",
+        "write_symlinks",
+        "uncommitted",
+        "workspace",
+        "stash",
+        "ingest",
+        "upload_tree",
+        "write_parquet",
+        "write_csv",
+        "write_json",
+        "write_feather",
+    ]
+)
+"""What a branch can, and people try on tags and commits."""
+
+
+class RefObjects(Shown):
+    """One state of a repository, as far as its objects go."""
+
+    __module__ = "lakebed"
+    _read_only = True
+
+    def __init__(self, repository: Repository, id: str) -> None:
+        self.repository = repository
+        self.id = _checks.check_name(id, "ref")
+        self._transport: Transport = repository._transport
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if self._read_only and name in _WRITES:
+                raise _refused(self, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """The content of an object, or a range of it. A whole object is checked against its checksum.
+
+        Raises ObjectNotFoundError, InvalidRequestError (a range behind the end) and CorruptTransferError.
+        """
+        return b"".join(collect(iter(self._download(path, start, length))))
+
+    def chunks(self, path: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
+        """The same, as chunks of whatever size they arrive in. Goes on by itself when the connection breaks."""
+        for chunk in self._download(path, start, length):
+            yield chunk
+
+    def download(
+        self,
+        path: str,
+        target: str | os.PathLike[str] | IO[bytes],
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> ObjectInfo:
+        """Write an object to a local path, where it appears only when complete, or into an open binary file.
+
+        `progress` is called with the number of bytes that just arrived. The answer tells what the headers said:
+        `metadata` and `physical_address` are empty in it. A target that is a directory, or lies in none,
+        is told before any byte travels. Raises ObjectNotFoundError and CorruptTransferError.
+        """
+        return upload.download(self._download(path, 0, None), target, progress)
+
+    def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
+        """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
+
+        Raises ObjectNotFoundError; reading raises PreconditionFailedError when the object changed since.
+        """
+        plain = _files.check_mode(mode, writable=False)
+        return self._open_to_read(path, plain, encoding, newline)
+
+    def stat(self, path: str) -> ObjectInfo:
+        """Size, checksum, time, content type and metadata of an object. Raises ObjectNotFoundError."""
+        return self._transport.call(objects.stat(self.repository.id, self.id, _checks.check_path(path)))
+
+    def storage_class(self, path: str) -> str | None:
+        """The storage class that the store keeps an object in; None where it has none. Raises ObjectNotFoundError."""
+        return self._transport.call(
+            physical_addresses.storage_class(self.repository.id, self.id, _checks.check_path(path))
+        )
+
+    def exists(self, path: str) -> bool:
+        """Whether there is an object at exactly this path. Raises NotFoundError for a repository or ref that is not."""
+        try:
+            self.stat(path)
+        except ObjectNotFoundError:
+            return False
+        return True
+
+    def list(
+        self, prefix: str = "", delimiter: str = "", after: str = "", limit: int | None = None
+    ) -> Listing[ObjectInfo | CommonPrefix]:
+        """Objects in the byte order of their paths. With a delimiter, `/` say, folders come as one CommonPrefix."""
+        _checks.check_text(prefix + delimiter + after, "prefix, delimiter or after")
+        return Listing(
+            self._transport,
+            lambda after, amount: objects.list_page(
+                self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
+            ),
+            ObjectInfo.COLUMNS,
+            f"lakebed://{self.repository.id}/{self.id}/{prefix}",
+            after=after,
+            limit=limit,
+        )
+
+    def ranges(self) -> Sequence[RangeInfo]:
+        """The Parquet files that the committed entries are in, for engines that read them by themselves.
+
+        In order of path, the patches behind the ranges. What is uncommitted on a branch is in none of them.
+        """
+        return ranges.ranges_of(self.repository, self.id)
+
+    # what the verbs share
+
+    def _download(
+        self, path: str, start: int, length: int | None, checksum: str | None = None, known: str | None = None
+    ) -> Download:
+        _checks.check_path(path)
+        return Download(
+            self._transport,
+            self.repository.id,
+            self.id,
+            path,
+            start=start,
+            length=length,
+            checksum=checksum,
+            known=known,
+            proxied=self._reads_proxied(),
+        )
+
+    def _reads_proxied(self) -> bool:
+        """Whether all bytes are to come through the server: the variable LAKEBED_DATA_PATH may say so."""
+        return wanted_path(None) == PROXIED
+
+    def _by_server(self) -> bool:
+        """Whether only the server can give the objects: a cloud store may give them itself."""
+        known = self.repository._shared
+        return self._reads_proxied() or (known is not None and known[0].startswith(("local://", "mem://")))
+
+    def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
+        """Exactly this range of the object that has this checksum."""
+        return b"".join(collect(iter(self._download(path, start, length, checksum))))
+
+    def _open_to_read(self, path: str, mode: str, encoding: str, newline: str | None) -> OpenFile:
+        _checks.check_path(path)
+        stat, read_at = blocking(partial(self.stat, path)), blocking(partial(self._read_at, path))
+        return open_file(lambda: _files.open_reader(mode, stat, read_at, encoding, newline))
+
+
+def _refused(ref: RefObjects, verb: str) -> ReadOnlyRefError:
+    where = f"lakebed://{ref.repository.id}/{ref.id}"
+    kind = type(ref).__name__.lower()
+    itself = f"; `drop` deletes the {kind} itself" if verb == "delete" and hasattr(type(ref), "drop") else ""
+    return ReadOnlyRefError(
+        f"{verb} {where}: {kind} {ref.id!r} cannot be written to, only branches and workspaces "
+        f'can: use repo.branch({ref.id!r}) if it is a branch, or make one of it: repo.branch("fix").create({ref.id!r})'
+        f"{itself}",
+        operation=verb,
+        repository=ref.repository.id,
+        ref=ref.id,
+    )

@@ -1,0 +1,105 @@
+# Generated from sdk/lakebed/_async/http/pagination.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Listings: they page by themselves, can be read any number of times, and cannot stop early without an error.
+
+A page that breaks the paging rules raises ProtocolError in the gateway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from lakebed._compat.sync import Shown, run_in_thread
+from lakebed._http.wire import Call
+from lakebed._render import html, progress
+from lakebed._sync.http.transport import Transport
+from lakebed.errors import InvalidRequestError
+from lakebed.model import Columns, Page
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+_PAGE = 1000
+
+
+class Listing(Shown, Generic[T]):
+    """Rows that are fetched as they are read. Iterating twice asks the server twice."""
+
+    __module__ = "lakebed"
+
+    def __init__(
+        self,
+        transport: Transport,
+        page: Callable[[str, int], Call[Page[T]]],
+        columns: Columns,
+        title: str,
+        *,
+        after: str = "",
+        limit: int | None = None,
+    ) -> None:
+        if limit is not None and limit < 0:
+            raise InvalidRequestError(f"limit must not be negative: {limit}")
+        self._transport = transport
+        self._page = page
+        self._columns = columns
+        self._title = title
+        self._after = after
+        self._limit = limit
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._title}>"
+
+    def __iter__(self) -> Iterator[T]:
+        after: str | None = self._after
+        left = self._limit
+        while after is not None and (left is None or left > 0):
+            amount = _PAGE if left is None else min(left, _PAGE)
+            page = self._transport.call(self._page(after, amount))
+            for row in page.items[:amount]:
+                yield row
+            after = page.after
+            if left is not None:
+                left -= len(page.items)
+
+    def all(self) -> list[T]:
+        """Every row, as a list. When it takes long, how many there were is shown on a terminal."""
+        rows: list[T] = []
+        with progress.counted(self._title, "rows") as reached:
+            for row in self:
+                rows.append(row)
+                if not len(rows) % _PAGE:
+                    reached(len(rows))
+        return rows
+
+    def first(self) -> T | None:
+        """The first row, or None when there is none."""
+        page = self._transport.call(self._page(self._after, 1))
+        return page.items[0] if page.items and self._limit != 0 else None
+
+    def to_arrow(self) -> pa.Table:
+        """Every row, as an Arrow table."""
+        rows = self.all()
+        from lakebed._render.rows import to_arrow
+
+        return run_in_thread(to_arrow, rows, self._columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Every row, as a DataFrame."""
+        rows = self.all()
+        from lakebed._render.rows import to_pandas
+
+        return run_in_thread(to_pandas, rows, self._columns)
+
+    def _look(self) -> str:
+        most = html.ROWS + 1 if self._limit is None else min(self._limit, html.ROWS + 1)
+        page = self._transport.call(self._page(self._after, most)) if most else Page[T]((), None)
+        return html.rows(
+            self._title,
+            page.items[: html.ROWS],
+            self._columns,
+            more=len(page.items) > html.ROWS or (page.after is not None and self._limit is None),
+        )

@@ -1,0 +1,55 @@
+# Generated from sdk/lakebed/_async/objects/upload_item.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""One object on its way into the store, whichever way it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lakebed import _checks
+from lakebed._sync.objects.upload import Progress, checked_type
+from lakebed._values.upload_source import Source, source_of
+from lakebed.model import ObjectInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One object on its way."""
+
+    path: str
+    source: Source
+    content_type: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    progress: Progress = None
+    given: Path | None = None
+    """The file that the content is in, when it is nobody's any more: a store on the same disk may keep it."""
+
+    def stored(self, address: str, checksum: str, size: int) -> ObjectInfo:
+        """What it has become."""
+        now = datetime.fromtimestamp(int(time.time()), UTC)
+        return ObjectInfo(self.path, size, checksum, now, self.content_type, dict(self.metadata), address)
+
+    def moved(self, amount: int) -> None:
+        """Tell how many bytes went."""
+        if self.progress is not None:
+            self.progress(amount)
+
+
+def outgoing(
+    path: str,
+    data: Any,
+    content_type: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    progress: Progress = None,
+    *,
+    given: bool = False,
+) -> Outgoing:
+    """Check what was given. Raises InvalidRequestError."""
+    checked = _checks.check_metadata(dict(metadata or {}), "object")
+    file = data if given and isinstance(data, Path) else None
+    return Outgoing(_checks.check_path(path), source_of(data), checked_type(content_type), checked, progress, file)

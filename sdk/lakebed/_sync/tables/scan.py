@@ -1,0 +1,164 @@
+# Generated from sdk/lakebed/_async/tables/scan.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""A table that is read piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lakebed._compat.sync import ArrowStream, blocking, off_loop, run_in_thread
+from lakebed._render import progress as render_progress
+from lakebed._sync.objects.shared_directory import nearby
+from lakebed._tables.location import Place
+from lakebed.errors import ObjectNotFoundError
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from lakebed._sync.handles.ref import Ref
+    from lakebed._tables.reading import Opened, Wish
+
+ENDINGS = {
+    "parquet": (".parquet", ".parq"),
+    "csv": (".csv",),
+    "json": (".json", ".jsonl", ".ndjson"),
+    "feather": (".feather", ".arrow"),
+}
+
+
+class Scan(ArrowStream):
+    """A table to be read: nothing is fetched before it is asked for. `ref.scan_table()` makes one.
+
+    Iterating gives Arrow record batches, with bounded memory. Polars, DuckDB and pyarrow take a scan as a table of
+    their own (`polars.from_arrow(scan)`), through the door without `await`.
+    """
+
+    __module__ = "lakebed"
+
+    def __init__(self, ref: Ref, path: str, wish: Wish, progress: render_progress.Given = None) -> None:
+        self._ref = ref
+        self._path = path
+        self._wish = wish
+        self._progress = progress
+
+    def __repr__(self) -> str:
+        return f"<Scan {place_of(self._ref, self._path)}>"
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        opened = self._open(whole=True)
+        batches = opened.batches()
+        try:
+            while (batch := run_in_thread(next, batches, None)) is not None:
+                yield batch
+        finally:
+            with suppress(ValueError):  # cancelled while a thread is in it
+                run_in_thread(batches.close)
+
+    def schema(self) -> pa.Schema:
+        """The columns that are read, with their types."""
+        return (self._open()).shown
+
+    def count_rows(self) -> int:
+        """How many rows there are. Without filters, only footers are read."""
+        return run_in_thread((self._open()).count_rows)
+
+    def to_table(self) -> pa.Table:
+        """All of it, as an Arrow table."""
+        with render_progress.counting(f"read {self._path}", self._progress) as tally:
+            return run_in_thread((self._open(tally.moved, whole=True)).to_table)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All of it, as a DataFrame."""
+        from lakebed._render import frames
+
+        return run_in_thread(frames.to_pandas, self.to_table())
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """A pyarrow RecordBatchReader over it. Through the async door, read it in another thread."""
+        import pyarrow as pa
+
+        opened = self._open(whole=True)
+        return pa.RecordBatchReader.from_batches(opened.shown, off_loop(opened.batches()))
+
+    def _open(self, moved: Any = None, *, whole: bool = False) -> Opened:
+        self._wish.check()
+        files = files_of(self._ref, self._path, self._wish.format, self._wish.operation)
+        return self._opened(files, moved, whole=whole)
+
+    def _opened(self, found: Sequence[tuple[str, ObjectInfo]], moved: Any = None, *, whole: bool = False) -> Opened:
+        """Over files that are known already. `whole`: their rows will be asked for, not only what footers tell."""
+        from lakebed._tables import reading
+        from lakebed._tables.ranged_read import SMALL, SMALL_IF_WANTED, Ranged
+
+        ref, place = self._ref, place_of(self._ref, self._path)
+        local = nearby(ref.repository)
+        lane = ref._transport.lanes.get() if ref._by_server() else None
+        small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
+        long_way = blocking(partial(_read_at, ref, moved))
+        ranged = Ranged((place.repository, place.ref), lane, long_way, moved, small=small)
+        files = [reading.File(info.path, below, partial(ranged.open, info), local(info)) for below, info in found]
+        return run_in_thread(reading.Opened, place, files, self._wish)
+
+
+def _read_at(ref: Ref, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:
+    """A range as an Arrow buffer. Chunks go straight into it: joined, they would take twice the memory."""
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(length)
+    view, at = memoryview(buffer).cast("B"), 0
+    for chunk in ref._download(path, start, length, checksum):
+        view[at : at + len(chunk)] = chunk
+        at += len(chunk)
+        if moved is not None:
+            moved(len(chunk))
+    return buffer
+
+
+def place_of(ref: Ref, path: str) -> Place:
+    """What errors say."""
+    return Place(ref.repository.id, ref.id, path)
+
+
+def folder_of(path: str) -> str:
+    """`orders` and `orders/` -> `orders/`; all of the ref stays empty."""
+    return path if not path or path.endswith("/") else path + "/"
+
+
+def is_data(place: str, endings: tuple[str, ...]) -> bool:
+    """Whether a file below a table's path is one of its data files: hidden ones are not, `_a=1/` is a partition."""
+    hidden = any(part.startswith(("_", ".")) and "=" not in part for part in place.split("/"))
+    return place.endswith(endings) and not hidden
+
+
+def files_of(ref: Ref, path: str, kind: str, operation: str) -> list[tuple[str, ObjectInfo]]:
+    """The files of a table, each with its place below the table's path. Raises ObjectNotFoundError for none."""
+    if path and not path.endswith("/"):
+        try:
+            info = ref.stat(path)
+        except ObjectNotFoundError:
+            pass
+        else:
+            return [(path.rpartition("/")[2], info)]
+    folder, endings = folder_of(path), ENDINGS[kind]
+    found = []
+    others = 0
+    for row in ref.list(folder):
+        below = row.path[len(folder) :]
+        if isinstance(row, ObjectInfo) and is_data(below, endings):
+            found.append((below, row))
+        else:
+            others += 1
+    if not found:
+        there = f"the {others} objects under it are of another kind" if others else "nothing is under it"
+        where = place_of(ref, path)
+        raise ObjectNotFoundError(
+            f"{operation} {where}: there is no such object, and no {endings[0]} file: {there}; "
+            f"`list({folder.rpartition('/')[0].rpartition('/')[0]!r})` shows what is there",
+            **where.about(operation),
+        )
+    return found

@@ -1,0 +1,271 @@
+# Generated from sdk/lakebed/_async/tables/upload.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Finished files of a table on their way into a branch or a workspace: nothing shows before all of it does.
+
+Into a branch, a small table is one `uploadObjects` request; a larger one, or one that is to be a commit of its own,
+goes through a workspace that is popped onto the branch, or committed, at the end. Into a workspace, bytes go to the
+store as files are finished, and one request registers them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakebed._bulk.progress import Tally
+from lakebed._compat.sync import Background, run_in_thread, sleep
+from lakebed._gateway.operations import workspaces
+from lakebed._http.batch import MAX_PARTS
+from lakebed._sync.objects import sinks, upload
+from lakebed.errors import (
+    InvalidRequestError,
+    LakebedError,
+    OutcomeUnknownError,
+    WorkspaceClosedError,
+)
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.branch import Branch
+    from lakebed._sync.handles.ref import Ref
+    from lakebed._sync.handles.staging import Staging
+    from lakebed._sync.handles.workspace import Workspace
+
+PARQUET = "application/vnd.apache.parquet"
+SMALL = 32 << 20
+"""Bytes that go into a branch in one request."""
+
+_FEW = 500
+"""Files that go together."""
+
+_PREFIXES = 100
+"""Prefixes that a commit can replace; the server's limit."""
+
+_LIFETIME = 86_400
+"""Seconds after which the server closes a workspace that a killed process left."""
+
+Held = tuple[str, Path, int]
+
+
+class Shipment(ABC):
+    """One table on its way."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.alone = False
+        """Whether this is one file that must not replace another: it goes at the end, with that condition."""
+
+        self._tally = tally
+        self._held: list[Held] = []
+        self._size = 0
+        self._sending: Background[list[ObjectInfo]] | None = None
+        self._sent: list[ObjectInfo] = []
+
+    @abstractmethod
+    def view(self) -> Ref:
+        """What is written on top of, as it is now."""
+
+    @abstractmethod
+    def _ready(self) -> bool:
+        """Whether what is held can be sent, and is enough to be."""
+
+    @abstractmethod
+    def _send(self, held: list[Held]) -> list[ObjectInfo]:
+        """Put files where they are needed, showing nothing yet."""
+
+    @abstractmethod
+    def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
+        """Show everything that was added, and delete what else is below `replaced`, in one change."""
+
+    def abandon(self) -> None:
+        """Show nothing. Never raises."""
+        if self._sending is not None:
+            self._sending.abandon()
+
+    def add(self, path: str, file: Path, size: int) -> None:
+        """One more file. It may travel while the next one is made."""
+        self._tally.expect(size)
+        self._held.append((path, file, size))
+        self._size += size
+        if (self._size >= SMALL or len(self._held) >= _FEW) and not self.alone and self._ready():
+            self._settled()
+            held, self._held, self._size = self._held, [], 0
+            self._sending = Background(partial(self._send_and_remove, held))
+
+    def _settled(self) -> None:
+        """Wait for what is on its way."""
+        sending, self._sending = self._sending, None
+        if sending is not None:
+            self._sent += sending.result()
+
+    def _send_all(self) -> list[ObjectInfo]:
+        self._tally.no_more()
+        self._settled()
+        if self._held:
+            held, self._held = self._held, []
+            self._sent += self._send_and_remove(held)
+        return sorted(self._sent, key=lambda row: row.path)
+
+    def _send_and_remove(self, held: list[Held]) -> list[ObjectInfo]:
+        rows = self._send(held)
+        run_in_thread(_remove, [file for _, file, _ in held])
+        self._tally.done(len(held))
+        return rows
+
+
+class IntoBranch(Shipment):
+    """Into a branch, as uncommitted changes, or as a commit where there is a message for it."""
+
+    def __init__(self, branch: Branch, message: str | None, tally: Tally) -> None:
+        super().__init__(tally)
+        self._branch = branch
+        self._message = message
+        self._apart: Workspace | None = None
+        self._in_doubt = False
+
+    def view(self) -> Ref:
+        """The branch; for a commit of its own, the branch without what is uncommitted."""
+        if self._message is None:
+            return self._branch
+        return self._workspace()
+
+    def _workspace(self) -> Workspace:
+        if self._apart is None:
+            made = self._branch.workspace(self._message or "write_parquet", expires_in=_LIFETIME)
+            self._apart = made.create()
+        return self._apart
+
+    def _ready(self) -> bool:
+        self._workspace()
+        return True
+
+    def _send(self, held: list[Held]) -> list[ObjectInfo]:
+        return (self._workspace())._write_many(_items(held), (), self._tally.moved, given=True)
+
+    def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
+        """One request, or the end of the workspace."""
+        if self._apart is None:
+            return self._at_once(replaced, under)
+        rows = self._send_all()
+        by_server = self._message is not None and len(replaced) <= _PREFIXES and all(replaced)
+        if not by_server:
+            base = self._branch if self._message is None else self._apart
+            self._apart.register((), _others(base, replaced, under, rows))
+        try:
+            if self._message is None:
+                _pop(self._apart)
+            else:
+                self._apart.commit(replace_prefix=replaced if by_server else ())
+        except OutcomeUnknownError:
+            self._in_doubt = True
+            raise
+        return rows
+
+    def _at_once(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
+        if self.alone:
+            ((path, file, _),) = self._held
+            return [self._branch.put(path, file, content_type=PARQUET, if_absent=True, progress=self._tally.moved)]
+        gone = _others(self._branch, replaced, under, [])
+        if len(self._held) + len(gone) > MAX_PARTS:
+            self._workspace()
+            return self.finish(replaced, under)
+        return self._branch._write_many(_items(self._held), gone, self._tally.moved)
+
+    def abandon(self) -> None:
+        """Drop the workspace, unless nobody knows whether it was committed."""
+        super().abandon()
+        if self._apart is not None and not self._in_doubt:
+            with suppress(LakebedError):
+                self._apart.drop()
+
+
+class IntoWorkspace(Shipment):
+    """Into a workspace: one registration."""
+
+    def __init__(self, workspace: Staging, message: str | None, tally: Tally) -> None:
+        super().__init__(tally)
+        if message is not None:
+            raise InvalidRequestError(
+                "a workspace is committed as a whole: leave message out, and commit the workspace"
+            )
+        self._target = workspace
+        self._sink: sinks.Sink | None = None
+
+    def view(self) -> Ref:
+        """The workspace."""
+        return self._target
+
+    def _ready(self) -> bool:
+        """What goes through the server shows at once, so it waits for the end."""
+        self._sink = self._target._opened_sink()
+        return self._sink is not None
+
+    def _send(self, held: list[Held]) -> list[ObjectInfo]:
+        assert self._sink is not None
+        return self._sink.store(
+            [sinks.outgoing(path, file, PARQUET, None, self._tally.moved, given=True) for path, file, _ in held]
+        )
+
+    def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
+        """Register everything; more than 10,000 paths in groups, which the commit of the workspace makes one."""
+        target = self._target
+        if self.alone:
+            ((path, file, _),) = self._held
+            return [target.put(path, file, content_type=PARQUET, if_absent=True, progress=self._tally.moved)]
+        if not self._ready():
+            gone = _others(target, replaced, under, [])
+            if len(self._held) + len(gone) > MAX_PARTS:
+                return target._write_many(_items(self._held), gone, self._tally.moved)
+            items = _items(self._held)
+            return upload.upload_many(target._plain, target.repository.id, target.id, items, gone, self._tally.moved)
+        rows = self._send_all()
+        gone = _others(target, replaced, under, rows)
+        if len(rows) + len(gone) > MAX_PARTS:
+            target.register(rows, gone)
+        elif rows or gone:
+            target._transport.call(workspaces.register(target.repository.id, target.id, rows, gone))
+        return rows
+
+
+def _items(held: Sequence[Held]) -> list[tuple[str, Any, str | None]]:
+    return [(path, file, PARQUET) for path, file, _ in held]
+
+
+def _remove(files: Sequence[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+def _others(ref: Ref, replaced: Sequence[str], under: str, written: Sequence[ObjectInfo]) -> list[str]:
+    """What is below these prefixes, but for what was written."""
+    if not replaced:
+        return []
+    new = {row.path for row in written}
+    prefixes = tuple(replaced)
+    found: list[str] = []
+    for prefix in prefixes if len(prefixes) <= _FEW else (under,):
+        found += [row.path for row in ref.list(prefix) if row.path.startswith(prefixes)]
+    return [path for path in found if path not in new]
+
+
+def _pop(workspace: Workspace) -> None:
+    """Show everything on the branch. A lost answer is settled by asking again: a workspace is popped once at most."""
+    waits = workspace._plain.policy.settle_waits
+    for wait in (*waits, None):
+        try:
+            workspace.pop()
+            return
+        except OutcomeUnknownError:
+            if wait is None:
+                raise
+            sleep(wait)
+        except WorkspaceClosedError:
+            if (workspace.info()).state == "popped":
+                return
+            raise
+
+
+__all__ = ["IntoBranch", "IntoWorkspace", "Shipment"]

@@ -1,0 +1,155 @@
+# Generated from sdk/lakebed/_async/tables/write.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Tables written to branches and workspaces.
+
+pandas and pyarrow are imported inside: `import lakebed` must not wait for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from lakebed import _checks
+from lakebed._compat.sync import run_in_thread
+from lakebed._render import progress as render_progress
+from lakebed._sync.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
+from lakebed._sync.tables.scan import place_of
+from lakebed._tables.location import Place
+from lakebed.errors import NotFoundError
+from lakebed.model import ObjectInfo
+
+if TYPE_CHECKING:
+    from lakebed._sync.handles.writable import Writable
+    from lakebed._sync.tables.upload import Shipment
+    from lakebed._tables.writing import Piece
+
+
+def write_parquet(
+    target: Writable,
+    path: str,
+    data: object,
+    *,
+    partition_by: Sequence[str] | str,
+    mode: str | None,
+    schema: str,
+    max_rows_per_file: int | None,
+    compression: str,
+    message: str | None,
+    partition_values: str,
+    progress: render_progress.Given,
+) -> list[ObjectInfo]:
+    """Write a table: everything appears at once, or nothing does."""
+    if mode is None:
+        mode = "overwrite" if path.endswith(".parquet") else "append"
+    by = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+    order = Order(path, by, mode, schema, max_rows_per_file, compression, message, partition_values, progress)
+    where = place_of(target, path)
+    with located(where, "write_parquet"):
+        order.check()
+        try:
+            return _write(target, order, data, where)
+        except NotFoundError as error:
+            explain_ref(target, where, "write_parquet", error)
+            raise
+
+
+def _write(target: Writable, order: Order, data: object, where: Place) -> list[ObjectInfo]:
+    from lakebed._render import frames
+    from lakebed._tables import writing
+
+    reader = run_in_thread(frames.to_reader, data)
+    writing.check(reader.schema, order.partition_by, order.max_rows_per_file, order.compression)
+    with (
+        TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local,
+        render_progress.counting(f"write {order.path}", order.progress) as tally,
+    ):
+        writer = writing.Writer(
+            reader.schema,
+            Path(local),
+            order.partition_by,
+            max_rows_per_file=order.max_rows_per_file,
+            compression=order.compression,
+            one_file=order.one_file,
+            partition_values=order.partition_values,
+        )
+        shipment: Shipment = target._shipment(order.message, tally)
+        try:
+            shipment.alone = order.one_file and order.mode == "error"
+            view = shipment.view()
+            known = look(view, order, where)
+            if known:
+                compare(view, order, known, reader.schema, where)
+            step = writer.steps(reader, keep_schema=not known)
+            folders: set[str] = set()
+            while (piece := run_in_thread(step)) is not None:
+                folders.add(piece.folder)
+                shipment.add(_path_of(order, piece), piece.file, piece.size)
+            return shipment.finish(*_replaced(order, folders))
+        except BaseException:
+            run_in_thread(writer.abandon)
+            shipment.abandon()
+            raise
+
+
+def _path_of(order: Order, piece: Piece) -> str:
+    return order.path if order.one_file else order.folder + piece.place
+
+
+def _replaced(order: Order, folders: set[str]) -> tuple[list[str], str]:
+    """The prefixes below which only what was written is left, and one that all of them are under."""
+    if order.one_file or order.mode not in ("overwrite", "overwrite_partitions"):
+        return [], order.folder
+    if order.mode == "overwrite":
+        return [order.folder], order.folder
+    return sorted(order.folder + folder for folder in folders), order.folder
+
+
+def write_file(
+    target: Writable, path: str, write: Callable[[Path], None], content_type: str, operation: str
+) -> ObjectInfo:
+    """Write one file: it appears when it is complete."""
+    _checks.check_path(path)
+    where = place_of(target, path)
+    with (
+        TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local,
+        render_progress.counting(f"write {path}", None) as tally,
+        located(where, operation),
+    ):
+        file = Path(local) / "file"
+        run_in_thread(write, file)
+        try:
+            refuse_folder(target, where, operation)
+            return target.put(path, file, content_type=content_type, progress=tally.moved)
+        except NotFoundError as error:
+            explain_ref(target, where, operation, error)
+            raise
+
+
+def write_csv(target: Writable, path: str, data: object, options: Mapping[str, Any]) -> ObjectInfo:
+    """Write a CSV file."""
+    from lakebed._tables import single_file
+
+    return write_file(
+        target, path, lambda file: single_file.write_csv(data, file, path, options), "text/csv", "write_csv"
+    )
+
+
+def write_json(target: Writable, path: str, data: object, options: Mapping[str, Any]) -> ObjectInfo:
+    """Write a JSON file."""
+    from lakebed._tables import single_file
+
+    kind = "application/x-ndjson" if single_file.has_lines(path) else "application/json"
+    return write_file(target, path, lambda file: single_file.write_json(data, file, path, options), kind, "write_json")
+
+
+def write_feather(target: Writable, path: str, data: object, compression: str | None) -> ObjectInfo:
+    """Write a Feather file."""
+    from lakebed._tables import single_file
+
+    kind = "application/vnd.apache.arrow.file"
+    return write_file(
+        target, path, lambda file: single_file.write_feather(data, file, compression), kind, "write_feather"
+    )

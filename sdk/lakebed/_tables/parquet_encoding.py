@@ -1,0 +1,135 @@
+"""Parquet files that are made beside each other, in threads: encoding is what writing a table costs.
+
+One file is made by one thread at a time, in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_MOST_THREADS = 4
+
+
+@dataclass(slots=True)
+class Output:
+    """One file while it is made. What is not given belongs to the thread that works on it."""
+
+    file: Path
+    folder: str
+    rows: int = 0
+    size: int = 0
+    sink: Any = None
+    writer: Any = None
+    last: Future[None] | None = None
+    todo: deque[tuple[Callable[[], None], Future[None]]] = field(default_factory=deque)
+    is_busy: bool = False
+    failure: BaseException | None = None
+
+
+@dataclass(slots=True)
+class _Job:
+    """Rows on their way into a file."""
+
+    done: Future[None]
+    size: int
+
+
+@dataclass(slots=True)
+class Encoders:
+    """The threads and what they have to do: at most `room` bytes of rows wait or are worked on."""
+
+    schema: pa.Schema
+    compression: str
+    room: int
+    _pool: ThreadPoolExecutor | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _jobs: deque[_Job] = field(default_factory=deque)
+    _opened: dict[int, Output] = field(default_factory=dict)
+
+    def write(self, out: Output, batches: Sequence[pa.RecordBatch], rows: int, size: int) -> None:
+        """Append a row group. Waits while there is no room; raises what an earlier job raised."""
+        while self._jobs and (self._jobs[0].done.done() or sum(job.size for job in self._jobs) + size > self.room):
+            self._jobs.popleft().done.result()
+        out.rows += rows
+        self._jobs.append(_Job(self._submit(out, lambda: self._write(out, batches, rows)), size))
+
+    def end(self, out: Output) -> Future[None]:
+        """Finish a file, when all that was written to it is there."""
+        return self._submit(out, lambda: self._end(out))
+
+    def settle(self, out: Output) -> None:
+        """Wait until all is in the file that was written to it: `size` is true then. Raises what that raised."""
+        if out.last is not None:
+            out.last.result()
+
+    def close(self) -> None:
+        """Drop what has not begun, let the rest end, and let go of everything. Raises nothing."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        for out in self._opened.values():
+            for one in (out.writer, out.sink):
+                if one is not None:
+                    with suppress(pa.ArrowException, OSError):  # what is in the files does not matter any more
+                        one.close()
+        self._opened.clear()
+        self._jobs.clear()
+
+    def _submit(self, out: Output, work: Callable[[], None]) -> Future[None]:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(min(_MOST_THREADS, max(pa.cpu_count(), 2)), "lakebed-encode")
+        done = out.last = Future[None]()
+        with self._lock:
+            out.todo.append((work, done))
+            begins, out.is_busy = not out.is_busy, True
+        if begins:
+            self._pool.submit(self._work, out)
+        return done
+
+    def _work(self, out: Output) -> None:
+        """Do what there is to do for a file. After a failure nothing more is done, and all of it fails."""
+        while True:
+            with self._lock:
+                if not out.todo:
+                    out.is_busy = False
+                    return
+                work, done = out.todo.popleft()
+            try:
+                if out.failure is not None:
+                    raise out.failure
+                work()
+            except BaseException as error:
+                out.failure = error
+                done.set_exception(error)
+            else:
+                done.set_result(None)
+
+    def _write(self, out: Output, batches: Sequence[pa.RecordBatch], rows: int) -> None:
+        self._start(out)
+        table = pa.Table.from_batches(
+            [pa.RecordBatch.from_arrays(one.columns, schema=self.schema) for one in batches], self.schema
+        )
+        out.writer.write_table(table, row_group_size=max(rows, 1))
+        out.size = out.sink.tell()
+
+    def _start(self, out: Output) -> None:
+        if out.writer is None:
+            self._opened[id(out)] = out
+            out.sink = pa.OSFile(str(out.file), "wb")
+            out.writer = pq.ParquetWriter(out.sink, self.schema, compression=self.compression, write_page_checksum=True)
+
+    def _end(self, out: Output) -> None:
+        self._start(out)
+        out.writer.close()
+        out.sink.close()
+        out.size = out.file.stat().st_size
+        del self._opened[id(out)]

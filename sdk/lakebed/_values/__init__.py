@@ -1,0 +1,1 @@
+"""Plain values that the SDK passes around. Pure."""

@@ -1,0 +1,81 @@
+"""Ingest as plain values: what is asked for, what a page says, and what all pages say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lakebed import _checks
+from lakebed.errors import InvalidRequestError
+from lakebed.model import Change, IngestReport
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Which objects are to appear where, as `Branch.ingest` says it. `settle` is in seconds."""
+
+    uri: str
+    prefix: str
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    settle: int
+    removals: bool
+
+    def check(self) -> Source:
+        """Itself. Raises InvalidRequestError for what cannot be meant."""
+        for text, what in ((self.uri, "source"), (self.prefix, "prefix")):
+            _checks.check_text(text, what)
+        for glob in (*self.include, *self.exclude):
+            _checks.check_text(glob, "glob")
+        if "://" not in self.uri:
+            raise InvalidRequestError(f"the source {self.uri!r} must be a URI such as s3://bucket/folder/")
+        return self
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The prefix that a concurrent commit must leave alone: none for the root, where only equal paths collide."""
+        return (self.prefix.rstrip("/") + "/",) if self.prefix else ()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestPage:
+    """One page. `after` is where the next one begins; None on the last."""
+
+    base_commit_id: str
+    after: str | None
+    listed: int
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    waiting: int
+    ignored: int
+    changes: tuple[Change, ...]
+
+    @property
+    def finds(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.added or self.changed or self.removed)
+
+
+def plus(report: IngestReport, page: IngestPage) -> IngestReport:
+    """What is known with one page more."""
+    return replace(
+        report,
+        base_commit_id=page.base_commit_id,
+        listed=report.listed + page.listed,
+        added=report.added + page.added,
+        changed=report.changed + page.changed,
+        removed=report.removed + page.removed,
+        unchanged=report.unchanged + page.unchanged,
+        waiting=report.waiting + page.waiting,
+        ignored=report.ignored + page.ignored,
+    )
+
+
+def refuse_empty(source: Source, report: IngestReport) -> None:
+    """Raises InvalidRequestError: that a source is empty is more often a mistake than what is meant."""
+    if report.listed == 0 and report.removed:
+        raise InvalidRequestError(
+            f"{source.uri} holds no objects, and to ingest it would remove {report.removed:,} paths: nothing was "
+            "changed; say allow_empty_source to mean it"
+        )

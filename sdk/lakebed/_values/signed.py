@@ -1,0 +1,130 @@
+"""Signed addresses as values: of parts to write and of objects to read, and the memory of those that are still good.
+
+An address is a secret until it ends: it stands in no `repr`, and the filter here keeps it out of what httpx logs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lakebed._process.forks import ForkLock
+from lakebed.errors import ConfigurationError
+
+DIRECT, PRESIGNED, PROXIED = "direct", "presigned", "proxied"
+DATA_PATHS = (DIRECT, PRESIGNED, PROXIED)
+VARIABLE = "LAKEBED_DATA_PATH"
+
+_SECRET = re.compile(r"\b((?:X-Amz-|X-Goog-)?(?:Signature|Credential|Security-Token)|sig)=[^&\s'\"]+", re.IGNORECASE)
+_MOST = 4096
+_FRESH = 30.0
+"""Seconds: an address that ends sooner than this is not begun with."""
+
+_AWAY = 60.0
+"""Seconds."""
+
+_UNTOLD = 30.0
+"""Seconds for which an address is kept whose end was not told; the server gives none for less than twice of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartTarget:
+    """An object that is being written in parts: what it will be registered with, and the store's id of the upload."""
+
+    physical_address: str
+    upload_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartUrl:
+    """A signed address at which one part can be written until it expires."""
+
+    part: int
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False, hash=False)
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Where the store itself gives an object's bytes, and what the lake knows of it."""
+
+    url: str = field(repr=False)
+    checksum: str
+    mtime: datetime
+    content_type: str = ""
+
+
+Key = tuple[str, str, str, str]
+"""Repository, ref, path and checksum: what has them is the same content, whatever the ref shows meanwhile."""
+
+
+class Addresses:
+    """Addresses to read at, until they are too old. Safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = ForkLock()
+        self._known: OrderedDict[Key, tuple[Elsewhere, float]] = OrderedDict()
+        self._away = 0.0
+
+    @property
+    def reachable(self) -> bool:
+        """Whether this machine reaches the stores, as far as was tried in the last minute."""
+        return self._away <= time.time()
+
+    def unreachable(self) -> None:
+        """It does not: for a while all bytes come through the server."""
+        self._away = time.time() + _AWAY
+
+    def get(self, key: Key) -> Elsewhere | None:
+        """One that is good for a while."""
+        with self._lock:
+            found = self._known.get(key)
+            if found is None or found[1] <= time.time():
+                return None
+            self._known.move_to_end(key)
+            return found[0]
+
+    def keep(self, key: Key, found: Elsewhere, expires: int | None = None) -> None:
+        """Remember one, until a while before `expires` (Unix seconds)."""
+        until = time.time() + _UNTOLD if expires is None else expires - _FRESH
+        with self._lock:
+            self._known[key] = found, until
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+
+    def drop(self, key: Key) -> None:
+        """Forget one."""
+        with self._lock:
+            self._known.pop(key, None)
+
+
+def wanted_path(asked: str | None) -> str | None:
+    """The data path that was asked for, here or in the environment. Raises ConfigurationError."""
+    wanted = asked or os.environ.get(VARIABLE, "").strip() or None
+    if wanted is not None and wanted not in DATA_PATHS:
+        where = "data_path" if asked else VARIABLE
+        raise ConfigurationError(f"{where} must be 'direct', 'presigned' or 'proxied', not {wanted!r}")
+    return wanted
+
+
+class _Unsigned(logging.Filter):
+    """httpx logs the URL of every request, and what is below it redirects: what makes them good is taken out."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = record.getMessage()
+        kept = _SECRET.sub(r"\1=(kept back)", said)
+        if kept != said:
+            record.msg, record.args = kept, ()
+        return True
+
+
+for _name in ("httpx", "httpcore.http11", "httpcore.http2"):
+    logging.getLogger(_name).addFilter(_Unsigned())

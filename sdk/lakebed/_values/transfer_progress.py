@@ -1,0 +1,54 @@
+"""Values that say how long work goes: transfers, and commits that are tried again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAttempt:
+    """An attempt to commit that failed and is made again: its number from 1, why, and what is waited before the next.
+
+    `elapsed` and `pause` are in seconds.
+    """
+
+    number: int
+    error: Exception
+    elapsed: float
+    pause: float
+
+
+@dataclass(frozen=True, slots=True)
+class TransferResult:
+    """What a bulk transfer did. `skipped` files of `files` were done before, by a run that ended too soon."""
+
+    files: int
+    bytes: int
+    skipped: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TransferProgress:
+    """A moment of a transfer. The totals are what is known so far: they grow until `complete` is true."""
+
+    files: int
+    files_total: int
+    bytes: int
+    bytes_total: int
+    seconds: float
+    complete: bool = False
+    skipped: int = 0
+    """Files of `files` that were done before: by an earlier run that ended too soon."""
+
+    @property
+    def rate(self) -> float:
+        """Bytes in a second, on average."""
+        return self.bytes / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds that are left at this rate; None while the total is unknown."""
+        if not self.complete or not self.rate:
+            return None
+        return (self.bytes_total - self.bytes) / self.rate

@@ -1,0 +1,1 @@
+"""Verbs about the server, repositories, keys and tasks."""

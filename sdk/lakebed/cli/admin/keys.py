@@ -1,0 +1,107 @@
+"""`lakebed key`: the caller's access keys. A secret is shown once, when its key is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lakebed.cli import output
+from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+
+if TYPE_CHECKING:
+    from lakebed import AccessKey
+
+
+@click.group(cls=Noun)
+def key() -> None:
+    """Make, list and remove your own access keys."""
+
+
+@key.command()
+@pass_app
+def create(app: App) -> None:
+    """Make another access key. Its secret is shown now, and never again.
+
+    \b
+    Example: lakebed key create
+    """
+    with app.lake() as lake:
+        made = lake.create_access_key()
+    text = output.table([("access key id", made.id), ("secret access key", made.secret)])
+    output.show(app, text, {**output.record(made), "secret": made.secret})
+
+
+@key.command("list")
+@pass_app
+def list_(app: App) -> None:
+    """List your access keys.
+
+    \b
+    Example: lakebed key list
+    """
+    with app.lake() as lake:
+        output.rows(app, lake.access_keys(), _line)
+
+
+@key.command()
+@click.argument("found_id", metavar="ID")
+@pass_app
+def show(app: App, found_id: str) -> None:
+    """Show when one of your access keys was made.
+
+    \b
+    Example: lakebed key show AKIA…
+    """
+    with app.lake() as lake:
+        found = lake.access_key(found_id)
+    output.show(app, _line(found), output.record(found))
+
+
+@key.command()
+@click.argument("found_id", metavar="ID")
+@yes_option
+@pass_app
+def delete(app: App, found_id: str, yes: bool) -> None:
+    """Remove one of your access keys and end its tokens; not the one that this command uses, and not the last.
+
+    \b
+    Example: lakebed key delete AKIA… --yes
+    """
+    confirm(f"Remove access key {output.shown(found_id)}?", yes=yes)
+    with app.lake() as lake:
+        lake.drop_access_key(found_id)
+    output.say(app, f"Access key {output.shown(found_id)} does not work any more.", {"deleted": found_id})
+
+
+@key.command()
+@pass_app
+def token(app: App) -> None:
+    """Print a token that stands for your access key for a while, for `Authorization: Bearer`. Keep it secret.
+
+    \b
+    Example: lakebed key token
+    """
+    with app.lake() as lake:
+        given = lake.session_token()
+    output.note(app, f"It works until {output.when(given.expires)}.")
+    output.show(app, given.token, {"token": given.token, **output.record(given)})
+
+
+@key.command("end-tokens")
+@yes_option
+@pass_app
+def end_tokens(app: App, yes: bool) -> None:
+    """End all tokens that your access keys were exchanged for. The keys stay.
+
+    \b
+    Example: lakebed key end-tokens --yes
+    """
+    confirm("End all your tokens, those of other tools too?", yes=yes)
+    with app.lake() as lake:
+        lake.end_session_tokens()
+    output.say(app, "Your tokens do not work any more.", {"ended": True})
+
+
+def _line(row: AccessKey) -> str:
+    return f"{row.id}  {output.when(row.created)}"

@@ -1,0 +1,168 @@
+"""`lakebed repo`: the life of repositories."""
+
+from __future__ import annotations
+
+import click
+
+from lakebed import Location, RepositoryInfo
+from lakebed.cli import output
+from lakebed.cli.admin.storage import add_commit, dump, metadata_file, restore
+from lakebed.cli.app import App, Noun, confirm, metadata_option, pass_app, yes_option
+from lakebed.cli.targets import REPOSITORY
+
+
+@click.group(cls=Noun)
+def repo() -> None:
+    """Create, list, show, protect and delete repositories."""
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.argument("namespace", metavar="STORAGE_NAMESPACE")
+@click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
+@click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
+@click.option("--bare", is_flag=True, help="Without a branch, for `repo restore`.")
+@click.option("--read-only", is_flag=True, help="It refuses changes.")
+@click.option("--sample-data", is_flag=True, help="With some objects to try things on.")
+@click.option("--allow-non-empty", is_flag=True, help="Other objects may lie there; Lakebed leaves them as they are.")
+@pass_app
+def create(
+    app: App,
+    repository: Location,
+    namespace: str,
+    default_branch: str,
+    exist_ok: bool,
+    bare: bool,
+    read_only: bool,
+    sample_data: bool,
+    allow_non_empty: bool,
+) -> None:
+    """Create a repository over a prefix of an object store.
+
+    `local://NAME` lies in the data directory of the server. The prefix must be empty.
+
+    \b
+    Example: lakebed repo create sales local://sales
+    """
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        kind = {"bare": bare, "read_only": read_only, "sample_data": sample_data}
+        made = handle.create(namespace, default_branch, exist_ok=exist_ok, allow_non_empty=allow_non_empty, **kind)
+        info = made.info()
+    where = "without a branch" if bare else f"on branch {info.default_branch}"
+    said = f"Repository {info.id} over {output.shown(info.storage_namespace)} is ready, {where}."
+    output.say(app, said, output.record(info))
+
+
+@repo.command("list")
+@click.option("--prefix", default="", help="Only names that begin with this.")
+@click.option("--search", default="", help="Only names that hold this.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@pass_app
+def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
+    """List repositories in the order of their names.
+
+    \b
+    Example: lakebed repo list --prefix team-a
+    """
+    with app.lake() as lake:
+        found = output.rows(app, lake.repositories(prefix, search, limit), _line)
+    if not found and not app.as_json:
+        output.note(app, "No repositories. `lakebed repo create NAME local://NAME` makes one.")
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@pass_app
+def show(app: App, repository: Location) -> None:
+    """Show a repository: where its data lies, and its metadata.
+
+    \b
+    Example: lakebed repo show sales
+    """
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        info, metadata = handle.info(), handle.metadata()
+    text = output.table(
+        [
+            ("repository", info.id),
+            ("storage namespace", output.shown(info.storage_namespace)),
+            ("default branch", info.default_branch),
+            ("created", output.when(info.created)),
+            ("read-only", "yes" if info.read_only else "no"),
+            *((f"metadata {output.shown(key)}", output.shown(value)) for key, value in metadata.items()),
+        ]
+    )
+    output.show(app, text, {**output.record(info), "metadata": metadata})
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@metadata_option("repository")
+@click.option("--remove", multiple=True, metavar="KEY", help="Remove this key; may be repeated.")
+@pass_app
+def describe(app: App, repository: Location, metadata: dict[str, str], remove: tuple[str, ...]) -> None:
+    """Set and remove keys of a repository's metadata; the others stay.
+
+    \b
+    Example: lakebed repo describe sales --meta owner=me --remove old
+    """
+    if not metadata and not remove:
+        raise click.UsageError("Say --meta KEY=VALUE or --remove KEY.")
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        if metadata:
+            handle.set_metadata(metadata)
+        if remove:
+            handle.delete_metadata(remove)
+        now = handle.metadata()
+    text = output.table((output.shown(key), output.shown(value)) for key, value in now.items())
+    output.show(app, text or "No metadata.", {"metadata": now})
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.option("--force", is_flag=True, help="Also a read-only one.")
+@yes_option
+@pass_app
+def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
+    """Delete a repository with its history. The objects in its storage namespace stay.
+
+    \b
+    Example: lakebed repo delete scratch --yes
+    """
+    name = repository.repository
+    confirm(f"Delete repository {name}, with its branches, tags and history?", yes=yes)
+    with app.lake() as lake:
+        lake.repository(name).delete(force=force)
+    output.say(app, f"Repository {name} is deleted; its objects stay in the object store.", {"deleted": name})
+
+
+@repo.command()
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
+@click.option("--clear", is_flag=True, help="Protect no branch any more.")
+@pass_app
+def protect(app: App, repository: Location, patterns: tuple[str, ...], clear: bool) -> None:
+    """Set which branches take no direct changes, only merges. Without a pattern, show it.
+
+    \b
+    Example: lakebed repo protect sales main "release-*"
+    """
+    if clear and patterns:
+        raise click.UsageError("--clear takes no patterns.")
+    with app.lake() as lake:
+        handle = lake.repository(repository.repository)
+        if patterns or clear:
+            handle.set_protection(patterns)
+        rules = handle.protection().patterns
+    text = "\n".join(map(output.shown, rules)) or "No branch is protected."
+    output.show(app, text, {"patterns": list(rules)})
+
+
+def _line(info: RepositoryInfo) -> str:
+    return f"{info.id:<24}  {output.when(info.created)}  {output.shown(info.storage_namespace)}"
+
+
+for _command in (dump, restore, add_commit, metadata_file):
+    repo.add_command(_command)

@@ -1,0 +1,177 @@
+"""`lakebed fs`: objects, looked at and removed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from lakebed import CommonPrefix, Location, ObjectInfo, ObjectNotFoundError
+from lakebed.cli import output
+from lakebed.cli.app import App, LazyNoun, Verb, confirm, pass_app, yes_option
+from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, OBJECT
+
+if TYPE_CHECKING:
+    from lakebed import Lake
+
+_DELETED_AT_ONCE = 1000
+
+fs = LazyNoun(
+    "fs",
+    help="List, read, upload, publish, download and remove objects.",
+    homes={
+        "ls": "objects.files",
+        "cat": "objects.files",
+        "stat": "objects.files",
+        "rm": "objects.files",
+        "cp": "objects.files",
+        "upload": "objects.fs_transfers",
+        "publish": "objects.publish",
+        "download": "objects.fs_transfers",
+        "describe": "admin.storage",
+        "ranges": "admin.storage",
+        "symlinks": "admin.storage",
+        "address": "admin.storage",
+        "link": "admin.storage",
+    },
+)
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=FOLDER, metavar="REPO/REF[/PATH]")
+@click.option("-r", "--recursive", is_flag=True, help="Everything below, not only this folder.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@pass_app
+def ls(app: App, target: Location, recursive: bool, limit: int | None) -> None:
+    """List objects and folders, in the order of their paths.
+
+    \b
+    Example: lakebed fs ls sales/main/orders/
+    """
+    with app.lake() as lake:
+        found = _found(lake, target, recursive)
+        if not output.rows(app, islice(found, limit), _line) and target.path and limit != 0:
+            raise _nothing(target)
+
+
+def _found(lake: Lake, target: Location, recursive: bool) -> Iterator[ObjectInfo | CommonPrefix]:
+    """The object at the path, if it names one, then what is under it as a folder."""
+    ref = lake.repository(target.repository).ref(target.ref)
+    folder = target.path
+    if folder and not folder.endswith("/"):
+        try:
+            yield ref.stat(folder)
+        except ObjectNotFoundError:
+            pass
+        folder += "/"
+    yield from ref.list(folder, "" if recursive else "/")
+
+
+def _nothing(target: Location) -> ObjectNotFoundError:
+    return ObjectNotFoundError(
+        f"there is nothing at {target}", repository=target.repository, ref=target.ref, path=target.path
+    )
+
+
+def _line(row: ObjectInfo | CommonPrefix) -> str:
+    if isinstance(row, CommonPrefix):
+        return f"{'-':>10}  {'-':<23}  {output.shown(row.path)}"
+    return f"{output.size_text(row.size):>10}  {output.when(row.mtime)}  {output.shown(row.path)}"
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
+@click.option("--start", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Begin here.")
+@click.option("--length", type=click.IntRange(min=0), metavar="BYTES", help="At most so many bytes.")
+@pass_app
+def cat(app: App, target: Location, start: int, length: int | None) -> None:
+    """Write the content of an object to standard output.
+
+    \b
+    Example: lakebed fs cat sales/main~1/orders.csv | head
+    """
+    with app.lake() as lake:
+        for chunk in lake.repository(target.repository).ref(target.ref).chunks(target.path, start, length):
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
+@click.option("--storage", is_flag=True, help="Also ask the store for its storage class.")
+@pass_app
+def stat(app: App, target: Location, storage: bool) -> None:
+    """Show what is known of an object. Size, checksum, time, type, metadata and where it lies.
+
+    \b
+    Example: lakebed fs stat sales/main/orders.csv
+    """
+    with app.lake() as lake:
+        ref = lake.repository(target.repository).ref(target.ref)
+        info = ref.stat(target.path)
+        kept = {"storage_class": ref.storage_class(target.path)} if storage else {}
+    text = output.table(
+        [
+            ("path", output.shown(info.path)),
+            ("size", f"{info.size} bytes"),
+            ("checksum", info.checksum),
+            ("modified", output.when(info.mtime)),
+            ("content type", output.shown(info.content_type)),
+            ("address", output.shown(info.physical_address)),
+            *(("storage class", text or "none") for text in kept.values()),
+            *((f"metadata {output.shown(key)}", output.shown(text)) for key, text in sorted(info.metadata.items())),
+        ]
+    )
+    output.show(app, text, {**output.record(info), **kept})
+
+
+@click.command(cls=Verb)
+@click.argument("source", type=OBJECT, metavar="REPO/REF/PATH")
+@click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
+@pass_app
+def cp(app: App, source: Location, target: Location) -> None:
+    """Copy an object inside a repository; the data are shared, not copied.
+
+    \b
+    Example: lakebed fs cp sales/v1/orders.csv sales/main/old/orders.csv
+    """
+    if source.repository != target.repository:
+        raise click.UsageError(f"{source} and {target} are in two repositories: download it, and upload it there.")
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        info = branch.copy(source.path, target.path, source.ref)
+    output.say(app, f"Copied {source} to {target}.", output.record(info))
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH/PATH")
+@click.option("-r", "--recursive", is_flag=True, help="Everything under the path as a folder, too.")
+@click.option("-f", "--force", is_flag=True, help="Nothing there is no failure.")
+@yes_option
+@pass_app
+def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> None:
+    """Remove an object, or with -r a folder. Uncommitted: `lakebed branch reset` brings it back.
+
+    \b
+    Example: lakebed fs rm -r sales/dev/orders/2019/
+    """
+    if not target.path and not recursive:
+        raise click.UsageError(f"{target} names no object; add a path, or -r to remove everything on the branch.")
+    if not target.path:
+        confirm(f"Remove every object from {target}?", yes=yes)
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        removed = 0
+        if recursive:
+            found = (row.path for row in _found(lake, target, recursive=True))
+            while group := list(islice(found, _DELETED_AT_ONCE)):
+                removed += branch.delete_many(group)
+        elif force or branch.stat(target.path):
+            branch.delete(target.path)
+            removed = 1
+    if not removed and not force and target.path:
+        raise _nothing(target)
+    output.say(app, f"Removed {output.count_text(removed, 'object')} from {target.ref}.", {"removed": removed})

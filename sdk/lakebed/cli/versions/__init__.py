@@ -1,0 +1,1 @@
+"""Verbs about branches, tags, commits and diffs."""

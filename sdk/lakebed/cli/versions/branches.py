@@ -1,0 +1,138 @@
+"""`lakebed branch`: the life of branches."""
+
+from __future__ import annotations
+
+import click
+
+from lakebed import Location, RefInfo
+from lakebed.cli import output
+from lakebed.cli.app import App, Noun, confirm, pass_app, yes_option
+from lakebed.cli.targets import BRANCH, BRANCH_OR_OBJECT, REPOSITORY, same_repository
+
+
+@click.group(cls=Noun)
+def branch() -> None:
+    """Create, list, show, reset and delete branches."""
+
+
+@branch.command()
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.option("-s", "--source", metavar="REF", help="Where it begins [the default branch].")
+@click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
+@click.option("--hidden", is_flag=True, help="Leave it out of plain listings.")
+@pass_app
+def create(app: App, target: Location, source: str | None, exist_ok: bool, hidden: bool) -> None:
+    """Create a branch. No data is copied.
+
+    \b
+    Example: lakebed branch create sales/dev --source main
+    """
+    with app.lake() as lake:
+        repository = lake.repository(target.repository)
+        origin = same_repository(target, source) if source else repository.info().default_branch
+        info = repository.branch(target.ref).create(origin, exist_ok=exist_ok, hidden=hidden).info()
+    output.say(app, f"Branch {target.ref} stands at {info.commit_id[:12]}.", output.record(info))
+
+
+@branch.command("list")
+@click.argument("repository", type=REPOSITORY, metavar="REPO")
+@click.option("--prefix", default="", help="Only names that begin with this.")
+@click.option("--hidden", is_flag=True, help="Hidden ones too.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@pass_app
+def list_(app: App, repository: Location, prefix: str, hidden: bool, limit: int | None) -> None:
+    """List branches and the commits that they stand at.
+
+    \b
+    Example: lakebed branch list sales
+    """
+    with app.lake() as lake:
+        output.rows(app, lake.repository(repository.repository).branches(prefix, hidden, limit), line)
+
+
+@branch.command()
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@pass_app
+def show(app: App, target: Location) -> None:
+    """Show where a branch stands, and whether it has uncommitted changes.
+
+    \b
+    Example: lakebed branch show sales/main
+    """
+    with app.lake() as lake:
+        handle = lake.repository(target.repository).branch(target.ref)
+        info = handle.info()
+        dirty = handle.uncommitted().first() is not None
+    text = output.table(
+        [("branch", info.id), ("commit", info.commit_id), ("uncommitted changes", "yes" if dirty else "no")]
+    )
+    output.show(app, text, {**output.record(info), "uncommitted": dirty})
+
+
+@branch.command()
+@click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
+@click.option("--hard", metavar="REF", help="Point the branch at this commit; it must have no uncommitted changes.")
+@yes_option
+@pass_app
+def reset(app: App, target: Location, hard: str | None, yes: bool) -> None:
+    """Drop uncommitted changes: of the whole branch, of one object, or of a prefix (a path that ends in /).
+
+    With --hard, point a branch without such changes at another commit.
+
+    \b
+    Example: lakebed branch reset sales/dev --yes
+    """
+    if hard is not None:
+        _hard_reset(app, target, hard, yes)
+        return
+    what = f"changes of {target}" if target.path else f"all uncommitted changes of {target}"
+    confirm(f"Drop {what}?", yes=yes)
+    with app.lake() as lake:
+        handle = lake.repository(target.repository).branch(target.ref)
+        if target.path.endswith("/"):
+            handle.reset(prefix=target.path)
+        else:
+            handle.reset(target.path or None)
+    output.say(app, f"Dropped {output.shown(what)}.", {"reset": str(target)})
+
+
+def _hard_reset(app: App, target: Location, hard: str, yes: bool) -> None:
+    if target.path:
+        raise click.UsageError("--hard moves a whole branch; leave the path out.")
+    ref = same_repository(target, hard)
+    confirm(f"Point branch {target} at {output.shown(ref)}?", yes=yes)
+    with app.lake() as lake:
+        handle = lake.repository(target.repository).branch(target.ref)
+        before = handle.info().commit_id
+        handle.hard_reset(ref)
+        now = handle.info().commit_id
+    text = f"Branch {target.ref} stands at {now[:12]}; it stood at {before}."
+    output.say(app, text, {"reset": str(target), "commit_id": now, "before": before})
+
+
+@branch.command()
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.option("--force", is_flag=True, help="Also where the repository is read-only.")
+@yes_option
+@pass_app
+def delete(app: App, target: Location, force: bool, yes: bool) -> None:
+    """Delete a branch with its uncommitted changes. Its commits stay.
+
+    \b
+    Example: lakebed branch delete sales/dev --yes
+    """
+    confirm(f"Delete branch {target}, with its uncommitted changes?", yes=yes)
+    with app.lake() as lake:
+        handle = lake.repository(target.repository).branch(target.ref)
+        info = handle.info()
+        handle.drop(force=force)
+    output.say(
+        app,
+        f"Branch {info.id} is deleted; it stood at {info.commit_id}.",
+        {"deleted": info.id, "commit_id": info.commit_id},
+    )
+
+
+def line(info: RefInfo) -> str:
+    """A branch or a tag in a list."""
+    return f"{info.commit_id[:12]}  {output.shown(info.id)}"

@@ -1,0 +1,187 @@
+"""`lakebed commit`, `merge`, `revert` and `cherry-pick`: what makes history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from lakebed import Commit, Location
+from lakebed.cli import output
+from lakebed.cli.admin.tasks import begun
+from lakebed.cli.app import App, Verb, metadata_option, pass_app
+from lakebed.cli.targets import BRANCH, REF, same_repository
+
+_key_option = click.option(
+    "--key", metavar="TEXT", help="Any text: the same command again, within a day, gives the same commit."
+)
+_no_wait_option = click.option("--no-wait", is_flag=True, help="Begin it, print the id of its task, and end.")
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.option("-m", "--message", required=True, help="Why; the first line is the title.")
+@metadata_option("commit")
+@click.option("--date", type=click.DateTime(), help="Another time than now, local.")
+@click.option("--allow-empty", is_flag=True, help="Also when nothing has changed.")
+@_key_option
+@_no_wait_option
+@pass_app
+def commit(
+    app: App,
+    target: Location,
+    message: str,
+    metadata: dict[str, str],
+    date: datetime | None,
+    allow_empty: bool,
+    key: str | None,
+    no_wait: bool,
+) -> None:
+    """Commit everything that is uncommitted on a branch.
+
+    \b
+    Example: lakebed commit sales/main -m "load the orders" --meta job=nightly
+    """
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        if no_wait:
+            task = branch.start_commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
+            begun(app, task, "commit", f"lakebed task wait {target.repository}")
+            return
+        made = branch.commit(message, metadata=metadata, allow_empty=allow_empty, date=date, key=key)
+    output.say(app, _made(target, made), output.record(made))
+
+
+@click.command(cls=Verb)
+@click.argument("source", type=REF, metavar="REPO/SOURCE")
+@click.argument("destination", metavar="BRANCH")
+@click.option("-m", "--message", default="", help="Message of the merge commit [Merge 'SOURCE' into 'BRANCH'].")
+@click.option(
+    "--strategy",
+    type=click.Choice(["source-wins", "dest-wins", "theirs", "ours"]),
+    help="Which side wins on paths that both changed [none: it is a conflict].",
+)
+@click.option(
+    "--resolve",
+    multiple=True,
+    metavar="GLOB=SIDE",
+    help="Which side, source or dest, wins conflicts of some paths; the first that matches counts. Repeatable.",
+)
+@click.option("--squash", is_flag=True, help="Record no second parent.")
+@click.option("--allow-empty", is_flag=True, help="Also when there is nothing to merge.")
+@metadata_option("merge commit")
+@_key_option
+@_no_wait_option
+@pass_app
+def merge(
+    app: App,
+    source: Location,
+    destination: str,
+    message: str,
+    strategy: str | None,
+    resolve: tuple[str, ...],
+    squash: bool,
+    allow_empty: bool,
+    metadata: dict[str, str],
+    key: str | None,
+    no_wait: bool,
+) -> None:
+    """Merge a ref into a branch, as one commit.
+
+    Paths that both sides changed are a conflict: they are listed, nothing is changed, and the exit code is 4.
+
+    \b
+    Example: lakebed merge sales/dev main -m "publish" --resolve "orders/**=source" --resolve "*=dest"
+    """
+    onto = same_repository(source, destination)
+    with app.lake() as lake:
+        repo = lake.repository(source.repository)
+        wanted: dict[str, Any] = {"strategy": strategy, "squash": squash, "allow_empty": allow_empty}
+        wanted |= {"metadata": metadata, "resolve": _rules(resolve), "key": key}
+        if no_wait:
+            task = repo.branch(onto).start_merge(source.ref, message, **wanted)
+            begun(app, task, "merge", f"lakebed task wait {source.repository}")
+            return
+        made = repo.ref(source.ref).merge_into(onto, message, **wanted)
+    output.say(app, f"Merged {source.ref} into {onto}: {made.commit_id[:12]}", {"commit_id": made.commit_id})
+
+
+def _rules(texts: tuple[str, ...]) -> dict[str, str]:
+    rules: dict[str, str] = {}
+    for text in texts:
+        glob, found, side = text.rpartition("=")
+        if not found or side not in ("source", "dest"):
+            raise click.BadParameter(f"{text!r} must end in =source or =dest", param_hint="--resolve")
+        rules.setdefault(glob, side)
+    return rules
+
+
+_parent_option = click.option(
+    "--parent", type=click.IntRange(min=1), metavar="N", help="Of a merge: the parent that it is compared with, from 1."
+)
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.argument("commit", metavar="COMMIT")
+@click.option("-m", "--message", default="", help="Message of the new commit [Revert COMMIT].")
+@_parent_option
+@click.option("--allow-empty", is_flag=True, help="Also when nothing of it is left to take back.")
+@metadata_option("commit")
+@_key_option
+@pass_app
+def revert(
+    app: App,
+    target: Location,
+    commit: str,
+    message: str,
+    parent: int | None,
+    allow_empty: bool,
+    metadata: dict[str, str],
+    key: str | None,
+) -> None:
+    """Take back what a commit changed, as a new commit on a branch.
+
+    \b
+    Example: lakebed revert sales/main main~1
+    """
+    ref = same_repository(target, commit)
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        made = branch.revert(ref, message, parent=parent, allow_empty=allow_empty, metadata=metadata, key=key)
+    output.say(app, _made(target, made), output.record(made))
+
+
+@click.command("cherry-pick", cls=Verb)
+@click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
+@click.argument("commit", metavar="COMMIT")
+@click.option("-m", "--message", default="", help="Another message than that of COMMIT.")
+@_parent_option
+@metadata_option("commit")
+@_key_option
+@pass_app
+def cherry_pick(
+    app: App,
+    target: Location,
+    commit: str,
+    message: str,
+    parent: int | None,
+    metadata: dict[str, str],
+    key: str | None,
+) -> None:
+    """Apply what a commit changed to a branch, as a new commit.
+
+    \b
+    Example: lakebed cherry-pick sales/main dev~1
+    """
+    ref = same_repository(target, commit)
+    with app.lake() as lake:
+        branch = lake.repository(target.repository).branch(target.ref)
+        made = branch.cherry_pick(ref, message, parent=parent, metadata=metadata, key=key)
+    output.say(app, _made(target, made), output.record(made))
+
+
+def _made(target: Location, made: Commit) -> str:
+    title = output.shown(made.message.split("\n", 1)[0])
+    return f"[{target.ref} {made.short_id}] {title}"

@@ -1,0 +1,119 @@
+"""`lakebed log` and `lakebed show`: history, for people and scripts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import click
+
+from lakebed import Commit, Location
+from lakebed.cli import output
+from lakebed.cli.app import App, Verb, pass_app
+from lakebed.cli.targets import HISTORY, REF
+from lakebed.cli.versions.diff import change_line
+
+if TYPE_CHECKING:
+    from lakebed import Repository
+
+_GRAPH_LIMIT = 50
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=HISTORY, metavar="REPO[/REF[/PATH]]")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many [all; 50 in a graph].")
+@click.option("--graph", is_flag=True, help="Draw branches and merges; of a whole repository when no REF is given.")
+@click.option("--oneline", is_flag=True, help="One line for each commit.")
+@click.option("--first-parent", is_flag=True, help="Follow only the branch itself through merges.")
+@click.option("--since", type=click.DateTime(), help="Only commits made since then (local time).")
+@pass_app
+def log(
+    app: App,
+    target: Location,
+    limit: int | None,
+    graph: bool,
+    oneline: bool,
+    first_parent: bool,
+    since: datetime | None,
+) -> None:
+    """Show history, newest first. Of a branch, or of one path (a folder, when it ends in `/`).
+
+    \b
+    Example: lakebed log sales/main/orders/ -n 5
+    """
+    with app.lake() as lake:
+        repository = lake.repository(target.repository)
+        if graph and not app.as_json:
+            click.echo(_graph(repository, target, _GRAPH_LIMIT if limit is None else limit))
+            return
+        found = repository.ref(target.ref or repository.info().default_branch).log(
+            limit=limit,
+            first_parent=first_parent,
+            since=since,
+            paths=[target.path] if target.path and not target.path.endswith("/") else [],
+            prefixes=[target.path] if target.path.endswith("/") else [],
+        )
+        if oneline or app.as_json:
+            output.rows(app, found, lambda commit: f"{commit.short_id}  {title(commit)}")
+        else:
+            for number, commit in enumerate(found):
+                click.echo(("\n" if number else "") + commit_text(commit))
+
+
+def _graph(repository: Repository, target: Location, limit: int) -> str:
+    if target.path:
+        raise click.UsageError("--graph draws a whole history; leave the path out.")
+    if not target.ref:
+        return output_lines(repository.graph(limit))
+    from lakebed._render import graph as drawing
+
+    commits = repository.ref(target.ref).log(limit=limit)
+    branches, tags = repository.branches(limit=drawing.MAX_HEADS), repository.tags(limit=drawing.MAX_HEADS)
+    return output_lines(drawing.draw(commits, branches, tags, limit))
+
+
+@click.command(cls=Verb)
+@click.argument("target", type=REF, metavar="REPO/REF")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=0), default=1000, show_default=True, help="At most so many paths."
+)
+@pass_app
+def show(app: App, target: Location, limit: int) -> None:
+    """Show a commit and what it changed. Compared with its first parent.
+
+    \b
+    Example: lakebed show sales/main~1
+    """
+    with app.lake() as lake:
+        ref = lake.repository(target.repository).ref(target.ref)
+        commit = ref.commit_info()
+        changes = []
+        if commit.parents:
+            at = lake.repository(target.repository).ref(commit.id)
+            changes = at.changes_since(commit.parents[0], two_dot=True, limit=limit + 1).all()
+    more = len(changes) > limit
+    changes = changes[:limit]
+    text = "\n".join(chain([commit_text(commit), ""], map(change_line, changes), ["... and more"] if more else []))
+    value = {"commit": output.record(commit), "changes": list(map(output.record, changes)), "has_more": more}
+    output.show(app, text.rstrip("\n"), value)
+
+
+def title(commit: Commit) -> str:
+    """The first line of the message."""
+    return output.shown(commit.message.split("\n", 1)[0])
+
+
+def commit_text(commit: Commit) -> str:
+    """A commit as several lines."""
+    head = [("commit", commit.id), ("committer", output.shown(commit.committer)), ("date", output.when(commit.created))]
+    if len(commit.parents) > 1:
+        head.append(("merge of", " ".join(parent[:12] for parent in commit.parents)))
+    body = "\n".join(f"    {output.shown(line)}".rstrip() for line in commit.message.splitlines())
+    words = [f"    {output.shown(key)} = {output.shown(value)}" for key, value in sorted(commit.metadata.items())]
+    return "\n".join([output.table(head), "", body, *(["", *words] if words else [])])
+
+
+def output_lines(text: str) -> str:
+    """Several lines, each fit for a terminal."""
+    return "\n".join(map(output.shown, text.split("\n")))

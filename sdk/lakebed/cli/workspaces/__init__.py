@@ -1,0 +1,1 @@
+"""Verbs about workspaces and working directories."""

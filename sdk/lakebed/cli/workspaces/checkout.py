@@ -1,0 +1,153 @@
+"""`lakebed local`: a branch checked out into a directory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed import ConcurrentCommitError, ConflictError, Location
+from lakebed._bulk.local_tree import folder
+from lakebed._bulk.working_directory import LocalChange, find_top
+from lakebed.cli import output
+from lakebed.cli.app import App, Noun, metadata_option, pass_app
+from lakebed.cli.progress import Meter
+from lakebed.cli.targets import BRANCH_OR_OBJECT
+from lakebed.cli.workspaces.workspace import say_commit
+
+if TYPE_CHECKING:
+    from lakebed._sync.bulk.checkout import LocalStatus
+
+_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
+
+_directory = click.argument("directory", metavar="[DIR]", default=".")
+
+
+@click.group(cls=Noun)
+def local() -> None:
+    """Work on a branch in a directory of this machine."""
+
+
+@local.command()
+@click.argument("source", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/FOLDER]")
+@click.argument("directory", metavar="[DIR]", default="")
+@pass_app
+def clone(app: App, source: Location, directory: str) -> None:
+    """Check a branch, or a folder of it, out into a new directory [its own name]. Broken off, run it again.
+
+    \b
+    Example: lakebed local clone sales/main/orders ./orders
+    """
+    from lakebed._sync.bulk import checkout as working
+
+    top = Path(directory or source.path.rstrip("/").rsplit("/", 1)[-1] or source.repository)
+    with app.lake() as lake, Meter("checking out", enabled=app.shows_progress) as meter:
+        done = working.clone(lake, source.repository, source.ref, folder(source.path), top, progress=meter.follow)
+    _warn_skipped(app, done.skipped)
+    line = f"{source} at {done.base[:12]} is in {top}: {output.count_text(done.fetched, 'file')}."
+    output.say(app, output.shown(line), {"directory": str(top), **asdict(done)})
+
+
+@local.command()
+@_directory
+@click.option("--offline", is_flag=True, help="Do not ask the server whether the branch has moved.")
+@pass_app
+def status(app: App, directory: str, offline: bool) -> None:
+    """Show what has changed in a directory since it was checked out, and whether the branch has moved.
+
+    \b
+    Example: lakebed local status
+    """
+    from lakebed._sync.bulk import checkout as working
+
+    with app.lake() as lake:
+        found = working.status(lake, find_top(Path(directory)), ask=not offline)
+    if app.as_json:
+        output.show(app, "", _record(found))
+        return
+    counts = Counter(change.type for change in found.changes)
+    output.rows(app, found.changes, _line)
+    moved = "" if not found.head or found.head == found.base else f"; the branch has moved to {found.head[:12]}"
+    output.note(app, f"{found.origin} at {found.base[:12]}{moved}{'; `lakebed local pull` gets it' if moved else ''}")
+    output.note(app, ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items())) or "no changes")
+
+
+@local.command()
+@_directory
+@click.option("-m", "--message", required=True, help="Why; the first line is the title.")
+@metadata_option("commit")
+@pass_app
+def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> None:
+    """Commit what has changed in a directory to its branch, as one commit.
+
+    What others committed meanwhile comes into the directory. Files that both sides changed are a conflict: nothing is
+    changed, and the exit code is 4; `lakebed local pull` says what to do.
+
+    \b
+    Example: lakebed local commit -m "corrected prices"
+    """
+    from lakebed._sync.bulk import checkout as working
+
+    top = find_top(Path(directory))
+    with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
+        try:
+            made, changes = working.commit(lake, top, message, metadata=metadata, progress=meter.follow)
+        except ConcurrentCommitError:
+            output.advise(app, "The branch has changed the same files: `lakebed local pull` shows the ways out.")
+            raise
+    say_commit(app, top.name, made, changes=len(changes))
+
+
+@local.command()
+@_directory
+@click.option(
+    "--conflicts",
+    type=click.Choice(["stop", "mine", "theirs"]),
+    default="stop",
+    show_default=True,
+    help="Files that both sides changed: touch nothing, keep the local version, or overwrite it.",
+)
+@pass_app
+def pull(app: App, directory: str, conflicts: Any) -> None:
+    """Bring a directory to where its branch stands. Files that were changed in it are never overwritten unasked.
+
+    \b
+    Example: lakebed local pull
+    """
+    from lakebed._sync.bulk import checkout as working
+
+    with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
+        try:
+            done = working.pull(lake, find_top(Path(directory)), conflicts=conflicts, progress=meter.follow)
+        except ConflictError:
+            output.advise(app, "--conflicts mine keeps the files as they are here, --conflicts theirs overwrites them.")
+            raise
+    _warn_skipped(app, done.skipped)
+    kept = f", {len(done.kept):,} kept as they are here" if done.kept else ""
+    line = f"At {done.base[:12]}: {output.count_text(done.fetched, 'file')} fetched, {done.removed:,} removed{kept}."
+    output.say(app, line, asdict(done))
+
+
+def _line(change: LocalChange) -> str:
+    return f"{_SIGNS[change.type]} {output.shown(change.path)}"
+
+
+def _record(found: LocalStatus) -> dict[str, Any]:
+    return {
+        "origin": str(found.origin),
+        "base": found.base,
+        "head": found.head,
+        "changes": [output.record(change) for change in found.changes],
+    }
+
+
+def _warn_skipped(app: App, paths: list[str]) -> None:
+    if paths:
+        output.note(
+            app,
+            f"{output.count_text(len(paths), 'object')} cannot be files here and were left out, the first "
+            f"{output.shown(paths[0])!r}.",
+        )

@@ -1,0 +1,1 @@
+"""Tables of a ref as files that Spark reads."""

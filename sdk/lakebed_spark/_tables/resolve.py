@@ -1,0 +1,239 @@
+"""A path of a ref as physical files that Spark's own readers open: names only, no byte is read. Without PySpark.
+
+Logical paths say what is in a table and which partition a file is in; physical addresses say where the bytes lie. Three
+kinds of files come out, since Spark takes partitions from physical folders: those whose physical folders are the
+logical ones, those that lie elsewhere, and those that no file system of Spark's can open.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+import attrs
+import lakebed
+from lakebed._direct.directory import is_plain
+from lakebed._values.signed import DIRECT, wanted_path
+from lakebed.errors import InvalidRequestError, ObjectNotFoundError
+from lakebed.model import ObjectInfo
+
+from lakebed_spark._access import Place
+from lakebed_spark._tables.formats import check_endings, is_hidden, loses_codec
+from lakebed_spark._tables.partitions import Pairs, folders_of
+
+_SURE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_=~-]{0,99}(?:[/.][a-zA-Z0-9_=~-]{1,99}){1,7}")
+"""Most keys: plain at one look."""
+
+_CLOUD = {"s3": "s3a", "gs": "gs"}
+"""Schemes of the store, and what Hadoop calls them."""
+
+
+@attrs.frozen
+class File:
+    """One object of a table. `uri` is what Spark opens; empty where it cannot. `pairs`: its partition, raw."""
+
+    info: ObjectInfo
+    uri: str
+    pairs: Pairs
+
+
+@attrs.frozen
+class Found:
+    """What a path shows at one moment. `place` is pinned to a commit where that shows the same."""
+
+    place: Place
+    base: str
+    columns: tuple[str, ...]
+    hive: list[File]
+    """Physical folders are the logical ones: Spark finds the partitions itself, below `base`."""
+
+    elsewhere: list[File]
+    odd: list[File]
+    """Without a `uri`."""
+
+    @property
+    def files(self) -> list[File]:
+        """All of them."""
+        return [*self.hive, *self.elsewhere, *self.odd]
+
+    @property
+    def schemes(self) -> set[str]:
+        """Of the file systems that Spark needs."""
+        return {file.uri.partition(":")[0] for file in (*self.hive, *self.elsewhere)}
+
+    def without_file_systems(self, missing: set[str]) -> Found:
+        """The same where Spark lacks some file systems: those files are odd."""
+        lost = [f for f in (*self.hive, *self.elsewhere) if f.uri.partition(":")[0] in missing]
+        gone = {id(file) for file in lost}
+        return attrs.evolve(
+            self,
+            hive=[file for file in self.hive if id(file) not in gone],
+            elsewhere=[file for file in self.elsewhere if id(file) not in gone],
+            odd=[*self.odd, *(attrs.evolve(file, uri="") for file in lost)],
+        )
+
+
+def resolve(lake: lakebed.Lake, place: Place, kind: str, options: Mapping[str, str]) -> Found:
+    """The files of a format below a path, or at it.
+
+    Of a branch or a workspace with uncommitted changes below the path, this is what it shows now. `pathGlobFilter` and
+    `recursiveFileLookup` mean what they mean in Spark, of logical paths. Raises ObjectNotFoundError for no file,
+    InvalidRequestError for files of several formats or other partition columns, and NotFoundError.
+    """
+    pinned = _pinned(lake, place)
+    pattern = options.get("pathglobfilter")
+    rows = _rows(lake, pinned)
+    shown = [row for row in rows if pattern is None or fnmatchcase(row.path.rpartition("/")[2], pattern)]
+    if not shown:
+        raise _nothing(lake, place, pattern)
+    check_endings(place, kind, shown)
+    flat = options.get("recursivefilelookup", "").lower() == "true"
+    columns = () if flat else _columns(place, shown)
+    locator = _Locator(lake, place)
+    found = Found(pinned, locator.base, columns, [], [], [])
+    seen: set[str] = set()
+    start, last = len(place.folder), ""
+    pairs: Pairs = ()
+    for row in shown:
+        folder = row.path[start : row.path.rfind("/") + 1]
+        if columns and folder != last:
+            last, pairs = folder, folders_of(folder)[1]
+        uri = locator.uri_of(row)
+        if uri and loses_codec(kind, row.path, uri):
+            raise _unreadable(place, row)
+        file = File(row, uri, pairs)
+        if not uri:
+            found.odd.append(file)
+        elif uri in seen or (columns and not _is_hive(row, uri)):
+            found.elsewhere.append(file)  # Spark reads an address once, however often it is named
+        else:
+            found.hive.append(file)
+        seen.add(uri)
+    return found
+
+
+def _pinned(lake: lakebed.Lake, place: Place) -> Place:
+    """The commit that a ref stands at, unless something uncommitted shows below the path."""
+    ref = place.reader(lake)
+    if ref.id.endswith("@"):
+        return attrs.evolve(place, ref=ref.commit_info().id)
+    commit = ref.commit_info()
+    if place.workspace_id is not None:
+        return place
+    try:
+        changed = lake.repository(place.repository).branch(place.ref).uncommitted(place.path, limit=1).first()
+    except lakebed.LakebedError:
+        changed = None  # no branch: a tag, a commit, `main~1`
+    return place if changed is not None else attrs.evolve(place, ref=commit.id)
+
+
+def _rows(lake: lakebed.Lake, place: Place) -> Iterator[ObjectInfo]:
+    """The objects at a path or below it, without those that are hidden, or empty."""
+    ref = place.reader(lake)
+    if place.path:
+        try:
+            yield ref.stat(place.path)
+        except ObjectNotFoundError:
+            pass
+        else:
+            return
+    for row in ref.list(place.folder):
+        if isinstance(row, ObjectInfo) and row.size and not is_hidden(row.path[len(place.folder) :]):
+            yield row
+
+
+def _columns(place: Place, rows: list[ObjectInfo]) -> tuple[str, ...]:
+    """The partition columns, which all files must have."""
+    start = len(place.folder)
+    layouts: dict[tuple[str, tuple[str, ...]], str] = {}
+    last = ""
+    for row in rows:
+        folder = row.path.rpartition("/")[0]
+        if folder == last and layouts:
+            continue  # in order of paths: one look at each folder
+        last = folder
+        base, pairs = folders_of(row.path[start:])
+        names = tuple(name for name, _ in pairs)
+        layouts.setdefault((base if names else "", names), row.path)
+        if "" in names or any(value == "" for _, value in pairs):
+            raise InvalidRequestError(f"read {place}: {row.path!r} is in a folder without name or value", path=row.path)
+    if len(layouts) > 1:
+        (_, one), (_, other), *_ = layouts
+        first, second, *_ = layouts.values()
+        raise InvalidRequestError(
+            f"read {place}: not all files are in the same partition columns: {first!r} has {_named(one)}, "
+            f"{second!r} has {_named(other)}; read one folder, or give recursiveFileLookup=True to ignore partitions",
+            operation="read",
+            repository=place.repository,
+            ref=place.ref,
+            path=place.path,
+        )
+    return next(iter(layouts))[1]
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+class _Locator:
+    """Where objects of a repository lie, as Spark names it."""
+
+    def __init__(self, lake: lakebed.Lake, place: Place) -> None:
+        info = lake.repository(place.repository).info()
+        self.namespace = info.storage_namespace.rstrip("/") + "/"
+        scheme, _, rest = self.namespace.partition("://")
+        self.base = ""
+        if wanted_path(None) not in (None, DIRECT):
+            return
+        if scheme in _CLOUD:
+            self.base = f"{_CLOUD[scheme]}://{rest.rstrip('/')}"
+        elif info.local_path and os.path.isdir(info.local_path):
+            self.base = f"file://{info.local_path.rstrip('/')}"
+
+    def uri_of(self, row: ObjectInfo) -> str:
+        """What Spark opens, or "" where it cannot: no such file system, or a name that its readers pass over."""
+        address = row.physical_address
+        if address.startswith(self.namespace):
+            key = address[len(self.namespace) :]
+            if not self.base or not (_SURE.fullmatch(key) or is_plain(key)):
+                return ""
+            uri = f"{self.base}/{key}"
+        else:
+            scheme, _, rest = address.partition("://")
+            if scheme not in _CLOUD:
+                return ""
+            uri = f"{_CLOUD[scheme]}://{rest}"
+        return "" if uri[uri.rfind("/") + 1] in "._" else uri
+
+
+def _is_hive(row: ObjectInfo, uri: str) -> bool:
+    """Whether the physical folder ends in the whole logical one: then the partitions are in it."""
+    return uri[: uri.rfind("/") + 1].endswith("/" + row.path[: row.path.rfind("/") + 1])
+
+
+def _nothing(lake: lakebed.Lake, place: Place, pattern: str | None) -> ObjectNotFoundError:
+    there = place.reader(lake).list(place.folder, limit=1).first()
+    reason = "there is no such object, and nothing below it" if there is None else "what is below it is hidden or empty"
+    if pattern is not None and there is not None:
+        reason = f"no file below it matches pathGlobFilter={pattern!r}"
+    above = place.path.rpartition("/")[0]
+    return ObjectNotFoundError(
+        f"read {place}: {reason}; `lakebed fs ls lakebed://{place.repository}/{place.ref}/{above}` shows what is there",
+        operation="read",
+        repository=place.repository,
+        ref=place.ref,
+        path=place.path,
+    )
+
+
+def _unreadable(place: Place, row: ObjectInfo) -> InvalidRequestError:
+    return InvalidRequestError(
+        f"read {place}: {row.path!r} is compressed, but is stored under a name without its ending, by which Spark "
+        "chooses how to read it: write it through a workspace, or uncompressed",
+        operation="read",
+        repository=place.repository,
+        ref=place.ref,
+        path=row.path,
+    )

@@ -1,0 +1,141 @@
+"""What Spark has written below a prefix, as objects to register: found, checksummed, and made durable.
+
+Of a bucket the store tells sizes and ETags. A file that Spark still keeps for itself (`_temporary`, `_SUCCESS`, `.crc`)
+is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from lakebed._direct.directory import Directory, Written
+from lakebed.errors import CorruptTransferError
+from lakebed.model import ObjectInfo
+
+from lakebed_spark._session import java, shown
+from lakebed_spark._tables.formats import is_hidden
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_THREADS = 2
+_TYPES = {
+    ".parquet": "application/vnd.apache.parquet",
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".txt": "text/plain",
+    ".xml": "application/xml",
+}
+
+
+@attrs.frozen
+class Landing:
+    """A prefix of a workspace that one write has for itself. `key` is below the prefix, and ends in a slash."""
+
+    uri: str
+    """What Spark writes to, without a slash at its end."""
+
+    prefix: str
+    """The workspace's, as addresses begin."""
+
+    key: str
+    folder: str
+    """That of the table, in the ref."""
+
+    directory: str = ""
+    """The workspace's, where that is one of this machine."""
+
+    def info(self, name: str, checksum: str, size: int) -> ObjectInfo:
+        """The object that a file below `uri` becomes."""
+        return ObjectInfo(
+            path=self.folder + name,
+            size=size,
+            checksum=checksum,
+            mtime=datetime.now(UTC),
+            content_type=_TYPES.get(os.path.splitext(name)[1], "application/octet-stream"),
+            physical_address=f"{self.prefix}{self.key}{self.folder}{name}",
+        )
+
+    def landed(self, spark: SparkSession, options: Mapping[str, Any]) -> list[ObjectInfo]:
+        """The files, in the order of their paths. Of a directory: durable. Raises OSError.
+
+        Of `options`, those of the writer, the settings of file systems (`fs.`) hold for looking too.
+        """
+        rows = self._in_directory() if self.directory else [*self._in_bucket(spark, options)]
+        return sorted(rows, key=lambda row: row.path)
+
+    def _in_directory(self) -> list[ObjectInfo]:
+        top = os.path.join(self.directory, self.key, self.folder)
+        names = [*_files(top)]
+        with ThreadPoolExecutor(_THREADS, "lakebed-spark") as pool:
+            sums = [*pool.map(_md5, [os.path.join(top, name) for name in names])]
+            written = [
+                Written(self.folder + name, checksum, size, os.path.join(top, name), self.key + self.folder + name)
+                for name, (checksum, size) in zip(names, sums, strict=True)
+            ]
+        shared = Directory(Path(self.directory))
+        try:
+            shared.publish(written)
+        finally:
+            shared.close()
+        return [self.info(name, *found) for name, found in zip(names, sums, strict=True)]
+
+    def _in_bucket(self, spark: SparkSession, options: Mapping[str, Any]) -> Iterator[ObjectInfo]:
+        hadoop, settings = java(spark)
+        for name, value in options.items():
+            if name.startswith("fs.") and value is not None:
+                settings.set(name, shown(value))
+        top = hadoop.Path(self.uri)
+        system = top.getFileSystem(settings)
+        if not system.exists(top):
+            return
+        start = len(top.toUri().getPath()) + 1
+        files: Any = system.listFiles(top, True)
+        while files.hasNext():
+            status = files.next()
+            name = status.getPath().toUri().getPath()[start:]
+            if not is_hidden(name) and status.getLen():
+                yield self.info(name, _etag(status), status.getLen())
+
+    def discard(self) -> None:
+        """Remove what nobody has registered, where that is easy. Never raises."""
+        if self.directory:
+            from shutil import rmtree
+
+            with suppress(OSError):
+                rmtree(os.path.join(self.directory, self.key), ignore_errors=True)
+
+
+def _files(top: str) -> Iterator[str]:
+    for folder, inner, names in os.walk(top):
+        inner[:] = [name for name in inner if not is_hidden(name)]
+        below = os.path.relpath(folder, top)
+        for name in names:
+            if not is_hidden(name) and os.path.getsize(os.path.join(folder, name)):
+                yield name if below == "." else f"{below}/{name}"
+
+
+def _md5(path: str) -> tuple[str, int]:
+    """The checksum and the size of a file that is not empty. Hashing lets go of the interpreter."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return hashlib.md5(content, usedforsecurity=False).hexdigest(), len(content)
+
+
+def _etag(status: Any) -> str:
+    """The store's ETag: an MD5, or one with the count of its parts."""
+    try:
+        tag = str(status.getEtag()).strip('"')
+    except Exception as error:
+        raise CorruptTransferError(
+            f"{status.getPath()} was written, but its file system tells no checksum: use s3a:// of a newer Hadoop"
+        ) from error
+    return tag

@@ -1,0 +1,1 @@
+"""Sources of an ingest: directories and buckets."""

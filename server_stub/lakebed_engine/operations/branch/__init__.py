@@ -1,0 +1,1 @@
+"""Branches and tags: their records, the group commit of a branch, and protection."""

@@ -1,0 +1,225 @@
+"""Branches and tags as names: create, find, list, delete, reset."""
+
+from __future__ import annotations
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.branch.compare_and_swap import (
+    OPERATIONS,
+    after_reset,
+    apply,
+    emptied,
+    everything_of,
+    staged_of,
+    swap,
+)
+from lakebed_engine.operations.branch.resolve import decode_tag, resolve_commit
+from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    MARKER,
+    Context,
+    Repo,
+    Seen,
+    absent,
+    branch_key,
+    commit_key,
+    decode_branch,
+    encode,
+    open_repo,
+    read_branch,
+    read_record,
+    tag_key,
+)
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
+from lakebed_engine.tree.cursor import encode_row
+from lakebed_engine.tree.trees import EMPTY_TREE
+from lakebed_engine.vocabulary.errors import (
+    BranchExistsError,
+    DefaultBranchError,
+    MissingFileError,
+    NameTakenError,
+    PredicateFailed,
+    TagExistsError,
+    TagNotFoundError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Branch, Page, Tag
+
+
+def _busy(repo: Repo, name: str) -> TooManyAttemptsError:
+    return TooManyAttemptsError(
+        f"branch {name!r} of {repo.name!r} changed too often, nothing was done: try again later"
+    )
+
+
+async def create_branch(ctx: Context, repo_name: str, name: str, source: str, hidden: bool, force: bool) -> Branch:
+    """A branch at the commit of `source`. Raises BranchExistsError, NameTakenError, RefNotFoundError."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    validation.check_branch(name)
+    if await ctx.kv.get(repo.partition, commit_key(name)) is not None:
+        raise NameTakenError(f"branch name {name!r} is the id of a commit")
+    if await ctx.kv.get(repo.partition, tag_key(name)) is not None:
+        raise NameTakenError(f"branch name {name!r} is taken by a tag")
+    commit = await resolve_commit(ctx, repo, source)
+    new = Branch(name=name, uid=ctx.ids.new(), gen=1, commit_id=commit.id, staging_token=ctx.ids.new(), hidden=hidden)
+    operation = OPERATIONS + ctx.ids.new().encode()
+    batch = Batch(
+        checks=[
+            absent(repo.partition, branch_key(name)),
+            absent(repo.partition, tag_key(name)),
+            absent(repo.partition, operation),  # that a name is free can come true again: this lands at most once
+        ],
+        puts=[
+            Put(repo.partition, branch_key(name), encode(new)),
+            Put(repo.partition, operation, str(ctx.now()).encode()),
+        ],
+    )
+    if not await apply(ctx, repo, batch, operation):
+        raise BranchExistsError(f"branch {name!r} exists already in repository {repo.name!r}")
+    return new
+
+
+async def delete_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
+    """Delete a branch and what is staged on it. Raises BranchNotFoundError, DefaultBranchError."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        seen = await read_branch(ctx, repo, name)
+        if name == repo.record.default_branch:
+            raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
+        if await swap(ctx, repo, seen, None, dropped=everything_of(seen.record)):
+            return
+    raise _busy(repo, name)
+
+
+async def list_branches(
+    ctx: Context, repo_name: str, prefix: str, after: str, amount: int, show_hidden: bool
+) -> Page[Branch]:
+    """Branches in order of name; hidden ones only when asked for."""
+    validation.check_amount(amount)
+    repo = await open_repo(ctx, repo_name)
+    items: list[Branch] = []
+    start = max(branch_key(prefix), branch_key(after) + b"\0" if after else b"")
+    while True:
+        rows = await ctx.kv.scan(repo.partition, start, b"branch0", 1000)
+        for row in rows:
+            if not row.key.startswith(branch_key(prefix)):
+                return Page(items, has_more=False)
+            branch = decode_branch(row.value)
+            if branch.hidden and not show_hidden:
+                continue
+            if len(items) == amount:
+                return Page(items, has_more=True)
+            items.append(branch)
+        if len(rows) < 1000:
+            return Page(items, has_more=False)
+        start = rows[-1].key + b"\0"
+
+
+async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
+    """Drop everything staged (`PROTOCOL.md` 3, RESET)."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
+    for _ in range(ATTEMPTS):
+        seen = await read_record(ctx, repo, name)
+        new = emptied(seen.record, ctx.ids.new())
+        if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
+            return
+    raise _busy(repo, name)
+
+
+async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force: bool) -> None:
+    """Make one path show what is committed; nothing happens when nothing is staged there."""
+    validation.check_path(path)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
+    for _ in range(ATTEMPTS):
+        seen = await read_record(ctx, repo, name)
+        try:
+            if await _reset_path(ctx, repo, seen, path):
+                return
+        except MissingFileError:
+            if await stands(ctx, repo, seen):
+                raise
+    raise _busy(repo, name)
+
+
+async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
+    """One try on the record as seen. False: it changed meanwhile."""
+    key = path.encode()
+    live, *older = sources_of(seen.record)
+    assert isinstance(live, str)
+    here = await ctx.kv.get(live, key)
+    below, _ = await View(ctx, repo, older, EMPTY_TREE).lookup(path)
+    if here is None and not below:
+        return await stands(ctx, repo, seen)
+    if not below:
+        # the row is in the live token only, which no commit has sealed: the check keeps it so
+        try:
+            await ctx.kv.apply(Batch(checks=[seen.check(repo)], deletes=[Delete(live, key)]))
+        except PredicateFailed:
+            return False
+        return True
+    entry = await ctx.trees.find(repo.store, await tree_of(ctx, repo, seen.record.commit_id), path)
+    rows = [Put(live, key, encode_row(entry)), Put(live, MARKER, b"")]
+    # a sealed row may be in a commit's hands by now: the count tells it
+    return await swap(ctx, repo, seen, after_reset(seen.record), puts=rows)
+
+
+async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, force: bool) -> Tag:
+    """A tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""
+    repo = await open_repo(ctx, repo_name)
+    validation.check_tag(name)
+    if await ctx.kv.get(repo.partition, branch_key(name)) is not None:
+        raise NameTakenError(f"tag name {name!r} is taken by a branch")
+    if await ctx.kv.get(repo.partition, commit_key(name)) is not None:
+        raise NameTakenError(f"tag name {name!r} is the id of a commit")
+    commit = await resolve_commit(ctx, repo, ref)
+    await open_repo(ctx, repo_name, write=True, force=force)
+    tag = Tag(name=name, commit_id=commit.id)
+    operation = OPERATIONS + ctx.ids.new().encode()
+    batch = Batch(
+        checks=[
+            absent(repo.partition, tag_key(name)),
+            absent(repo.partition, branch_key(name)),
+            absent(repo.partition, operation),  # as for a branch
+        ],
+        puts=[Put(repo.partition, tag_key(name), encode(tag)), Put(repo.partition, operation, str(ctx.now()).encode())],
+    )
+    if not await apply(ctx, repo, batch, operation):
+        raise TagExistsError(f"tag {name!r} exists already in repository {repo.name!r}")
+    return tag
+
+
+async def get_tag(ctx: Context, repo_name: str, name: str) -> Tag:
+    """Raises TagNotFoundError."""
+    repo = await open_repo(ctx, repo_name)
+    found = await ctx.kv.get(repo.partition, tag_key(name))
+    if found is None:
+        raise TagNotFoundError(f"tag {name[:80]!r} not found in repository {repo.name!r}")
+    return decode_tag(found.value)
+
+
+async def delete_tag(ctx: Context, repo_name: str, name: str, force: bool) -> None:
+    """Raises TagNotFoundError."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        found = await ctx.kv.get(repo.partition, tag_key(name))
+        if found is None:
+            raise TagNotFoundError(f"tag {name[:80]!r} not found in repository {repo.name!r}")
+        operation = OPERATIONS + ctx.ids.new().encode()
+        batch = Batch(
+            checks=[Check(repo.partition, tag_key(name), found.version)],
+            puts=[Put(repo.partition, operation, str(ctx.now()).encode())],
+            deletes=[Delete(repo.partition, tag_key(name))],
+        )
+        if await apply(ctx, repo, batch, operation):
+            return
+    raise TooManyAttemptsError(f"tag {name!r} of {repo.name!r} changed too often, nothing was done: try again later")
+
+
+async def list_tags(ctx: Context, repo_name: str, prefix: str, after: str, amount: int) -> Page[Tag]:
+    """Tags in order of name."""
+    validation.check_amount(amount)
+    repo = await open_repo(ctx, repo_name)
+    start = max(tag_key(prefix), tag_key(after) + b"\0" if after else b"")
+    rows = await ctx.kv.scan(repo.partition, start, b"tag0", amount + 1)
+    rows = [row for row in rows if row.key.startswith(tag_key(prefix))]
+    return Page([decode_tag(row.value) for row in rows[:amount]], has_more=len(rows) > amount)

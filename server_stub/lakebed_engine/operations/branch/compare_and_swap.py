@@ -1,0 +1,202 @@
+"""The one place where a branch record changes: every compare-and-swap batch of the engine is built here.
+
+A batch holds the check of the record, the new record, the operation key that settles a lost answer, and notes for the
+cleaner about what the swap dropped (`PROTOCOL.md` 1 and 3). A journal's events will go into the same batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, decode_record, encode, record_key, staging
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
+from lakebed_engine.tree.layers import layer_tree
+from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
+from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
+
+DROPS = "drops"
+"""Partition of the cleaner's notes: tokens, layers and repositories that no record names any more."""
+
+COMPACT_FROM = 8
+"""Layers from which on a branch is worth compacting."""
+
+RESENDS = 4
+"""How often a batch whose answer was lost is sent again; its own check lets it land only once."""
+
+OPERATIONS = b"op/"
+"""Prefix of operation keys inside a repository's partition; each holds the Unix second it was written."""
+
+
+def sealed(record: Branch, token: str) -> Branch:
+    """The record with its token sealed as the newest layer, and a new token."""
+    layers = (Layer(record.staging_token), *record.layers)
+    return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=layers)
+
+
+def emptied(record: Branch, token: str) -> Branch:
+    """The record with everything staged dropped."""
+    return msgspec.structs.replace(record, gen=record.gen + 1, staging_token=token, layers=())
+
+
+def after_reset(record: Branch) -> Branch:
+    """The record after the reset of a path or a prefix: counted, so that a running commit folds again."""
+    return msgspec.structs.replace(record, gen=record.gen + 1, resets=record.resets + 1)
+
+
+def staged_of(record: Branch) -> list[Layer]:
+    """All that is staged: the live token, as the layer that it would become, and the sealed layers."""
+    return [Layer(record.staging_token), *record.layers]
+
+
+def everything_of(record: Branch) -> list[Layer]:
+    """All rows that go with a record: what is staged, and of a workspace what scans have seen."""
+    seen = [Layer(ledger_token(record))] if isinstance(record, Workspace) else []
+    return [*staged_of(record), *seen]
+
+
+def ledger_token(record: Workspace) -> str:
+    """Under which the rows of `direct_writes.scan` are kept, like those of a staging token: no token is called so."""
+    return f"scan-{record.uid}"
+
+
+class Note(msgspec.Struct, frozen=True):
+    """What the cleaner has to remove: a token's rows, or files of a namespace. `at` in Unix seconds."""
+
+    at: int
+    namespace: str = ""
+    files: tuple[str, ...] = ()
+
+
+def notes(ctx: Context, repo: Repo, dropped: Sequence[Layer]) -> list[Put]:
+    """The cleaner's notes about layers that a swap drops."""
+    rows = []
+    for layer in dropped:
+        files = tuple(info.file for info in layer_tree(layer).ranges)
+        rows.append(Put(DROPS, layer.id.encode(), encode(Note(ctx.now(), repo.store.uri, files))))
+    return rows
+
+
+async def swap(
+    ctx: Context,
+    repo: Repo,
+    seen: Seen,
+    new: Branch | None,
+    *,
+    puts: Sequence[Put] = (),
+    checks: Sequence[Check] = (),
+    dropped: Sequence[Layer] = (),
+) -> bool:
+    """Replace the branch record as it was seen by `new`, or delete it; with further rows in the same batch.
+
+    True: it landed. False: the record had changed and nothing was done. `dropped` are layers that nothing
+    names afterwards. Raises OutcomeUnknownError only when reading back could not settle a lost answer.
+    """
+    key = record_key(seen.record.name)
+    operation = OPERATIONS + ctx.ids.new().encode()
+    stamp = str(ctx.now()).encode()
+    rows = [*puts, Put(repo.partition, operation, stamp)]
+    rows += notes(ctx, repo, dropped)
+    if new is not None:
+        rows.append(Put(repo.partition, key, encode(new)))
+    batch = Batch(
+        checks=[seen.check(repo), *checks],
+        puts=rows,
+        deletes=[Delete(repo.partition, key)] if new is None else [],
+    )
+    landed = await apply(ctx, repo, batch, operation)
+    if landed and new is not None and len(new.layers) >= COMPACT_FROM:
+        ctx.crowded[repo.name, new.name] = None
+    return landed
+
+
+async def apply(ctx: Context, repo: Repo, batch: Batch, operation: bytes) -> bool:
+    """Apply a batch that writes the operation key `operation`; settle a lost answer by that key.
+
+    Only the key proves that the batch landed: vanished ids may have been reset away. While it is absent the same
+    batch is sent again: its first check names a version that never comes back, so it lands once or not at all, even
+    if the first one was only late. (That a key is absent can come true again: then a refusal settles nothing.)
+    """
+    lost: OutcomeUnknownError | None = None
+    for attempt in range(RESENDS + 1):
+        try:
+            await ctx.kv.apply(batch)
+        except PredicateFailed:
+            if lost is None:
+                return False
+            if not await _landed(ctx, repo, operation, lost) and batch.checks[0].version == ABSENT:
+                raise lost from None
+            return await _landed(ctx, repo, operation, lost)
+        except OutcomeUnknownError as error:
+            lost = error
+            if await _landed(ctx, repo, operation, lost):
+                return True
+            if attempt == RESENDS:
+                raise
+            await ctx.runtime.sleep(0.05 * 2**attempt)
+            continue
+        except StoreError as error:
+            if lost is None:
+                raise
+            raise lost from error  # this one was refused, the one before it may have landed
+        return True
+    raise AssertionError("unreachable")
+
+
+async def _landed(ctx: Context, repo: Repo, operation: bytes, lost: OutcomeUnknownError) -> bool:
+    try:
+        return await ctx.kv.get(repo.partition, operation) is not None
+    except StoreError as error:
+        raise lost from error
+
+
+async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:
+    """Seal the token if it has rows (`PROTOCOL.md` 3, SEAL). None: the record changed meanwhile, read it again."""
+    if await ctx.kv.get(staging(seen.record.staging_token), MARKER) is None:
+        return seen
+    new = sealed(seen.record, ctx.ids.new())
+    if not await swap(ctx, repo, seen, new):
+        return None
+    return await _reread(ctx, repo, new)
+
+
+async def _reread(ctx: Context, repo: Repo, new: Branch) -> Seen | None:
+    found = await ctx.kv.get(repo.partition, record_key(new.name))
+    if found is None:
+        return None
+    record = decode_record(new.name, found.value)
+    return Seen(record, found.version) if record.uid == new.uid else None
+
+
+async def is_staged(ctx: Context, record: Branch) -> bool:
+    """Whether a branch has any uncommitted row, effective or not."""
+    if record.layers:
+        return True
+    return await ctx.kv.get(staging(record.staging_token), MARKER) is not None
+
+
+class Rotated(NamedTuple):
+    """A record with a new token: `checks` and `dropped` belong into the swap that makes it the current one."""
+
+    token: str
+    layers: tuple[Layer, ...]
+    checks: list[Check]
+    dropped: list[Layer]
+
+
+async def rotated(ctx: Context, record: Branch) -> Rotated:
+    """A new token for a record whose view a swap changes, and its layers with the old one.
+
+    A reader of the old record would see rows that are staged after the swap, and not what the swap did.
+    """
+    old = Layer(record.staging_token)
+    if await ctx.kv.get(staging(record.staging_token), MARKER) is not None:
+        return Rotated(ctx.ids.new(), (old, *record.layers), [], [])
+    return Rotated(ctx.ids.new(), record.layers, [nothing_staged(record)], [old])
+
+
+def nothing_staged(record: Branch) -> Check:
+    """The check that the live token has no rows: guards swaps that must not overtake a staged write."""
+    return Check(staging(record.staging_token), MARKER, ABSENT)

@@ -1,0 +1,133 @@
+"""Protection rules: patterns of branches that take no direct changes (`facts/rest_api.md` 3.4).
+
+They stand in the repository's record, which every operation reads: a rule holds from the moment it is set, and costs no
+further read. `context.open_repo` refuses what they forbid.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from lakebed_engine.operations.context import (
+    REPOSITORIES,
+    Context,
+    decode_repository,
+    encode,
+    open_repo,
+    text_key,
+)
+from lakebed_engine.operations.validation import check_text
+from lakebed_engine.stores.kv.base import Batch, Check, Put
+from lakebed_engine.vocabulary.errors import (
+    InvalidRequestError,
+    OutcomeUnknownError,
+    PreconditionFailedError,
+    PredicateFailed,
+    RepositoryNotFoundError,
+    RuleNotFoundError,
+    TooManyAttemptsError,
+)
+
+MOST_RULES = 1000
+MAX_PATTERN = 256
+_ATTEMPTS = 10
+
+Rules = tuple[str, ...]
+
+
+def etag_of(rules: Sequence[str]) -> str:
+    """The entity tag of a set of rules: hex SHA-256, and empty for none, as existing clients expect."""
+    return hashlib.sha256(encode(list(rules))).hexdigest() if rules else ""
+
+
+async def get_rules(ctx: Context, repo_name: str) -> Rules:
+    """The patterns, in the order that they were set."""
+    return (await open_repo(ctx, repo_name)).record.protection
+
+
+async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], if_match: str | None = None) -> None:
+    """Replace all rules. `if_match`: only those with this entity tag, `""` for none. PreconditionFailedError."""
+    _check(patterns)
+    new = tuple(dict.fromkeys(patterns))
+
+    def change(now: Rules) -> Rules:
+        if if_match is not None and etag_of(now) != if_match:
+            raise PreconditionFailedError(
+                f"protection rules of {repo_name!r}: they have changed (If-Match): nothing was set, read them again"
+            )
+        return new
+
+    await _change(ctx, repo_name, change)
+
+
+async def add_rule(ctx: Context, repo_name: str, pattern: str) -> None:
+    """Add one pattern; nothing happens when it is there."""
+    _check([pattern])
+
+    def change(now: Rules) -> Rules:
+        new = now if pattern in now else (*now, pattern)
+        _check(new)
+        return new
+
+    await _change(ctx, repo_name, change)
+
+
+async def delete_rule(ctx: Context, repo_name: str, pattern: str) -> None:
+    """Remove one pattern. Raises RuleNotFoundError."""
+
+    def change(now: Rules) -> Rules:
+        if pattern not in now:
+            raise RuleNotFoundError(f"protection rule {pattern[:80]!r} not found in repository {repo_name!r}")
+        return tuple(one for one in now if one != pattern)
+
+    await _change(ctx, repo_name, change)
+
+
+def _check(patterns: Sequence[str]) -> None:
+    if len(patterns) > MOST_RULES:
+        raise InvalidRequestError(f"protection rules: {len(patterns)}, at most {MOST_RULES}")
+    for pattern in patterns:
+        check_text("protection rule", pattern)
+        if not 1 <= len(pattern) <= MAX_PATTERN:
+            raise InvalidRequestError(f"protection rule {pattern[:40]!r}: must have 1 to {MAX_PATTERN} characters")
+        # a rule that reads as if it protected something, and does not, is worse than none
+        strange = next((sign for sign in "{}\\^" if sign in pattern), None)
+        if strange is not None:
+            raise InvalidRequestError(
+                f"protection rule {pattern[:80]!r}: {strange!r} has no meaning; use *, ?, [abc] and [!abc]"
+            )
+
+
+async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]) -> None:
+    """Change the rules by compare-and-swap of the repository's record; they may be changed where it is read-only."""
+    key = text_key(repo_name)
+    uid = (await open_repo(ctx, repo_name)).record.uid
+    lost: OutcomeUnknownError | None = None
+    wanted: Rules = ()
+    for _ in range(_ATTEMPTS):
+        found = await ctx.kv.get(REPOSITORIES, key)
+        if found is None or decode_repository(found.value).uid != uid:
+            raise lost or RepositoryNotFoundError(f"repository {repo_name!r} not found: it was deleted meanwhile")
+        record = decode_repository(found.value)
+        if lost is not None and record.protection == wanted:
+            return
+        if lost is not None:  # it may land later still, or has and was changed since: nobody can say
+            raise lost
+        wanted = change(record.protection)
+        if wanted == record.protection:
+            return
+        new = encode(msgspec.structs.replace(record, protection=wanted))
+        try:
+            await ctx.kv.apply(
+                Batch(checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, new)])
+            )
+        except PredicateFailed:
+            continue
+        except OutcomeUnknownError as error:
+            lost = error
+            continue
+        return
+    raise TooManyAttemptsError(f"repository {repo_name!r} changed too often, no rule was changed: try again later")

@@ -1,0 +1,149 @@
+"""Ref expressions: what a name, a commit id or `main~2` means (`facts/rest_api.md` 3).
+
+Resolution order of a base: full commit id, branch, workspace (`main+<id>`), tag, unique prefix of a commit id. A
+workspace is to a ref expression what a branch is: `@` is its base, `$` what it shows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from lakebed_engine.operations.context import (
+    Context,
+    Repo,
+    Seen,
+    branch_key,
+    commit_key,
+    decode_branch,
+    find_workspace,
+    load_commit,
+    refuse_closed,
+    tag_key,
+    workspace_id,
+)
+from lakebed_engine.operations.validation import is_commit_id
+from lakebed_engine.vocabulary.errors import InvalidRefError, RefNotFoundError
+from lakebed_engine.vocabulary.records import Commit, Tag
+
+_MODIFIER = re.compile(r"([~^@$])([0-9]*)")
+_BASE = re.compile(r"[^\s~^@$]+", re.ASCII)
+_HEX = re.compile(r"[0-9a-f]{1,63}")
+_MAX_DIGITS = 9
+_tag = msgspec.json.Decoder(Tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed ref expression. `staged`: True for `$`, False for `@`, None for neither."""
+
+    base: str
+    steps: tuple[tuple[str, int], ...] = ()
+    staged: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What an expression means: a commit, and the branch or workspace when it names one directly."""
+
+    commit_id: str
+    branch: Seen | None = None
+    staged: bool | None = None
+
+
+def parse(text: str) -> Expression:
+    """Split an expression. Raises InvalidRefError naming the rule."""
+    base = _BASE.match(text)
+    if base is None:
+        raise InvalidRefError(f"ref {text[:80]!r}: must begin with a branch, tag or commit id, without spaces")
+    steps: list[tuple[str, int]] = []
+    staged: bool | None = None
+    at = base.end()
+    while at < len(text):
+        found = _MODIFIER.match(text, at)
+        if found is None:
+            raise InvalidRefError(f"ref {text[:80]!r}: {text[at : at + 10]!r} is no modifier (~N, ^N, @ or $)")
+        sign, digits = found[1], found[2]
+        if sign in "@$":
+            if digits or steps or found.end() != len(text):
+                raise InvalidRefError(f"ref {text[:80]!r}: {sign!r} stands alone, directly behind a branch")
+            staged = sign == "$"
+        else:
+            if len(digits) > _MAX_DIGITS:
+                raise InvalidRefError(f"ref {text[:80]!r}: {digits[:20]}... is too large")
+            count = int(digits) if digits else 1
+            steps.append((sign, count))
+        at = found.end()
+    return Expression(base[0], tuple(steps), staged)
+
+
+async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
+    """The meaning of an expression now. Raises InvalidRefError, RefNotFoundError, WorkspaceClosedError."""
+    expression = parse(text)
+    found = await _base(ctx, repo, expression.base)
+    if expression.staged is not None:
+        if found.branch is None:
+            raise InvalidRefError(f"ref {text[:80]!r}: '@' and '$' stand only behind a branch")
+        return Resolved(found.commit_id, found.branch, expression.staged)
+    if not expression.steps:
+        return found
+    commit_id = found.commit_id
+    for sign, count in expression.steps:
+        commit_id = await _step(ctx, repo, commit_id, sign, count, text)
+    return Resolved(commit_id)
+
+
+async def resolve_commit(ctx: Context, repo: Repo, text: str) -> Commit:
+    """The commit that an expression names; a branch means its head. `$` names none: InvalidRefError."""
+    found = await resolve(ctx, repo, text)
+    if found.staged:
+        raise InvalidRefError(f"ref {text[:80]!r}: names uncommitted changes where a commit is needed")
+    return await load_commit(ctx, repo, found.commit_id)
+
+
+async def _step(ctx: Context, repo: Repo, commit_id: str, sign: str, count: int, text: str) -> str:
+    if sign == "^":
+        if count == 0:
+            return commit_id
+        parents = (await load_commit(ctx, repo, commit_id)).parents
+        if count > len(parents):
+            raise InvalidRefError(f"ref {text[:80]!r}: commit {commit_id[:16]} has {len(parents)} parents, not {count}")
+        return parents[count - 1]
+    for _ in range(count):
+        parents = (await load_commit(ctx, repo, commit_id)).parents
+        if not parents:
+            raise RefNotFoundError(f"ref {text[:80]!r}: goes back past the first commit")
+        commit_id = parents[0]
+    return commit_id
+
+
+async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
+    if is_commit_id(name) and await ctx.kv.get(repo.partition, commit_key(name)) is not None:
+        return Resolved(name)
+    found = await ctx.kv.get(repo.partition, branch_key(name))
+    if found is not None:
+        seen = Seen(decode_branch(found.value), found.version)
+        return Resolved(seen.record.commit_id, seen)
+    found_id = workspace_id(name)
+    workspace = await find_workspace(ctx, repo, found_id) if found_id is not None else None
+    if workspace is not None and workspace.record.name == name:
+        refuse_closed(workspace.record)
+        return Resolved(workspace.record.commit_id, workspace)
+    tagged = await ctx.kv.get(repo.partition, tag_key(name))
+    if tagged is not None:
+        return Resolved(_tag.decode(tagged.value).commit_id)
+    if _HEX.fullmatch(name):
+        start = commit_key(name)
+        rows = await ctx.kv.scan(repo.partition, start, start + b"g", 2)
+        if len(rows) == 1:
+            return Resolved(rows[0].key[len(b"commit/") :].decode())
+        if rows:
+            raise RefNotFoundError(f"ref {name!r}: is the beginning of more than one commit id; give more of it")
+    raise RefNotFoundError(f"ref {name[:80]!r} not found in repository {repo.name!r}: no branch, tag or commit of it")
+
+
+def decode_tag(value: bytes) -> Tag:
+    """A stored tag."""
+    return _tag.decode(value)

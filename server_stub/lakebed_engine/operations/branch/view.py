@@ -1,0 +1,161 @@
+"""What a ref shows: staged rows over layers over a tree (`PROTOCOL.md` 1, view).
+
+A view is made from one record. What a record named is kept for a grace period after it is dropped, so a reader that
+took longer than half of it looks whether the record still stands, and else reads again (`steady`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyarrow as pa
+
+from lakebed_engine.operations.branch.resolve import Resolved, resolve
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_record, staging
+from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row, tree_cursor
+from lakebed_engine.tree.layers import layer_delta, layer_tree
+from lakebed_engine.tree.merge_layers import overlaid, token_delta
+from lakebed_engine.tree.trees import EMPTY_TREE, Tree
+from lakebed_engine.vocabulary.errors import (
+    BranchNotFoundError,
+    MissingFileError,
+    PredicateFailed,
+    TooManyAttemptsError,
+    WorkspaceClosedError,
+    WorkspaceNotFoundError,
+)
+from lakebed_engine.vocabulary.records import Branch, Entry, Layer
+
+T = TypeVar("T")
+
+Source = str | Tree
+"""Where staged rows lie: a KV partition, or a file layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Staged rows, newest first, over a tree."""
+
+    ctx: Context
+    repo: Repo
+    sources: Sequence[Source]
+    tree: Tree
+
+    async def find(self, path: str) -> Entry | None:
+        """The entry at exactly this path."""
+        known, entry = await self.lookup(path)
+        return entry if known else await self.ctx.trees.find(self.repo.store, self.tree, path)
+
+    async def lookup(self, path: str) -> tuple[bool, Entry | None]:
+        """Whether a row is staged at exactly this path, and the newest one's entry; None for a tombstone."""
+        key = path.encode()
+        for source in self.sources:
+            if isinstance(source, str):
+                row = await self.ctx.kv.get(source, key)
+                if row is not None:
+                    return True, decode_row(row.value)
+            else:
+                known, entry = await self.ctx.trees.lookup(self.repo.store, source, path)
+                if known:
+                    return True, entry
+        return False, None
+
+    def cursor(self) -> Cursor:
+        """Over all rows, tombstones included."""
+        if not self.sources:
+            return self.tree_cursor()
+        return MergedCursor([*map(self._staged, self.sources), self.tree_cursor()])
+
+    def staged_cursor(self) -> Cursor:
+        """Over the staged rows only."""
+        return MergedCursor([*map(self._staged, self.sources)])
+
+    def tree_cursor(self) -> Cursor:
+        """Over the committed rows only."""
+        return tree_cursor(self.ctx.trees, self.repo.store, self.tree)
+
+    def _staged(self, source: Source) -> Cursor:
+        if isinstance(source, str):
+            return StagedCursor(self.ctx.kv, source)
+        return TreeCursor(self.ctx.trees, self.repo.store, source)
+
+
+async def tree_of(ctx: Context, repo: Repo, commit_id: str) -> Tree:
+    """The tree of a commit."""
+    commit = await load_commit(ctx, repo, commit_id)
+    return await ctx.trees.load(repo.store, commit.metarange_id) if commit.metarange_id else EMPTY_TREE
+
+
+def sources_of(record: Branch) -> list[Source]:
+    """Where the staged rows of a branch lie, newest first."""
+    return [staging(record.staging_token), *map(source_of, record.layers)]
+
+
+def source_of(layer: Layer) -> Source:
+    """Where one layer's rows lie."""
+    return staging(layer.id) if layer.kind == "kv" else layer_tree(layer)
+
+
+def layers_delta(ctx: Context, repo: Repo, layers: Sequence[Layer]) -> AsyncIterator[pa.Table]:
+    """Sealed layers (newest first) as one delta, tombstones kept."""
+    return overlaid(
+        ctx.runtime,
+        [
+            token_delta(ctx.kv, ctx.runtime, source)
+            if isinstance(source, str)
+            else layer_delta(ctx.trees, repo.store, source)
+            for source in map(source_of, layers)
+        ],
+    )
+
+
+async def view_of(ctx: Context, repo: Repo, found: Resolved) -> View:
+    """A branch shows its staged state, unless `@` asks for the committed one; everything else a commit."""
+    tree = await tree_of(ctx, repo, found.commit_id)
+    staged = found.branch is not None and found.staged is not False
+    return View(ctx, repo, sources_of(found.branch.record) if staged and found.branch else (), tree)
+
+
+async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awaitable[T]]) -> T:
+    """What `read` finds in the view of a ref, from one record all of whose layers were there until the end.
+
+    Raises TooManyAttemptsError when the branch changed during every one of many slow tries.
+    """
+    for _ in range(ATTEMPTS):
+        started = ctx.clock.monotonic()
+        try:
+            return await read_once(ctx, repo, await resolve(ctx, repo, ref), started, read)
+        except PredicateFailed:
+            continue
+    raise TooManyAttemptsError(f"ref {ref!r} of {repo.name!r} changed too often while it was read: try again")
+
+
+async def read_once(
+    ctx: Context, repo: Repo, found: Resolved, started: float, read: Callable[[View], Awaitable[T]]
+) -> T:
+    """What `read` finds in the view of a record that was looked up at `started` (monotonic seconds) or later.
+
+    Raises PredicateFailed when the record has changed, and what it named may be cleaned away: look it up again.
+    """
+    view = await view_of(ctx, repo, found)
+    try:
+        result = await read(view)
+    except MissingFileError:
+        if found.branch is None or await stands(ctx, repo, found.branch):
+            raise
+        raise PredicateFailed("layers were cleaned away while they were read") from None
+    in_time = ctx.clock.monotonic() - started < ctx.patience
+    if in_time or not view.sources or found.branch is None or await stands(ctx, repo, found.branch):
+        return result
+    raise PredicateFailed("the record changed during a read so slow that its layers may be cleaned away")
+
+
+async def stands(ctx: Context, repo: Repo, seen: Seen) -> bool:
+    """Whether a branch record is still as it was seen: then all that it names was there until now."""
+    try:
+        now = await read_record(ctx, repo, seen.record.name)
+    except (BranchNotFoundError, WorkspaceNotFoundError, WorkspaceClosedError):
+        return False
+    return now.version == seen.version

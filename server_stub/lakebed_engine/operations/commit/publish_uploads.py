@@ -1,0 +1,57 @@
+"""Publish what comes with the request: write the objects, then commit them at once.
+
+The data of a known refusal is removed; that of an unknown outcome stays. The commit may name other data than what was
+just written: that of an earlier call with the same idempotency key, or of the same content that the path held before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable
+
+from lakebed_engine.operations.branch.view import tree_of
+from lakebed_engine.operations.commit.publish import check_request, publish
+from lakebed_engine.operations.context import Context, Repo, open_repo, read_branch
+from lakebed_engine.operations.objects.stage import discard, discarding, write_objects
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.records import Commit, Deletion, Entry, Published, PublishRequest, UploadRequest
+
+
+async def publish_uploads(
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+    request: PublishRequest,
+) -> Published:
+    """Write several objects, then commit them and the deletions as one. Raises what `publish` does.
+
+    Repository, branch and request are checked before a chunk is taken.
+    """
+    check_request(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
+    await read_branch(ctx, repo, branch)
+    rows, written = await write_objects(ctx, repo, changes)
+    async with discarding(repo, [entry for _, entry in written]):
+        made, again = await publish(ctx, repo_name, branch, rows, request)
+    if not again and len(rows) == 1 and not request.allow_empty:
+        return Published(made, written)  # the one row is what the commit was made for
+    try:
+        return Published(made, await _settled(ctx, repo, made, written))
+    except EngineError:
+        if again:
+            raise
+        return Published(made, written)  # it has landed, whatever keeps it from being read now
+
+
+async def _settled(ctx: Context, repo: Repo, made: Commit, written: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:
+    """The objects as the commit holds them. What was written and is not named by it is removed."""
+    tree = await tree_of(ctx, repo, made.id)
+    held: list[tuple[str, Entry]] = []
+    unnamed: list[Entry] = []
+    for path, entry in written:
+        found = await ctx.trees.find(repo.store, tree, path) or entry
+        held.append((path, found))
+        if found.physical_address != entry.physical_address:
+            unnamed.append(entry)
+    await discard(repo, unnamed)
+    return held

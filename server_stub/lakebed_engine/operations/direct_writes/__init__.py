@@ -1,0 +1,1 @@
+"""Objects that clients write to the object store themselves."""

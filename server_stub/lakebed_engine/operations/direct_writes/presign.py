@@ -1,0 +1,261 @@
+"""Signed addresses for clients: to write objects of a workspace, whole or in parts, and to read what a ref shows.
+
+Each address to write at is for a key of its own, `<prefix>~/<random>/<path>`: whatever is sent there late, or twice, by
+whomever, can replace nothing that was registered. Such a key shows nothing until it is registered: a scan passes it
+over. Nothing is kept here of an upload in parts: its key and the store's id name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+from lakebed_format.tags import path_tags
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.direct_writes.register import own_address, signer_of
+from lakebed_engine.operations.objects.read import physical_uri, placed
+from lakebed_engine.operations.workspace.lifecycle import find, find_open, record_of
+from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.local.keys import is_plain
+from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Part, PartUploads, Signer, ToRead, ToWrite
+from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
+    ChecksumMismatchError,
+    ForeignDeniedError,
+    InvalidAddressError,
+    InvalidRequestError,
+    NotSupportedError,
+    ObjectGoneError,
+    OutcomeUnknownError,
+    StoreUnavailableError,
+)
+from lakebed_engine.vocabulary.records import (
+    CompletedUpload,
+    Entry,
+    PartUpload,
+    SentPart,
+    SignedPart,
+    SignedRead,
+    SignedUpload,
+    Workspace,
+)
+
+MOST_SIGNED = 1000
+"""Addresses signed in one call."""
+
+SIGNED_SECONDS = 900
+"""How long a signed address can be used unless the server says otherwise."""
+
+_SUFFIX_BYTES = 400
+"""Of a path in a key: prefixes and all, a name has 1,024."""
+
+_KEY = re.compile(r"~/[0-9a-f]{32}/.+", re.DOTALL)
+_UNSPELLED = re.compile(r"[^A-Za-z0-9._=+@,:~/-]")
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\\\ufffe\uffff]")
+_PRINTABLE = re.compile(r"[\x20-\x7e]*")
+_LOOKS = 6
+"""How often an upload is completed whose answer was lost, with growing pauses between: 6 s in all."""
+
+
+async def sign_uploads(
+    ctx: Context, repo_name: str, found_id: str, paths: Sequence[str], size: int, content_type: str, seconds: int
+) -> list[SignedUpload]:
+    """A signed address below the workspace's prefix for one PUT of each path. `size` is the largest, in bytes.
+
+    Raises NotSupportedError when the store cannot sign, or takes no PUT of that size; WorkspaceClosedError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True)
+    record = record_of(await find_open(ctx, repo, found_id))
+    if not paths or len(paths) > MOST_SIGNED:
+        raise InvalidRequestError(f"{len(paths)} paths: must be 1 to {MOST_SIGNED} at once")
+    for path in paths:
+        validation.check_path(path)
+    signer = _signer(repo)
+    if size > LARGEST_PUT:
+        raise NotSupportedError(
+            f"{size} bytes: a signed address takes at most {LARGEST_PUT}; write it in parts, with credentials of your "
+            "own, or through the server"
+        )
+    targets = await _targets(ctx, record, signer, paths, content_type)
+    expires = ctx.now() + seconds
+    signed = await signer.sign_writes(targets, seconds)
+    return [
+        SignedUpload(path, f"{repo.store.uri}/{target.key}", one.url, dict(one.headers), expires)
+        for path, target, one in zip(paths, targets, signed, strict=True)
+    ]
+
+
+async def begin_upload(ctx: Context, repo_name: str, found_id: str, path: str, content_type: str) -> PartUpload:
+    """Begin to write an object in parts. Raises NotSupportedError when the store cannot; WorkspaceClosedError."""
+    repo = await open_repo(ctx, repo_name, write=True)
+    record = record_of(await find_open(ctx, repo, found_id))
+    validation.check_path(path)
+    signer = _signer(repo)
+    parts = _parts(repo)
+    (target,) = await _targets(ctx, record, signer, [path], content_type)
+    return PartUpload(f"{repo.store.uri}/{target.key}", await parts.create(target))
+
+
+async def sign_parts(
+    ctx: Context, repo_name: str, found_id: str, upload: PartUpload, numbers: Sequence[int], seconds: int
+) -> list[SignedPart]:
+    """A signed address for one PUT of each part. Raises InvalidAddressError, WorkspaceClosedError."""
+    repo = await open_repo(ctx, repo_name, write=True)
+    key = _own_key(repo, record_of(await find_open(ctx, repo, found_id)), upload)
+    if not numbers or len(numbers) > MOST_SIGNED or not all(1 <= number <= MOST_PARTS for number in numbers):
+        raise InvalidRequestError(f"{len(numbers)} parts: must be 1 to {MOST_SIGNED}, numbered 1 to {MOST_PARTS}")
+    expires = ctx.now() + seconds
+    try:
+        signed = await _parts(repo).sign(key, upload.upload, numbers, seconds)
+    except BlobNotFound:
+        raise _no_upload(repo, key, upload.upload) from None
+    return [
+        SignedPart(number, one.url, dict(one.headers), expires) for number, one in zip(numbers, signed, strict=True)
+    ]
+
+
+async def complete_upload(
+    ctx: Context, repo_name: str, found_id: str, upload: PartUpload, parts: Sequence[SentPart], size: int
+) -> CompletedUpload:
+    """Make the parts one object of `size` bytes. Completing it twice is the same as once: what counts is what is there.
+
+    Raises InvalidAddressError when there is no such upload, InvalidRequestError for parts that the store does not have,
+    ChecksumMismatchError for another size, WorkspaceClosedError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True)
+    key = _own_key(repo, record_of(await find_open(ctx, repo, found_id)), upload)
+    numbers = [part.number for part in parts]
+    if not numbers or numbers != sorted(set(numbers)) or not (numbers[0] >= 1 and numbers[-1] <= MOST_PARTS):
+        raise InvalidRequestError(f"the parts must be numbered 1 to {MOST_PARTS}, in order, each once")
+    sent = [Part(part.number, part.etag) for part in parts]
+    blob = await completed(ctx, repo, _parts(repo), key, upload.upload, sent)
+    if blob.size != size:
+        raise ChecksumMismatchError(
+            f"{upload.physical_address[:300]!r}: {size} bytes were told, the store has {blob.size}: write it again"
+        )
+    return CompletedUpload(f"{repo.store.uri}/{key}", blob.etag.strip('"'), blob.size)
+
+
+async def completed(
+    ctx: Context, repo: Repo, uploads: PartUploads, key: str, upload: str, parts: Sequence[Part]
+) -> BlobStat:
+    """Complete it, and look. A lost answer, or an upload that is no more, is settled by what lies at the key."""
+    for attempt in range(_LOOKS):
+        ended = False
+        try:
+            await uploads.complete(key, upload, parts)
+        except BlobNotFound:
+            ended = True  # completed before, or given up
+        except OutcomeUnknownError:
+            pass  # the key is this upload's alone: what is there came of it
+        try:
+            return await repo.store.head(key)
+        except BlobNotFound:
+            if ended:
+                raise _no_upload(repo, key, upload) from None
+        await ctx.runtime.sleep(0.1 * 2**attempt)
+    text = f"the store does not say what became of the upload to {repo.store.uri}/{key}; complete it again"
+    raise StoreUnavailableError(text, told=text)
+
+
+def _no_upload(repo: Repo, key: str, upload: str) -> InvalidAddressError:
+    return InvalidAddressError(
+        f"there is no upload {upload[:100]!r} to {repo.store.uri}/{key}: it was given up, or never begun; begin "
+        "another one"
+    )
+
+
+async def abort_upload(ctx: Context, repo_name: str, found_id: str, upload: PartUpload) -> None:
+    """Give an upload up; one that is not there is no error. Works on closed workspaces. Raises InvalidAddressError."""
+    repo = await open_repo(ctx, repo_name)
+    key = _own_key(repo, record_of(await find(ctx, repo, found_id)), upload)
+    with suppress(BlobNotFound):
+        await _parts(repo).abort(key, upload.upload)
+
+
+async def sign_reads(
+    ctx: Context, repo_name: str, entries: Sequence[Entry], seconds: int, *, check: bool = False
+) -> list[SignedRead | None]:
+    """A signed address of each entry's data; None where its store signs none for it.
+
+    With `check` data outside of the namespace is looked at first. Raises ForeignDeniedError, and ObjectGoneError when
+    it is not what was ingested.
+    """
+    repo = await open_repo(ctx, repo_name)
+    expires = ctx.now() + seconds
+    found: list[SignedRead | None] = [None] * len(entries)
+    groups: dict[str, tuple[Signer, list[tuple[int, ToRead]]]] = {}
+    for index, entry in enumerate(entries):
+        try:
+            store, key = await placed(ctx, repo, entry, check=check)
+        except BlobNotFound:
+            raise ObjectGoneError(f"the data of this object is gone: {physical_uri(repo, entry)}") from None
+        except ForeignDeniedError:
+            if check:
+                raise
+            continue
+        signer = signer_of(store)
+        if signer is not None:
+            kind = entry.content_type if _PRINTABLE.fullmatch(entry.content_type) else ""
+            groups.setdefault(store.uri, (signer, []))[1].append((index, ToRead(key, kind)))
+    for signer, wanted in groups.values():
+        urls = await signer.sign_reads([one for _, one in wanted], seconds)
+        for (index, _), url in zip(wanted, urls, strict=True):
+            found[index] = SignedRead(url, expires) if url else None
+    return found
+
+
+def _signer(repo: Repo) -> Signer:
+    signer = signer_of(repo.store)
+    if signer is None:
+        raise NotSupportedError(f"the store of {repo.name!r} signs no addresses: write through the server")
+    return signer
+
+
+def _parts(repo: Repo) -> PartUploads:
+    parts = _signer(repo).parts
+    if parts is None:
+        raise NotSupportedError(
+            f"the store of {repo.name!r} signs no parts: write at most {LARGEST_PUT} bytes with one address, or "
+            "through the server"
+        )
+    return parts
+
+
+def _own_key(repo: Repo, record: Workspace, upload: PartUpload) -> str:
+    """The key of an upload that was begun here. Raises InvalidAddressError."""
+    key = own_address(repo, record, upload.physical_address)
+    prefix = next(one for one in (record.prefix, *record.old_prefixes) if key.startswith(one))
+    if not _KEY.fullmatch(key.removeprefix(prefix)):
+        raise InvalidAddressError(f"physical address {upload.physical_address[:300]!r}: no upload was begun there")
+    validation.check_text("upload id", upload.upload)
+    return key
+
+
+async def _targets(
+    ctx: Context, record: Workspace, signer: Signer, paths: Sequence[str], content_type: str
+) -> list[ToWrite]:
+    """Keys that nobody has had or will have."""
+    tagged = await signer.takes_tags()
+    return [
+        ToWrite(
+            f"{record.prefix}~/{ctx.ids.new()}/{suffix_of(path, signer.any_name)}",
+            content_type,
+            path_tags(path) if tagged else {},
+        )
+        for path in paths
+    ]
+
+
+def suffix_of(path: str, any_name: bool) -> str:
+    """A path as the end of a key, for people to read: as it is where a store takes it so, else with `_` in places."""
+    if not any_name:
+        path = _UNSPELLED.sub("_", path)
+    path = _ODD.sub("_", path)
+    path = "/".join(part for part in path.split("/") if part not in ("", ".", ".."))
+    encoded = path.encode()[-_SUFFIX_BYTES:]
+    path = encoded.decode(errors="ignore").lstrip("/")
+    return path if path and is_plain(path.encode()) else "object"

@@ -1,0 +1,180 @@
+"""What clients wrote to the store themselves: registration of what is proven to be there.
+
+A client is believed nothing about an object: its address lies below the workspace's own prefixes, the store says that
+it is there, its size is the one told, and its checksum where the store keeps one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.direct_writes.scan import register_proven
+from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
+from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
+from lakebed_engine.stores.objects.base import BlobStat, InDirectory, ObjectStore
+from lakebed_engine.stores.objects.presign import Signer, Signing
+from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
+    ChecksumMismatchError,
+    InvalidAddressError,
+    InvalidRequestError,
+)
+from lakebed_engine.vocabulary.records import DataPlace, Entry, Workspace, Written
+
+LATEST = 253402300799
+"""The last second of the year 9999."""
+
+_TAG = re.compile(r"([0-9a-f]{32})(?:-([0-9]{1,5}))?", re.ASCII)
+_CHECKSUM = re.compile(r"[!#-~]{1,256}", re.ASCII)
+_FEW = 16
+"""Objects that are looked at one by one rather than listed."""
+
+
+async def register_written(
+    ctx: Context, repo_name: str, found_id: str, objects: Sequence[Written], deletes: Sequence[str], force: bool
+) -> None:
+    """Register objects and deletions, all or nothing; each path once, at most MAX_BATCH in all.
+
+    Raises InvalidAddressError, ChecksumMismatchError, InvalidPathError, InvalidRequestError, WorkspaceClosedError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    record = record_of(await find_open(ctx, repo, found_id))
+    if len(objects) + len(deletes) > MAX_BATCH:
+        raise InvalidRequestError(
+            f"{len(objects) + len(deletes)} objects and deletions: at most {MAX_BATCH} at once, nothing was registered"
+        )
+    rows: list[Row] = [(one.path, entry_of(ctx, repo, record, one)) for one in objects]
+    await prove(ctx, repo, rows)
+    await register_proven(ctx, repo, record, [*rows, *((path, None) for path in deletes)])
+
+
+def entry_of(ctx: Context, repo: Repo, record: Workspace, written: Written) -> Entry:
+    """The entry of what a client says it wrote. Raises InvalidAddressError, InvalidPathError, InvalidRequestError."""
+    validation.check_path(written.path)
+    if not _CHECKSUM.fullmatch(written.checksum):
+        raise InvalidRequestError(
+            f"checksum of {written.path[:200]!r}: must be 1 to 256 printable ASCII characters without quotes"
+        )
+    validation.check_text("content type", written.content_type)
+    if len(written.content_type) > 255:
+        raise InvalidRequestError(f"content type of {written.path[:200]!r}: at most 255 characters")
+    validation.check_metadata(written.metadata)
+    mtime = ctx.now() if written.mtime is None else written.mtime
+    if not (0 <= mtime <= LATEST and 0 <= written.size < 2**63):
+        raise InvalidRequestError(f"size or mtime of {written.path[:200]!r}: out of bounds")
+    checksum, parts = checksum_of(written.checksum)
+    address = own_address(repo, record, written.physical_address)
+    entry = new_entry(address, checksum, written.size, mtime, written.content_type, written.metadata)
+    return msgspec.structs.replace(entry, parts=parts) if parts else entry
+
+
+def checksum_of(told: str) -> tuple[str, int]:
+    """An MD5 or an ETag as a checksum and the count of parts that it was made from, 0 for a whole."""
+    found = _TAG.fullmatch(told.lower())
+    return (found[1], int(found[2] or 0)) if found else (told, 0)
+
+
+def own_address(repo: Repo, record: Workspace, address: str) -> str:
+    """An address below the workspace's prefixes, as it is stored. Raises InvalidAddressError."""
+    validation.check_text("physical address", address)
+    inside = address.removeprefix(f"{repo.store.uri}/")
+    for prefix in (record.prefix, *record.old_prefixes):
+        if inside.startswith(prefix) and len(inside) > len(prefix):
+            return inside
+    raise InvalidAddressError(
+        f"physical address {address[:200]!r}: must lie below {repo.store.uri}/{record.prefix}: nothing was registered"
+    )
+
+
+async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
+    """Make sure that the data of all entries is in the store, as they say.
+
+    Raises InvalidAddressError and ChecksumMismatchError, naming the first.
+    """
+    found = await _look(ctx, repo, sorted({entry.physical_address for _, entry in rows if entry is not None}))
+    for path, entry in rows:
+        if entry is None:
+            continue
+        blob = found.get(entry.physical_address)
+        if blob is None:
+            raise InvalidAddressError(
+                f"object {path[:200]!r}: nothing is at {repo.store.uri}/{entry.physical_address}: write it first; "
+                "nothing was registered"
+            )
+        _compare(path, entry, blob)
+
+
+def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
+    if blob.size != entry.size:
+        raise ChecksumMismatchError(
+            f"object {path[:200]!r}: {entry.size} bytes were told, the store has {blob.size}: nothing was registered"
+        )
+    told = _TAG.fullmatch(blob.etag.strip('"').lower())
+    if told is None:
+        return  # a store that names versions in another way, or not at all
+    count = int(told[2] or 0)
+    if count and not entry.parts:
+        return  # written in parts: such an ETag is no MD5 of the content
+    if (told[1], count) != (entry.checksum, entry.parts):
+        raise ChecksumMismatchError(
+            f"object {path[:200]!r}: its checksum is not {entry.checksum}, the store has {blob.etag}: nothing was "
+            "registered; write it again, or give the store's ETag where that is no MD5"
+        )
+
+
+async def _look(ctx: Context, repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
+    """What the store has at these sorted keys: many are listed, what the listing leaves is looked at one by one."""
+    found: dict[str, BlobStat] = {}
+    if len(keys) > _FEW:
+        found = await _listed(repo, keys)
+
+    async def head(key: str) -> None:
+        try:
+            found[key] = await repo.store.head(key)
+        except BlobNotFound:
+            return
+
+    jobs: list[Callable[[], Awaitable[None]]] = [
+        lambda key=key: head(key)  # type: ignore[misc]
+        for key in keys
+        if key not in found
+    ]
+    if jobs:
+        await ctx.runtime.gather(jobs, 16)
+    return found
+
+
+async def _listed(repo: Repo, keys: Sequence[str]) -> dict[str, BlobStat]:
+    """Those of sorted keys behind the first that a listing shows; it ends where others lie thick between them."""
+    wanted, seen = set(keys), 0
+    found: dict[str, BlobStat] = {}
+    shared = next(
+        (at for at, (one, other) in enumerate(zip(keys[0], keys[-1], strict=False)) if one != other), len(keys[0])
+    )
+    async for blob in repo.store.list(keys[0][:shared], keys[0]):
+        seen += 1
+        if blob.key in wanted:
+            found[blob.key] = blob
+        if blob.key >= keys[-1] or seen > 4 * len(keys) + 1000:
+            break
+    return found
+
+
+def signer_of(store: ObjectStore) -> Signer | None:
+    """What signs addresses of a store; None where nothing can."""
+    return store.signer if isinstance(store, Signing) else None
+
+
+async def place_of(ctx: Context, repo_name: str) -> DataPlace:
+    """Where a repository's data lies."""
+    store = (await open_repo(ctx, repo_name)).store
+    return DataPlace(
+        store.uri,
+        signer_of(store) is not None,
+        store.directory if isinstance(store, InDirectory) else "",
+    )

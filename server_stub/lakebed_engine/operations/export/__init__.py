@@ -1,0 +1,1 @@
+"""Files of a repository for tools that do not use the engine."""

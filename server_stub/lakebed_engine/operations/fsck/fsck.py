@@ -1,0 +1,85 @@
+"""fsck: does everything that a repository names exist, and is it what it was? What does nothing name? Changes nothing.
+
+Commits and their trees never change, so a check may run beside a working server: what refs name is read first, then the
+commits, then the files. Only "surely not there" counts as missing; any other failure of a store ends the check with its
+error, and nothing is known of what was not reached.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from lakebed_engine.operations.context import Context, Repo, open_repo
+from lakebed_engine.operations.fsck.multipart import read_uploads
+from lakebed_engine.operations.fsck.objects import check_objects
+from lakebed_engine.operations.fsck.orphans import check_data, check_files
+from lakebed_engine.operations.fsck.pace import Pace
+from lakebed_engine.operations.fsck.refs_and_commits import check_commits, check_marker, check_snapshots, read_refs
+from lakebed_engine.operations.fsck.scratch_db import Ledger
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.operations.fsck.staged import check_staged, read_drops
+from lakebed_engine.operations.fsck.trees import check_metaranges, check_ranges
+from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Progress, Sink
+
+
+def ignore_progress(phase: str, done: int) -> None:
+    """Nobody looks."""
+
+
+def ignore_finding(finding: Finding) -> None:
+    """The report is enough."""
+
+
+async def fsck(
+    ctx: Context,
+    repo_name: str,
+    options: FsckOptions,
+    progress: Progress = ignore_progress,
+    sink: Sink = ignore_finding,
+) -> FsckReport:
+    """Check a repository. Memory: `options.ledger_bytes`, and a few ranges.
+
+    Raises RepositoryNotFoundError; StoreUnavailableError when a store fails, and then nothing is known.
+    """
+    if options.deep:
+        options = msgspec.structs.replace(options, data=True)
+    repo = await open_repo(ctx, repo_name)
+    return await check(ctx, repo, options, progress, sink, Pace(ctx))
+
+
+async def check(
+    ctx: Context, repo: Repo, options: FsckOptions, progress: Progress, sink: Sink, pace: Pace
+) -> FsckReport:
+    """As `fsck`, at a pace."""
+    with Ledger(options.ledger_bytes) as ledger:
+        job = Job(ctx, repo, options, ledger, progress, sink, pace)
+        await check_marker(job)
+        await read_uploads(job)
+        branches = await read_refs(job)
+        await check_commits(job)
+        await check_snapshots(job)
+        await check_metaranges(job)
+        await check_ranges(job)
+        await check_staged(job, branches)
+        await read_drops(job)
+        unknown = await check_files(job)
+        if options.data:
+            unknown += await check_data(job)
+            await check_objects(job)
+    return _report(job, unknown)
+
+
+def _report(job: Job, unknown: list[str]) -> FsckReport:
+    return FsckReport(
+        repository=job.repo.name,
+        counts={what: count for what, count in job.counts.items() if count},
+        problems=job.problems,
+        problem_count=job.problem_count,
+        orphans=job.orphans,
+        orphan_count=job.orphan_count,
+        orphan_bytes=job.orphan_bytes,
+        recent_count=job.recent_count,
+        foreign_count=job.foreign_count,
+        foreign_bytes=job.foreign_bytes,
+        unknown=unknown,
+    )

@@ -1,0 +1,90 @@
+"""What lies in the bucket and is named by nothing; and on the way, which objects are there.
+
+A file that the engine made is an orphan then; any other one is foreign.
+
+Runs after everything that can name a file was read. A listing that fails ends the check: half of one would call what
+it did not show missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakebed_format.refs import FOLDER, parse_key
+
+from lakebed_engine.operations.fsck.objects import check_size
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.vocabulary.keys import (
+    COMMITS,
+    DATA,
+    DRAFTS,
+    DUMPS,
+    LAYERS,
+    MARKER,
+    METARANGES,
+    OURS,
+    PARTS,
+    RANGES,
+    is_made,
+)
+from lakebed_engine.vocabulary.reports import Foreign, Orphan
+
+
+async def check_files(job: Job) -> list[str]:
+    """Orphans below `_lakebed/`. Answers with the folders of which they cannot be told."""
+    unknown = [] if job.trees_known else [COMMITS, METARANGES, RANGES]
+    if not job.rows_known:
+        unknown.append(LAYERS)
+    if not job.uploads_known:
+        unknown.append(PARTS)
+    async for blob in job.repo.store.list(OURS):
+        job.count("files")
+        if not _is_named(job, blob.key) and not blob.key.startswith(tuple(unknown)):
+            _unnamed(job, blob)
+    return unknown
+
+
+def _is_named(job: Job, key: str) -> bool:
+    """Whether a file below `_lakebed/` is named by something, or stands for itself."""
+    ledger = job.ledger
+    known: dict[str, tuple[str, Callable[[str], bool]]] = {
+        COMMITS: (".json", ledger.has_commit),
+        METARANGES: (".parquet", ledger.has_metarange),
+        RANGES: (".parquet", ledger.has_range),
+    }
+    for folder, (suffix, has) in known.items():
+        if key.startswith(folder):
+            return key.endswith(suffix) and has(key.removeprefix(folder).removesuffix(suffix))
+    if key.startswith(FOLDER):
+        return parse_key(key) is not None
+    if key.startswith(DUMPS):
+        return key.endswith(".jsonl") and not key.startswith(DRAFTS)
+    if key.startswith(PARTS):
+        return ledger.has_file(key[: key.rfind("/") + 1])
+    return key == MARKER or ledger.has_file(key)
+
+
+async def check_data(job: Job) -> list[str]:
+    """Orphans below `data/`, and sizes of the objects there. Answers with the folders that cannot be told."""
+    async for blob in job.repo.store.list(DATA):
+        said = job.ledger.said_of_object(blob.key)
+        if said:
+            job.ledger.see(blob.key)
+            job.count("objects")
+            check_size(job, said, blob.size)
+        elif job.rows_known and not _is_told_of(job, blob.key):
+            _unnamed(job, blob)
+    return [] if job.rows_known else [DATA]
+
+
+def _is_told_of(job: Job, key: str) -> bool:
+    """Whether an entry names it by its full URI, or it is what an upload was put together to."""
+    return bool(job.ledger.said_of_object(f"{job.repo.store.uri}/{key}")) or job.ledger.has_file(key)
+
+
+def _unnamed(job: Job, blob: BlobStat) -> None:
+    if not is_made(blob.key):
+        job.foreign(Foreign(blob.key, blob.size))
+        return
+    job.orphan(Orphan(blob.key, blob.size, max(0.0, job.ctx.clock.now() - blob.mtime)))

@@ -1,0 +1,218 @@
+"""Refs, commits and ref snapshots: rows of the KV store against files of the bucket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+from lakebed_format import CommitRecord, decode_commit
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
+from lakebed_format.refs import FOLDER, RefsRecord, decode_refs, parse_key
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.branch.resolve import decode_tag
+from lakebed_engine.operations.context import BAD_ROW, commit_key, decode_branch, decode_workspace
+from lakebed_engine.operations.fsck.scratch_db import Bad
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.stores.kv.base import KVStore, Row
+from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER
+from lakebed_engine.vocabulary.records import Branch, Commit
+
+PAGE = 500
+
+_commit = msgspec.json.Decoder(Commit)
+
+
+async def rows_of(kv: KVStore, partition: str, prefix: bytes) -> AsyncIterator[list[Row]]:
+    """All rows of a partition whose key begins with `prefix` (which ends in a slash), in pages."""
+    start, end = prefix, prefix[:-1] + b"0"
+    while rows := await kv.scan(partition, start, end, PAGE):
+        yield rows
+        start = rows[-1].key + b"\0"
+
+
+def as_commit(commit_id: str, record: CommitRecord) -> Commit:
+    """The row that belongs to a commit file."""
+    return Commit(
+        id=commit_id,
+        parents=record.parents,
+        committer=record.committer,
+        message=record.message,
+        creation_date=record.creation_date,
+        metarange_id=record.metarange_id,
+        metadata=dict(record.metadata),
+        generation=record.generation,
+        version=record.version,
+    )
+
+
+def commit_in(data: bytes, commit_id: str) -> Commit:
+    """The commit of a file. Raises FormatError when it is not the one that its name says."""
+    found, record = decode_commit(data)
+    if found != commit_id:
+        raise FormatError(f"holds commit {found}")
+    return as_commit(found, record)
+
+
+def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
+    """The time in Unix milliseconds and the record of a ref snapshot. Raises FormatError, also for refs of no name."""
+    found, time_ms, record = decode_refs(data)
+    if (time_ms, found) != parse_key(key):
+        raise FormatError("does not say what its name says")
+    try:
+        validation.check_repository(record.name)
+        for branch in (record.default_branch, *(one.name for one in record.branches)):
+            validation.check_branch(branch)
+        for tag in record.tags:
+            validation.check_tag(tag.name)
+    except InvalidRequestError as error:
+        raise FormatError(error.message) from error
+    return time_ms, record
+
+
+async def check_marker(job: Job) -> None:
+    """The marker says whose namespace this is."""
+    data = await job.read(MARKER)
+    if data is None:
+        detail = "the namespace has no marker: is the right disk or bucket there?"
+        job.problem(Bad("missing", "repository marker", MARKER, detail), ())
+        return
+    try:
+        uid = decode_marker(data).get("uid")
+    except FormatError as error:
+        job.problem(Bad("corrupt", "repository marker", MARKER, str(error)), ())
+        return
+    if uid != job.repo.record.uid:
+        detail = f"it belongs to repository {uid!r}, the KV store says {job.repo.record.uid!r}"
+        job.problem(Bad("corrupt", "repository marker", MARKER, detail), ())
+
+
+async def read_refs(job: Job) -> list[Branch]:
+    """Every branch and tag goes into the ledger; the branches, for what is uncommitted on them."""
+    branches: list[Branch] = []
+    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"branch/"):
+        for row in rows:
+            name = row.key.removeprefix(b"branch/").decode()
+            try:
+                branch = decode_branch(row.value)
+            except BAD_ROW as error:
+                job.problem(Bad("corrupt", "branch record", name, f"cannot be read: {error}"), [name])
+                job.trees_known = job.rows_known = False
+                continue
+            job.ledger.add_ref(name, branch.commit_id)
+            branches.append(branch)
+        job.count("branches", len(rows))
+    branches += await _read_workspaces(job)
+    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"tag/"):
+        for row in rows:
+            name = row.key.removeprefix(b"tag/").decode()
+            try:
+                job.ledger.add_ref(name, decode_tag(row.value).commit_id)
+            except BAD_ROW as error:
+                job.problem(Bad("corrupt", "tag record", name, f"cannot be read: {error}"), [name])
+                job.trees_known = job.rows_known = False
+        job.count("tags", len(rows))
+    return branches
+
+
+async def _read_workspaces(job: Job) -> list[Branch]:
+    """The open ones: what is uncommitted in them is looked at as on a branch, and their bases are refs."""
+    found: list[Branch] = []
+    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"workspace/"):
+        for row in rows:
+            try:
+                workspace = decode_workspace(row.value)
+            except BAD_ROW as error:
+                found_id = row.key.removeprefix(b"workspace/").decode()
+                job.problem(Bad("corrupt", "workspace record", found_id, f"cannot be read: {error}"), [found_id])
+                job.trees_known = job.rows_known = False
+                continue
+            if workspace.state == "open":
+                job.ledger.add_ref(workspace.name, workspace.commit_id)
+                found.append(workspace)
+                job.count("open workspaces")
+    return found
+
+
+async def check_commits(job: Job) -> None:
+    """Every commit row against its file; and every commit that a ref or a commit names."""
+    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"commit/"):
+        await job.each(rows, lambda row: _check_commit(job, _id_of(row), row.value))
+        job.count("commits", len(rows))
+    while unknown := job.ledger.unknown_commits():
+        for commit_id in unknown:
+            await _find(job, commit_id)
+    for commit_id, stated, right in job.ledger.wrong_generations():
+        detail = f"its generation is {stated}, its parents make it {right}"
+        job.bad(Bad("corrupt", "commit", f"{COMMITS}{commit_id}.json", detail, id=commit_id))
+    job.report("commit")
+
+
+def _id_of(row: Row) -> str:
+    return row.key.removeprefix(b"commit/").decode()
+
+
+async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
+    """A row against its file. Where they differ the file is believed: it hashes to its id."""
+    in_kv = None
+    try:
+        in_kv = _commit.decode(value)
+    except BAD_ROW as error:
+        job.bad(Bad("corrupt", "commit row", commit_id, f"cannot be read: {error}", id=commit_id))
+    in_bucket = await read_commit(job, commit_id)
+    if in_kv and in_bucket and in_kv != in_bucket:
+        fields = [field for field in Commit.__struct_fields__ if getattr(in_kv, field) != getattr(in_bucket, field)]
+        detail = f"differs from its file in {', '.join(fields)}"
+        job.bad(Bad("corrupt", "commit row", commit_id, detail, id=commit_id))
+    _learn(job, commit_id, in_bucket or in_kv)
+
+
+async def _find(job: Job, commit_id: str) -> None:
+    """A commit that something names and whose row was not seen: it is new, or lost."""
+    row = await job.ctx.kv.get(job.repo.partition, commit_key(commit_id))
+    if row is not None:
+        await _check_commit(job, commit_id, row.value)
+        return
+    job.bad(
+        Bad("missing", "commit row", commit_id, "not in the KV store, though a ref or commit names it", id=commit_id)
+    )
+    _learn(job, commit_id, await read_commit(job, commit_id))
+
+
+async def read_commit(job: Job, commit_id: str) -> Commit | None:
+    """The commit of a file; a finding and None when it is not there or not whole."""
+    name = f"{COMMITS}{commit_id}.json"
+    data = await job.read(name)
+    if data is None:
+        job.bad(Bad("missing", "commit", name, "not in the bucket", id=commit_id))
+        return None
+    try:
+        return commit_in(data, commit_id)
+    except FormatError as error:
+        job.bad(Bad("corrupt", "commit", name, str(error), id=commit_id))
+        return None
+
+
+def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
+    if commit is None:
+        job.ledger.add_lost_commit(commit_id)
+        job.trees_known = job.rows_known = False
+    else:
+        job.ledger.add_commit(commit)
+
+
+async def check_snapshots(job: Job) -> None:
+    """Ref snapshots must say what their names say; only a rebuild needs them."""
+    async for blob in job.repo.store.list(FOLDER):
+        if parse_key(blob.key) is None:
+            continue  # the orphans tell of it
+        data = await job.read(blob.key)
+        if data is None:
+            continue  # pruned meanwhile
+        try:
+            snapshot_in(data, blob.key)
+        except FormatError as error:
+            job.problem(Bad("corrupt", "ref snapshot", blob.key, str(error)), ())
+        job.count("ref snapshots")

@@ -1,0 +1,109 @@
+"""The scrub: a check of all repositories in the background, at a bounded rate. It changes nothing of them.
+
+It is fsck (`fsck`), slowed down. One server scrubs at a time, by a lease. A row keeps the place, so that a server
+that is started again goes on there: a repository that is finished is not read again, nor are objects that were whole.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+
+import msgspec
+
+from lakebed_engine.operations.context import Context, Repo, active_records, encode, opened
+from lakebed_engine.operations.fsck.fsck import check, ignore_progress
+from lakebed_engine.operations.fsck.pace import Pace
+from lakebed_engine.operations.gc.lease import Lease, take_lease
+from lakebed_engine.stores.kv.base import Batch, Delete, Put
+from lakebed_engine.stores.objects.disk_cache import uncached
+from lakebed_engine.vocabulary.errors import EngineError, TooManyAttemptsError
+from lakebed_engine.vocabulary.reports import Finding, FsckOptions, Problem, Scrubbed, ScrubOptions, ScrubPass
+
+SCRUB = "scrub"
+"""Partition of the lease, of the place, and of what came out for each repository, by its uid."""
+
+_LEASE, _PLACE, _RESULTS = b"lease", b"place", b"result/"
+_LEASE_SECONDS = 900.0
+_KEPT = 100
+"""Findings of a repository that are kept for fsck to show. The log has all."""
+
+log = logging.getLogger("lakebed.engine")
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """The repository that is being read, and the address of its last object that is done. Those before are finished."""
+
+    repository: str = ""
+    after: str = ""
+
+
+async def last_scrub(ctx: Context, repo: Repo) -> Scrubbed | None:
+    """What the last scrub found in a repository."""
+    row = await ctx.kv.get(SCRUB, _RESULTS + repo.record.uid.encode())
+    return None if row is None else msgspec.json.decode(row.value, type=Scrubbed)
+
+
+async def scrub(ctx: Context, options: ScrubOptions) -> ScrubPass:
+    """One round over all repositories, or the rest of one that broke off; nothing where none is due."""
+    lease = await take_lease(ctx, SCRUB, _LEASE, seconds=_LEASE_SECONDS, every=options.every)
+    if isinstance(lease, str):
+        return ScrubPass()
+    try:
+        done = await _round(ctx, options, lease)
+        await ctx.kv.apply(Batch(deletes=[Delete(SCRUB, _PLACE)]))
+        await lease.release(swept=True)
+    except TooManyAttemptsError:
+        return ScrubPass()  # another server goes on from the place
+    log.info(
+        "scrub: %d repositories, %d bytes read, %d damaged or missing files",
+        done.repositories,
+        done.size,
+        done.problems,
+    )
+    return done
+
+
+async def _round(ctx: Context, options: ScrubOptions, lease: Lease) -> ScrubPass:
+    row = await ctx.kv.get(SCRUB, _PLACE)
+    place = _Place() if row is None else msgspec.json.decode(row.value, type=_Place)
+    repositories = problems = size = 0
+    async for record in active_records(ctx):
+        if record.name < place.repository:
+            continue
+        repo = opened(ctx, record)
+        after = place.after if record.name == place.repository else ""
+        await _keep(ctx, record.name, after)
+        try:
+            found, read = await _repository(ctx, repo, options, lease, after)
+        except TooManyAttemptsError:
+            raise
+        except EngineError as error:
+            log.warning("repository %s: the scrub could not finish: %s", record.name, error.message)
+            continue
+        repositories, problems, size = repositories + 1, problems + found, size + read
+    return ScrubPass(repositories, problems, size)
+
+
+async def _repository(ctx: Context, repo: Repo, options: ScrubOptions, lease: Lease, after: str) -> tuple[int, int]:
+    """How many problems, and how many bytes were read."""
+    pace = Pace(ctx, options.rate, after, alive=lease.keep, passed=lambda address: _keep(ctx, repo.name, address))
+    kept: list[str] = []
+
+    def tell(finding: Finding) -> None:
+        if isinstance(finding, Problem):
+            text = f"{finding.kind} {finding.what} {finding.name}: {finding.detail}"
+            log.warning("repository %s: the scrub found: %s", repo.name, text)
+            if len(kept) < _KEPT:
+                kept.append(text)
+
+    direct = dataclasses.replace(repo, store=uncached(repo.store))
+    how = FsckOptions(data=options.objects, deep=options.objects, concurrency=1, keep=0)
+    report = await check(ctx, direct, how, ignore_progress, tell, pace)
+    result = Scrubbed(ctx.now(), report.problem_count, tuple(kept), objects=options.objects)
+    await ctx.kv.apply(Batch(puts=[Put(SCRUB, _RESULTS + repo.record.uid.encode(), encode(result))]))
+    return report.problem_count, pace.spent
+
+
+async def _keep(ctx: Context, repository: str, after: str) -> None:
+    await ctx.kv.apply(Batch(puts=[Put(SCRUB, _PLACE, encode(_Place(repository, after)))]))

@@ -1,0 +1,115 @@
+"""One check under way: what it works on, what it counts, and where its findings go.
+
+Findings of a phase are kept in the ledger until everything that needs them is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.fsck.pace import Pace
+from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
+from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.reports import Foreign, FsckOptions, Orphan, Problem, Progress, Sink
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+SHOWN_REFS = 20
+"""How many refs a problem names."""
+
+
+@dataclass
+class Job:
+    """A check of one repository."""
+
+    ctx: Context
+    repo: Repo
+    options: FsckOptions
+    ledger: Ledger
+    progress: Progress
+    sink: Sink
+    pace: Pace
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+    problem_count: int = 0
+    orphans: list[Orphan] = field(default_factory=list)
+    orphan_count: int = 0
+    orphan_bytes: int = 0
+    recent_count: int = 0
+    foreign_count: int = 0
+    foreign_bytes: int = 0
+    trees_known: bool = True
+    """Whether every metarange that may name a range could be read."""
+    rows_known: bool = True
+    """Whether every row that may name an object could be read."""
+    uploads_known: bool = True
+    """Whether every row of an upload in parts could be read."""
+
+    def count(self, what: str, amount: int = 1) -> None:
+        """So many more were looked at."""
+        self.counts[what] += amount
+        self.progress(what, self.counts[what])
+
+    def bad(self, bad: Bad) -> None:
+        """A finding; `report` tells it when it is known who needs it."""
+        self.ledger.add_bad(bad)
+
+    def report(self, needs: str = "", refs: Sequence[str] = ()) -> None:
+        """Tell the findings of a phase. `needs` says how the ledger finds who needs them; else it is `refs`."""
+        known: dict[str, Sequence[str]] = {}
+        for bad in self.ledger.take_bad():
+            if needs and bad.id not in known:
+                known = {bad.id: self.ledger.needed_by(needs, bad.id)}  # findings about one thing follow one another
+            self.problem(bad, known[bad.id] if needs else refs)
+
+    def problem(self, bad: Bad, refs: Sequence[str]) -> None:
+        """Tell one finding."""
+        found = Problem(
+            kind=bad.kind,  # type: ignore[arg-type]
+            what=bad.what,  # type: ignore[arg-type]
+            name=bad.name,
+            detail=bad.detail,
+            path=bad.path,
+            refs=tuple(refs[:SHOWN_REFS]),
+            ref_count=len(refs),
+        )
+        self.problem_count += 1
+        if len(self.problems) < self.options.keep:
+            self.problems.append(found)
+        self.sink(found)
+
+    def orphan(self, found: Orphan) -> None:
+        """Tell a file that nothing names."""
+        if found.age < self.options.orphan_age:
+            self.recent_count += 1
+            return
+        self.orphan_count += 1
+        self.orphan_bytes += found.size
+        if len(self.orphans) < self.options.keep:
+            self.orphans.append(found)
+        self.sink(found)
+
+    def foreign(self, found: Foreign) -> None:
+        """Tell a file that the engine did not make."""
+        self.foreign_count += 1
+        self.foreign_bytes += found.size
+        self.sink(found)
+
+    async def each(self, items: Iterable[T], work: Callable[[T], Awaitable[U]]) -> list[U]:
+        """Do something with each item of a page, several at once. The first error ends the check."""
+        jobs: list[Callable[[], Awaitable[U]]] = [lambda item=item: work(item) for item in items]  # type: ignore[misc]
+        return await self.ctx.runtime.gather(jobs, self.options.concurrency) if jobs else []
+
+    async def read(self, key: str) -> bytes | None:
+        """A file, or None when it is surely not there. Any other failure ends the check: it would say nothing."""
+        try:
+            data = await self.repo.store.get(key)
+        except BlobNotFound:
+            return None
+        await self.pace.spend(len(data))
+        return data

@@ -1,0 +1,116 @@
+"""What is uncommitted: the live token and the layers of each branch.
+
+A branch that commits meanwhile drops its layers, and the cleaner removes them: so a finding counts only when the branch
+record is still the one that was looked at.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from lakebed_engine.operations.branch.compare_and_swap import DROPS, Note
+from lakebed_engine.operations.context import BAD_ROW, FIRST_ROW, MARKER, decode_record, record_key, staging
+from lakebed_engine.operations.fsck.row_checks import look_at_part
+from lakebed_engine.operations.fsck.scratch_db import Bad, ObjectRow
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.tree.cursor import decode_row
+from lakebed_engine.tree.layers import layer_tree
+from lakebed_engine.tree.trees import RangeInfo
+from lakebed_engine.vocabulary.records import Branch
+
+_PAGE = 2000
+_ATTEMPTS = 20
+
+
+async def check_staged(job: Job, branches: list[Branch]) -> None:
+    """Every branch's uncommitted rows."""
+    for seen in branches:
+        await _check_branch(job, seen)
+
+
+async def _check_branch(job: Job, seen: Branch) -> None:
+    branch: Branch | None = seen
+    for _ in range(_ATTEMPTS):
+        if branch is None:
+            return
+        found = await _look(job, branch)
+        now = await job.ctx.kv.get(job.repo.partition, record_key(branch.name)) if found else None
+        current = None if now is None else decode_record(branch.name, now.value)
+        if not found or current == branch:
+            break
+        branch = current
+    else:
+        return  # it moves too fast to be told anything about
+    for bad, readable in found:
+        job.problem(bad, [seen.name])
+        job.rows_known &= readable
+    job.count("branches with uncommitted rows", int(bool(branch.layers)))
+
+
+async def _look(job: Job, branch: Branch) -> list[tuple[Bad, bool]]:
+    """Findings, each with whether the rows could be read nevertheless."""
+    found = await _look_at_token(job, branch, branch.staging_token, sealed=False)
+    for layer in branch.layers:
+        if layer.kind == "kv":
+            found += await _look_at_token(job, branch, layer.id, sealed=True)
+            continue
+        parts = layer_tree(layer).ranges
+        for info in parts:
+            job.ledger.add_file(info.file)
+        for complaints in await job.each(parts, lambda info: _look_at_part(job, branch, info)):
+            found += complaints
+        job.count("layers")
+    return found
+
+
+async def _look_at_part(job: Job, branch: Branch, info: RangeInfo) -> list[tuple[Bad, bool]]:
+    data = await job.read(info.file)
+    if data is None:
+        detail = f"not in the bucket: uncommitted changes of branch {branch.name!r}"
+        return [(Bad("missing", "layer", info.file, detail), False)]
+    said = (info.min_path, info.max_path, info.rows, info.size_bytes)
+    looked = await job.ctx.runtime.cpu(look_at_part, data, info.id, said, job.options.data)
+    job.ledger.add_objects(looked.objects, branch.name)
+    job.count("uncommitted rows", looked.rows)
+    if not looked.complaints:
+        return []
+    return [(Bad("corrupt", "layer", info.file, "; ".join(looked.complaints)), looked.readable)]
+
+
+async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) -> list[tuple[Bad, bool]]:
+    """A sealed token has its marker row: without it, its rows are lost."""
+    partition = staging(token)
+    if sealed and await job.ctx.kv.get(partition, MARKER) is None:
+        detail = f"a layer of branch {branch.name!r} has no rows in the KV store"
+        return [(Bad("missing", "staged rows", partition, detail), False)]
+    found: list[tuple[Bad, bool]] = []
+    start = FIRST_ROW
+    while rows := await job.ctx.kv.scan(partition, start, None, _PAGE):
+        objects = []
+        for row in rows:
+            try:
+                path, entry = row.key.decode(), decode_row(row.value)
+            except BAD_ROW as error:
+                detail = f"{row.key!r} on branch {branch.name!r} cannot be read: {error}"
+                found.append((Bad("corrupt", "staged rows", partition, detail), False))
+                continue
+            if entry is not None and job.options.data:
+                objects.append(ObjectRow(entry.physical_address, entry.size, entry.checksum, entry.parts, path))
+        job.ledger.add_objects(objects, branch.name)
+        job.count("uncommitted rows", len(rows))
+        start = rows[-1].key + b"\0"
+    return found
+
+
+async def read_drops(job: Job) -> None:
+    """Files that the cleaner is about to remove are no orphans."""
+    start = b""
+    while rows := await job.ctx.kv.scan(DROPS, start, None, 1000):
+        for row in rows:
+            if row.key.startswith(b"repo:"):
+                continue
+            note = msgspec.json.decode(row.value, type=Note)
+            if note.namespace == job.repo.store.uri:
+                for key in note.files:
+                    job.ledger.add_file(key)
+        start = rows[-1].key + b"\0"

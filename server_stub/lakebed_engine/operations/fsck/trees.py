@@ -1,0 +1,75 @@
+"""Metaranges and ranges, each once however many commits share it."""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.fsck.row_checks import look_at_metarange, look_at_range
+from lakebed_engine.operations.fsck.scratch_db import Bad
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.tree.manifest import metarange_file
+from lakebed_engine.vocabulary.keys import RANGES
+
+
+async def check_metaranges(job: Job) -> None:
+    """Every metarange that a commit names, with the patch that it may carry; its ranges go into the ledger."""
+    for page in job.ledger.metaranges():
+        await job.each(page, lambda one: _check_metarange(job, one))
+        job.count("metaranges", len(page))
+    job.report("metarange")
+
+
+async def _check_metarange(job: Job, found_id: str) -> None:
+    name = metarange_file(found_id)
+    data = await job.read(name)
+    if data is None:
+        job.bad(Bad("missing", "metarange", name, "not in the bucket", id=found_id))
+        job.trees_known = job.rows_known = False
+        return
+    looked = await job.ctx.runtime.cpu(look_at_metarange, data, found_id, job.options.data)
+    job.ledger.add_ranges(looked.files)
+    if looked.carried is not None:
+        job.count("rows", looked.carried.rows)
+        job.ledger.add_objects(looked.carried.objects)
+    if looked.complaints:
+        job.bad(Bad("corrupt", "metarange", name, "; ".join(looked.complaints), id=found_id))
+    if not looked.readable:
+        job.trees_known = job.rows_known = False
+
+
+async def check_ranges(job: Job) -> None:
+    """Every range that a metarange names, read whole."""
+    for page in job.ledger.ranges():
+        await job.each(page, lambda one: _check_range(job, one))
+        job.count("ranges", len(page))
+    bad = job.ledger.bad_ids("range")
+    if bad:
+        await find_uses(job, bad)
+    job.report("range")
+
+
+async def _check_range(job: Job, found_id: str) -> None:
+    name = f"{RANGES}{found_id}.parquet"
+    data = await job.read(name)
+    if data is None:
+        job.bad(Bad("missing", "range", name, "not in the bucket", id=found_id))
+        job.rows_known = False
+        return
+    said = job.ledger.said_of(found_id)
+    looked = await job.ctx.runtime.cpu(look_at_range, data, found_id, said, job.options.data)
+    job.count("rows", looked.rows)
+    job.ledger.add_objects(looked.objects)
+    if looked.complaints:
+        job.bad(Bad("corrupt", "range", name, "; ".join(looked.complaints), id=found_id))
+    job.rows_known &= looked.readable
+
+
+async def find_uses(job: Job, ranges: set[str]) -> None:
+    """Which metaranges name some ranges: read again, since most checks never need to know."""
+
+    async def look(metarange: str) -> None:
+        data = await job.read(metarange_file(metarange))
+        if data is not None:
+            looked = await job.ctx.runtime.cpu(look_at_metarange, data, metarange)
+            job.ledger.add_range_uses([info[0] for info in looked.infos if info[0] in ranges], metarange)
+
+    for page in job.ledger.metaranges():
+        await job.each(page, look)

@@ -1,0 +1,102 @@
+"""The cleaner: removes what swaps dropped, a grace period after it first saw the note (`PROTOCOL.md` 3, DROP).
+
+Never removes on "unknown": any error ends the pass, and the note stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from lakebed_engine.operations.branch.compare_and_swap import DROPS, OPERATIONS, Note, everything_of
+from lakebed_engine.operations.context import (
+    Context,
+    Repo,
+    active_records,
+    decode_branch,
+    decode_workspace,
+    opened,
+    staging,
+)
+from lakebed_engine.stores.kv.base import Batch, Delete
+from lakebed_engine.vocabulary.records import Branch
+
+_REPO = "repo:"
+_RECORDS: Sequence[tuple[bytes, bytes, Callable[[bytes], Branch]]] = (
+    (b"branch/", b"branch0", decode_branch),
+    (b"workspace/", b"workspace0", decode_workspace),
+)
+OPERATION_AGE = 3600
+"""Seconds that operation keys are kept at least."""
+PARTIAL_AGE = 24 * 3600
+"""Seconds after which a leftover of an interrupted write is removed."""
+
+
+class Cleaner:
+    """One per process; remembers by its own monotonic clock when it first saw each note."""
+
+    def __init__(self, ctx: Context, grace: float) -> None:
+        self._ctx = ctx
+        self._grace = grace
+        self._first_seen: dict[bytes, float] = {}
+
+    async def run(self) -> int:
+        """One pass. How many notes it settled."""
+        settled = await self._drops()
+        async for record in active_records(self._ctx):
+            repo = opened(self._ctx, record)
+            await self._operations(repo)
+            await self._partials(repo)
+        return settled
+
+    async def _drops(self) -> int:
+        ctx = self._ctx
+        notes = await ctx.kv.scan(DROPS, b"", None, 10_000)
+        now = ctx.clock.monotonic()  # not before: a scan may take longer than the grace, and tell what is younger
+        known = {row.key for row in notes}
+        self._first_seen = {key: seen for key, seen in self._first_seen.items() if key in known}
+        settled = 0
+        for row in notes:
+            if now - self._first_seen.setdefault(row.key, now) < self._grace:
+                continue
+            name = row.key.decode()
+            if name.startswith(_REPO):
+                await self._drop_repository(f"repo/{name[len(_REPO) :]}")
+            else:
+                await self._drop_layer(name, msgspec.json.decode(row.value, type=Note))
+            await ctx.kv.apply(Batch(deletes=[Delete(DROPS, row.key)]))
+            settled += 1
+        return settled
+
+    async def _drop_layer(self, layer_id: str, note: Note) -> None:
+        if note.files:
+            await self._ctx.stores.open(note.namespace).delete(note.files)
+        else:
+            await self._ctx.kv.drop_partition(staging(layer_id))
+
+    async def _drop_repository(self, partition: str) -> None:
+        for start, end, decode in _RECORDS:
+            at = start
+            while rows := await self._ctx.kv.scan(partition, at, end, 1000):
+                for row in rows:
+                    for layer in everything_of(decode(row.value)):
+                        if layer.kind == "kv":  # files stay, with the rest of the bucket
+                            await self._ctx.kv.drop_partition(staging(layer.id))
+                at = rows[-1].key + b"\0"
+        await self._ctx.kv.drop_partition(partition)
+
+    async def _operations(self, repo: Repo) -> None:
+        limit = self._ctx.ageing.before(self._ctx.clock.now(), OPERATION_AGE)
+        start = OPERATIONS
+        while rows := await self._ctx.kv.scan(repo.partition, start, OPERATIONS[:-1] + b"0", 1000):
+            old = [Delete(repo.partition, row.key) for row in rows if int(row.value) < limit]
+            if old:
+                await self._ctx.kv.apply(Batch(deletes=old))
+            start = rows[-1].key + b"\0"
+
+    async def _partials(self, repo: Repo) -> None:
+        limit = self._ctx.ageing.before(self._ctx.clock.now(), PARTIAL_AGE)
+        async for leftover in repo.store.list_partial():
+            if leftover.mtime < limit:
+                await repo.store.delete_partial(leftover.key)

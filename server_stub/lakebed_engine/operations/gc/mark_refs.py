@@ -1,0 +1,229 @@
+"""What the records of a repository name: commits, layers and uncommitted rows.
+
+The order matters, because things move while they are looked at: what is uncommitted is read before the commits, into
+which it may go, and a record before the cleaner's notes, into which its layers may go. Whatever cannot be read or is
+not known ends the sweep: nothing is deleted on "unknown".
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+import pyarrow.compute as pc
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
+from lakebed_format.reading import decode_layer
+from lakebed_format.refs import FOLDER, decode_refs, parse_key
+
+from lakebed_engine.operations.branch.compare_and_swap import DROPS, OPERATIONS, Note
+from lakebed_engine.operations.branch.resolve import decode_tag
+from lakebed_engine.operations.context import (
+    BAD_ROW,
+    FIRST_ROW,
+    Context,
+    Repo,
+    commit_key,
+    decode_branch,
+    decode_workspace,
+    staging,
+)
+from lakebed_engine.operations.gc.scratch_db import Ledger
+from lakebed_engine.operations.history.changed_paths import TOUCHED
+from lakebed_engine.operations.history.log_index import SPAN
+from lakebed_engine.operations.multipart.records import DUE as UPLOAD_DUE
+from lakebed_engine.operations.multipart.records import ENDED, PARTS, UPLOADS, decode_ended, decode_upload
+from lakebed_engine.operations.repository.lifecycle import METADATA
+from lakebed_engine.stores.kv.base import KVStore, Row
+from lakebed_engine.stores.objects.multipart.emulated import folder_of
+from lakebed_engine.tree.cursor import decode_row
+from lakebed_engine.tree.layers import layer_tree
+from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER, METARANGES
+from lakebed_engine.vocabulary.records import Branch, Commit
+
+LEASE = b"sweep"
+"""Key of the lease inside a repository's partition."""
+
+_KNOWN = (
+    b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", b"due/", b"task/", b"task-key/",
+    b"running/", OPERATIONS, METADATA, LEASE,
+    TOUCHED, SPAN, UPLOADS, PARTS, ENDED, UPLOAD_DUE,
+)  # fmt: skip
+"""Every kind of row. One that is not listed may name files in a way that is not known here."""
+
+_PAGE = 500
+_commit = msgspec.json.Decoder(Commit)
+
+
+def refuse(repo: Repo, why: str) -> CorruptDataError:
+    """The error that ends a sweep before it deletes anything."""
+    return CorruptDataError(f"repository {repo.name!r}: {why}; nothing was swept: run `lakebed fsck`")
+
+
+async def rows_of(kv: KVStore, partition: str, start: bytes, end: bytes | None) -> AsyncIterator[list[Row]]:
+    """Rows in pages."""
+    while rows := await kv.scan(partition, start, end, _PAGE):
+        yield rows
+        start = rows[-1].key + b"\0"
+
+
+def of_kind(kv: KVStore, repo: Repo, prefix: bytes) -> AsyncIterator[list[Row]]:
+    """The repository's rows whose key begins with `prefix`, which ends in a slash, in pages."""
+    return rows_of(kv, repo.partition, prefix, prefix[:-1] + b"0")
+
+
+async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
+    """Name everything that records name directly; commits' trees stay to be read. Raises CorruptDataError."""
+    try:
+        await _check_marker(repo)
+        await _check_kinds(ctx, repo)
+        await _read_snapshots(repo, ledger)
+        await _read_uploads(ctx, repo, ledger)
+        async for rows in of_kind(ctx.kv, repo, b"branch/"):
+            for row in rows:
+                await _read_record(ctx, repo, ledger, decode_branch(row.value), data=data)
+        await _read_workspaces(ctx, repo, ledger, data=data)
+        await _read_notes(ctx, repo, ledger)
+        async for rows in of_kind(ctx.kv, repo, b"tag/"):
+            for row in rows:
+                ledger.want([decode_tag(row.value).commit_id], f"tag {row.key[4:].decode()!r}")
+        await _read_commits(ctx, repo, ledger)
+    except (*BAD_ROW, ValueError) as error:
+        raise refuse(repo, f"a record cannot be read ({error})") from error
+
+
+async def _check_marker(repo: Repo) -> None:
+    """In another repository's bucket, or an empty disk mounted in its place, everything would look unnamed."""
+    try:
+        marker = decode_marker(await repo.store.get(MARKER))
+    except BlobNotFound:
+        raise refuse(repo, f"{repo.store.uri} has no marker: is the right disk or bucket there?") from None
+    except FormatError as error:
+        raise refuse(repo, f"{MARKER} cannot be read ({error})") from error
+    if marker.get("uid") != repo.record.uid:
+        raise refuse(repo, f"{repo.store.uri} belongs to repository {marker.get('uid')!r}")
+
+
+async def _check_kinds(ctx: Context, repo: Repo) -> None:
+    start = b""
+    while rows := await ctx.kv.scan(repo.partition, start, None, 1):
+        key = rows[0].key
+        kind = next((known for known in _KNOWN if key == known or (known[-1:] == b"/" and key.startswith(known))), None)
+        if kind is None:
+            raise refuse(repo, f"its row {key!r} is of an unknown kind: was a newer Lakebed at work?")
+        start = kind[:-1] + b"0" if kind[-1:] == b"/" else key + b"\0"
+
+
+async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
+    """A commit of a ref snapshot must have its row: else the KV store is older than the bucket, and knows too little.
+
+    Read first, so that no commit can be newer than the rows that are read afterwards.
+    """
+    async for blob in repo.store.list(FOLDER):
+        if parse_key(blob.key) is None:
+            continue
+        try:
+            _, _, record = decode_refs(await repo.store.get(blob.key))
+        except BlobNotFound:
+            continue  # pruned meanwhile
+        except FormatError as error:
+            raise refuse(repo, f"{blob.key} cannot be read ({error})") from error
+        named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
+        ledger.want(named, f"ref snapshot {blob.key}")
+
+
+async def _read_uploads(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+    """Before the branches: an upload that is completed ends in the very batch that stages its object."""
+    async for rows in of_kind(ctx.kv, repo, UPLOADS):
+        for row in rows:
+            upload = decode_upload(row.value)
+            ledger.name([upload.address])
+            ledger.open_prefixes.add(folder_of(upload.address))
+    async for rows in of_kind(ctx.kv, repo, ENDED):
+        for row in rows:  # what is left of their parts is the cleaner's
+            ledger.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
+
+
+async def _read_workspaces(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
+    async for rows in of_kind(ctx.kv, repo, b"workspace/"):
+        for row in rows:
+            workspace = decode_workspace(row.value)
+            ledger.add_workspace(workspace.uid)
+            await _read_record(ctx, repo, ledger, workspace, data=data)
+            if workspace.state == "open":
+                ledger.open_prefixes.update((workspace.prefix, *workspace.old_prefixes))
+
+
+async def _read_record(ctx: Context, repo: Repo, ledger: Ledger, record: Branch, *, data: bool) -> None:
+    ledger.want([record.commit_id], f"branch {record.name!r}")
+    for layer in record.layers:
+        ledger.name(info.file for info in layer_tree(layer).ranges)
+    if not data:
+        return
+    await _read_token(ctx, repo, ledger, record.staging_token)
+    for layer in record.layers:
+        if layer.kind == "kv":
+            await _read_token(ctx, repo, ledger, layer.id)
+        for info in layer_tree(layer).ranges:
+            await _read_part(ctx, repo, ledger, info.file, info.id)
+
+
+async def _read_token(ctx: Context, repo: Repo, ledger: Ledger, token: str) -> None:
+    async for rows in rows_of(ctx.kv, staging(token), FIRST_ROW, None):
+        entries = [decode_row(row.value) for row in rows]
+        name_objects(repo, ledger, [entry.physical_address for entry in entries if entry is not None])
+
+
+async def _read_part(ctx: Context, repo: Repo, ledger: Ledger, key: str, part_id: str) -> None:
+    try:
+        data = await repo.store.get(key)
+    except BlobNotFound:  # committed and cleaned meanwhile, or lost: the next sweep will know
+        raise refuse(repo, f"layer {key} is not there") from None
+    name_objects(repo, ledger, await ctx.runtime.cpu(_addresses, data, part_id))
+
+
+def _addresses(data: bytes, part_id: str) -> list[str]:
+    rows = decode_layer(data, part_id)
+    found: list[str] = rows.filter(pc.invert(rows.column("deleted"))).column("physical_address").to_pylist()
+    return found
+
+
+def name_objects(repo: Repo, ledger: Ledger, addresses: Sequence[str]) -> None:
+    """Entries name these objects, by key or by full URI."""
+    inside = f"{repo.store.uri}/"
+    ledger.name(address.removeprefix(inside) for address in addresses)
+
+
+async def _read_notes(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+    """What the cleaner is about to remove is its own."""
+    async for rows in rows_of(ctx.kv, DROPS, b"", None):
+        for row in rows:
+            if not row.key.startswith(b"repo:"):
+                note = msgspec.json.decode(row.value, type=Note)
+                if note.namespace == repo.store.uri:
+                    ledger.name(note.files)
+
+
+async def _read_commits(ctx: Context, repo: Repo, ledger: Ledger) -> None:
+    async for rows in of_kind(ctx.kv, repo, b"commit/"):
+        for row in rows:
+            _learn(ledger, row.key[7:].decode(), row.value)
+    while strangers := ledger.strangers():
+        for commit_id, who in strangers:
+            found = await ctx.kv.get(repo.partition, commit_key(commit_id))
+            if found is None:
+                why = f"{who} names commit {commit_id}, which the KV store does not know: was an older one restored?"
+                raise refuse(repo, why)
+            _learn(ledger, commit_id, found.value)
+
+
+def _learn(ledger: Ledger, commit_id: str, value: bytes) -> None:
+    commit = _commit.decode(value)
+    if commit.id != commit_id:
+        raise ValueError(f"the row of commit {commit_id} holds commit {commit.id}")
+    ledger.add_commit(commit_id, commit.parents)
+    ledger.name([f"{COMMITS}{commit_id}.json"])
+    if commit.metarange_id:
+        ledger.name([f"{METARANGES}{commit.metarange_id}.parquet"])
+        ledger.to_read([commit.metarange_id], "metarange")

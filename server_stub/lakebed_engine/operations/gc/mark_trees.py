@@ -1,0 +1,67 @@
+"""What commits name: ranges and patches, and with `data` the objects of their rows.
+
+Each file is read once in a sweep: it is named by its content, so that the second look reads only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from lakebed_format import decode_range, decode_tree
+from lakebed_format.decoding import FormatError
+from lakebed_format.reading import decode_patch
+
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.gc.mark_refs import name_objects, refuse
+from lakebed_engine.operations.gc.scratch_db import Ledger
+from lakebed_engine.tree.manifest import metarange_file
+from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.keys import RANGES
+
+Keep = Callable[[], Awaitable[None]]
+
+
+async def read_trees(ctx: Context, repo: Repo, ledger: Ledger, keep: Keep, *, data: bool) -> None:
+    """Name what the trees of all commits name. `keep` is awaited now and then. Raises CorruptDataError."""
+    for page in ledger.unread("metarange"):
+        await keep()
+        await ctx.runtime.gather([partial(_read_metarange, ctx, repo, ledger, one, data) for one, _ in page])
+        ledger.was_read(key for key, _ in page)
+    for page in ledger.unread("range"):
+        await keep()
+        await ctx.runtime.gather([partial(_read_range, ctx, repo, ledger, one, level) for one, level in page])
+        ledger.was_read(key for key, _ in page)
+
+
+async def _read_metarange(ctx: Context, repo: Repo, ledger: Ledger, tree_id: str, data: bool) -> None:
+    key = metarange_file(tree_id)
+    try:
+        rows, carried = await ctx.runtime.cpu(decode_tree, await repo.store.get(key), tree_id)
+    except (BlobNotFound, FormatError) as error:
+        raise refuse(repo, f"{key} cannot be read ({error})") from None
+    ids = rows.column("range_id").to_pylist()
+    levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
+    if carried is not None:  # the last one is in this file
+        ids.pop()
+        if data:
+            name_objects(repo, ledger, carried.column("physical_address").to_pylist())
+    ledger.name(f"{RANGES}{one}.parquet" for one in ids)  # of ranges, and of patches, which lie in the same folder
+    if data:
+        for one, level in zip(ids, levels, strict=False):
+            ledger.to_read([one], "range", level)
+
+
+async def _read_range(ctx: Context, repo: Repo, ledger: Ledger, range_id: str, level: int) -> None:
+    key = f"{RANGES}{range_id}.parquet"
+    try:
+        addresses = await ctx.runtime.cpu(_addresses, await repo.store.get(key), range_id, level)
+    except (BlobNotFound, FormatError) as error:
+        raise refuse(repo, f"{key} cannot be read ({error})") from None
+    name_objects(repo, ledger, addresses)
+
+
+def _addresses(data: bytes, range_id: str, level: int) -> list[str]:
+    rows = decode_patch(data, range_id) if level else decode_range(data, range_id, ["physical_address"])
+    found: list[str] = rows.column("physical_address").to_pylist()
+    return found

@@ -1,0 +1,152 @@
+"""The sweep of one repository or of all: takes leases, and waits once between the looks of many.
+
+Only one process sweeps at a time, by lease; what is safe does not hang on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from lakebed_engine.operations.context import REPOSITORIES, Context, Repo, decode_repository, open_repo
+from lakebed_engine.operations.gc.lease import Lease, take_lease
+from lakebed_engine.operations.gc.mark_refs import LEASE
+from lakebed_engine.operations.gc.orphan_staging import drop_tokens, look_at_tokens
+from lakebed_engine.operations.gc.scratch_db import Ledger
+from lakebed_engine.operations.gc.sweep_repository import RepositorySweep
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.reports import Progress, Sink, SweepOptions, SweepPass, SweepReport
+
+SWEEPS = "sweeps"
+"""Partition of the lease of the sweep of staging tokens."""
+
+TOKENS = b"tokens"
+STAGED = "staged rows"
+"""What the sweep of staging tokens is called beside the names of repositories."""
+
+_AT_ONCE = 16
+"""Repositories that wait for their second look together."""
+_LEASE = 900.0
+"""Seconds, beside the wait, that a process may do nothing before another takes over."""
+_SHOWN = 10.0
+"""Seconds after which progress is told while waiting."""
+
+
+@dataclass
+class _Outcome:
+    """What becomes a SweepPass."""
+
+    reports: list[SweepReport] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    tokens: int = 0
+    dropped: int = 0
+
+
+async def sweep(ctx: Context, repo_name: str, options: SweepOptions, progress: Progress, sink: Sink) -> SweepPass:
+    """Sweep one repository, or all and the staging tokens. One that fails does not stop the others.
+
+    Raises RepositoryNotFoundError.
+    """
+    out = _Outcome()
+    if repo_name:
+        await _sweep_some(ctx, [await open_repo(ctx, repo_name)], options, progress, sink, out)
+    else:
+        start = b""
+        while rows := await ctx.kv.scan(REPOSITORIES, start, None, _AT_ONCE):
+            records = [decode_repository(row.value) for row in rows]
+            repos = [_repo(ctx, record.name) for record in records if record.state == "active"]
+            await _sweep_some(ctx, [one for job in repos if (one := await job)], options, progress, sink, out)
+            start = rows[-1].key + b"\0"
+        await _sweep_tokens(ctx, options, progress, out)
+    return SweepPass(out.reports, out.skipped, out.failures, out.tokens, out.dropped)
+
+
+async def _repo(ctx: Context, name: str) -> Repo | None:
+    try:
+        return await open_repo(ctx, name)
+    except EngineError:
+        return None  # deleted meanwhile
+
+
+async def _sweep_some(
+    ctx: Context, repos: Sequence[Repo], options: SweepOptions, progress: Progress, sink: Sink, out: _Outcome
+) -> None:
+    """The first look at each, a wait if there is anything to wait for, the second look at those that have it."""
+    with ExitStack() as stack:
+        waiting = []
+        for repo in repos:
+            ledger = stack.enter_context(Ledger(options.ledger_bytes // len(repos)))
+            one = RepositorySweep(ctx, repo, options, ledger, progress, sink, None)
+            try:
+                if await _first(one, out):
+                    waiting.append(one)
+            except EngineError as error:
+                await _fail(repo.name, error, one.lease, out)
+        for one in waiting:
+            try:
+                await _wait(ctx, one.looked_at, options.grace, progress)
+                await one.finish()
+                await _done(one, out)
+            except EngineError as error:
+                await _fail(one.repo.name, error, one.lease, out)
+
+
+async def _first(one: RepositorySweep, out: _Outcome) -> bool:
+    """Whether a second look is needed."""
+    options = one.options
+    if not options.dry_run:
+        lease = await take_lease(
+            one.ctx, one.repo.partition, LEASE, seconds=options.grace + _LEASE, every=options.every
+        )
+        if isinstance(lease, str):
+            out.skipped.append((one.repo.name, lease))
+            return False
+        one.lease = lease
+    if await one.look() and not options.dry_run and not one.held:
+        return True
+    await _done(one, out)
+    return False
+
+
+async def _done(one: RepositorySweep, out: _Outcome) -> None:
+    if one.lease is not None:
+        await one.lease.release(swept=not one.held)
+    out.reports.append(one.report())
+
+
+async def _fail(name: str, error: EngineError, lease: Lease | None, out: _Outcome) -> None:
+    out.failures.append((name, error.message))
+    if lease is not None:
+        try:
+            await lease.release(swept=False)
+        except EngineError:
+            return  # it runs out by itself
+
+
+async def _wait(ctx: Context, since: float, grace: float, progress: Progress) -> None:
+    """Until a grace period has passed since then, by this process's own clock."""
+    while (left := since + grace - ctx.clock.monotonic()) > 0:
+        progress("seconds to wait for the second look", round(left))
+        await ctx.runtime.sleep(min(left, _SHOWN))
+
+
+async def _sweep_tokens(ctx: Context, options: SweepOptions, progress: Progress, out: _Outcome) -> None:
+    lease: Lease | None = None
+    try:
+        if not options.dry_run:
+            taken = await take_lease(ctx, SWEEPS, TOKENS, seconds=options.grace + _LEASE, every=options.every)
+            if isinstance(taken, str):
+                out.skipped.append((STAGED, taken))
+                return
+            lease = taken
+        with Ledger(options.ledger_bytes) as ledger:
+            out.tokens = await look_at_tokens(ctx, ledger)
+            if out.tokens and lease is not None:
+                await _wait(ctx, ctx.clock.monotonic(), options.grace, progress)
+                out.dropped = await drop_tokens(ctx, ledger, lease)
+        if lease is not None:
+            await lease.release(swept=True)
+    except EngineError as error:
+        await _fail(STAGED, error, lease, out)

@@ -1,0 +1,1 @@
+"""History: the log, its index, merge bases and diffs."""

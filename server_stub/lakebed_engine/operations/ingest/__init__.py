@@ -1,0 +1,1 @@
+"""Ingest and import: objects elsewhere become entries, without a copy."""

@@ -1,0 +1,186 @@
+"""Import: objects elsewhere become entries of a branch, as a task (`facts/rest_api.md` 4.10). No data is copied.
+
+An import is an ingest into a workspace of its own, and the commit of that. The id of the workspace is the task's, and
+each page finds what an earlier attempt did: it can be broken off anywhere, and another server goes on. The commit
+carries the end of the task: one that was cancelled makes none. The workspace of an import that made none is dropped
+when the task is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Literal
+
+import msgspec
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.context import Context, Repo, find_workspace, load_commit, open_repo, read_branch
+from lakebed_engine.operations.direct_writes.scan import register
+from lakebed_engine.operations.ingest.ingest import CONTENT_TYPE, ingest_page, refuse_namespaces
+from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
+from lakebed_engine.operations.tasks.records import Task
+from lakebed_engine.operations.tasks.runner import Tasks, Work
+from lakebed_engine.operations.workspace.commit import advance
+from lakebed_engine.operations.workspace.lifecycle import create, drop
+from lakebed_engine.stores.objects.external import version_of
+from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
+    InvalidRequestError,
+    NoChangesError,
+    NotFoundError,
+    ObjectNotFoundError,
+    WorkspaceClosedError,
+)
+from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, IngestRequest, WorkspaceRequest
+
+IMPORT = "import"
+
+MOST_PATHS = 1000
+"""Sources of one import."""
+
+
+class ImportPath(msgspec.Struct, frozen=True):
+    """A source: a folder and the folder that is to show what it holds, or one object and its path."""
+
+    type: Literal["common_prefix", "object"]
+    path: str
+    destination: str
+
+
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be imported, and the commit that is to hold it."""
+
+    paths: tuple[ImportPath, ...]
+    committer: str
+    message: str = ""
+    metadata: Mapping[str, str] = {}
+    force: bool = False
+
+
+class ImportStatus(msgspec.Struct, frozen=True):
+    """An import, and its commit when it is done."""
+
+    task: Task
+    commit: Commit | None
+
+
+class Importing:
+    """Starts imports, and tells of them."""
+
+    def __init__(self, ctx: Context, tasks: Tasks) -> None:
+        self._ctx = ctx
+        self._tasks = tasks
+
+    async def start(self, repo_name: str, branch: str, request: ImportRequest) -> Task:
+        """Begin an import. Raises InvalidRequestError, ForeignDeniedError, BranchNotFoundError."""
+        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
+        await read_branch(self._ctx, repo, branch)
+        await self._check(request)
+        body = msgspec.to_builtins(request)
+        return await self._tasks.submit(repo_name, IMPORT, branch, body, force=request.force)
+
+    async def status(self, repo_name: str, branch: str, task_id: str) -> ImportStatus:
+        """How far it is. Raises TaskNotFoundError."""
+        task = await self._tasks.get(repo_name, IMPORT, branch, task_id)
+        found = task.result.get("commit")
+        repo = await open_repo(self._ctx, repo_name)
+        return ImportStatus(task, await load_commit(self._ctx, repo, found) if found else None)
+
+    async def cancel(self, repo_name: str, branch: str, task_id: str) -> None:
+        """Give it up. Raises TaskNotFoundError, TaskEndedError."""
+        await self._tasks.cancel(repo_name, IMPORT, branch, task_id)
+
+    async def _check(self, request: ImportRequest) -> None:
+        if not 1 <= len(request.paths) <= MOST_PATHS:
+            raise InvalidRequestError(f"{len(request.paths)} paths: must be 1 to {MOST_PATHS}")
+        validation.check_message(request.message)
+        validation.check_metadata(request.metadata)
+        for one in request.paths:
+            validation.check_text("path", one.path)
+            if one.destination or one.type == "object":
+                validation.check_path(one.destination)
+            if one.type == "object":
+                self._ctx.foreign.object(one.path)
+            else:
+                self._ctx.foreign.folder(one.path)
+            await refuse_namespaces(self._ctx, one.path)
+
+
+async def work(task: Work) -> Mapping[str, str]:
+    """Do an import. Raises what its status then tells."""
+    ctx, repo = task.ctx, task.repo.name
+    request = msgspec.convert(task.task.request, ImportRequest)
+    found = await find_workspace(ctx, task.repo, task.task.id)
+    if found is None:
+        wanted = WorkspaceRequest(
+            ref=task.task.target,
+            creator=request.committer,
+            message=request.message or "Import objects",
+            id=task.task.id,
+            force=request.force,
+        )
+        await create(ctx, repo, wanted)
+    task.progress = 0
+    if found is None or getattr(found.record, "state", "") == "open":
+        await _fill(task, request)
+    try:
+        new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, stamp=task.stamp())
+    except NoChangesError:  # all of it was there before
+        head = (await read_branch(ctx, task.repo, task.task.target)).record.commit_id
+        return {"commit": head}
+    return {"commit": new.id}
+
+
+async def tidy(ctx: Context, repo: Repo, task: Task) -> None:
+    """Drop the workspace of an import that is over, unless its commit closed it, or it never had one."""
+    with suppress(WorkspaceClosedError, NotFoundError):
+        await drop(ctx, repo.name, task.id, True)
+
+
+async def _fill(task: Work, request: ImportRequest) -> None:
+    objects = [one for one in request.paths if one.type == "object"]
+    for one in request.paths:
+        if one.type == "common_prefix":
+            await _folder(task, one, request.force)
+    for start in range(0, len(objects), MAX_BATCH):
+        await _objects(task, objects[start : start + MAX_BATCH], request.force)
+    await task.check()
+
+
+async def _folder(task: Work, one: ImportPath, force: bool) -> None:
+    after = ""
+    while True:
+        await task.check()
+        page = IngestRequest(source=one.path, prefix=one.destination, after=after, force=force)
+        done = await ingest_page(task.ctx, task.repo.name, task.task.id, page)
+        task.progress += done.listed
+        after = done.next
+        if not after:
+            return
+
+
+async def _objects(task: Work, objects: Sequence[ImportPath], force: bool) -> None:
+    rows: dict[str, Row] = {}
+    for one in objects:
+        place = task.ctx.foreign.object(one.path)
+        try:
+            blob = await place.store.head(place.key)
+        except BlobNotFound:
+            raise ObjectNotFoundError(f"cannot import {one.path[:200]!r}: nothing is there") from None
+        entry = new_entry(one.path, version_of(blob), blob.size, int(blob.mtime), CONTENT_TYPE, {})
+        rows[one.destination] = (one.destination, entry)
+        task.progress += 1
+    if rows:
+        await register(task.ctx, task.repo.name, task.task.id, list(rows.values()), force)
+
+
+def _commit_of(task: Work, request: ImportRequest) -> AdvanceRequest:
+    return AdvanceRequest(
+        committer=request.committer,
+        message=request.message or "Import objects",
+        metadata=request.metadata,
+        policy="overwrite",
+        idempotency_key=task.task.id,
+        force=request.force,
+    )

@@ -1,0 +1,1 @@
+"""Layers: push, compact and reset uncommitted changes."""

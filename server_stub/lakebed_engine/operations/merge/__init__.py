@@ -1,0 +1,1 @@
+"""Merges, reverts and cherry-picks."""

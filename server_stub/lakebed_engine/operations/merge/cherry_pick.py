@@ -1,0 +1,153 @@
+"""Revert and cherry-pick: merges with another base (`PROTOCOL.md` 3, MERGE).
+
+A revert goes from the commit back to its parent, a cherry-pick from the parent to the commit; either is applied to the
+head of a clean branch, as one commit with one parent. The logs of Delta tables stay lines (`merge.delta_log_replay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import NamedTuple
+
+from lakebed_engine.operations.branch.commit_guard import Stamp
+from lakebed_engine.operations.branch.resolve import resolve_commit
+from lakebed_engine.operations.commit.commit import check_commit_texts
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, open_repo
+from lakebed_engine.operations.history.changed_paths import watched
+from lakebed_engine.operations.merge.delta_log_replay import DeltaLines
+from lakebed_engine.operations.merge.merge import clean_branch, land, sides_of
+from lakebed_engine.operations.merge.three_way import Join, Resolution
+from lakebed_engine.tree.changed_paths import Touched
+from lakebed_engine.tree.fold import fold
+from lakebed_engine.vocabulary.errors import (
+    InvalidRequestError,
+    MergeParentError,
+    NoChangesError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Commit, PickRequest
+
+ORIGIN_KEY = "cherry-pick-origin"
+COMMITTER_KEY = "cherry-pick-committer"
+"""Metadata keys that existing clients look for (`facts/rest_api.md` 3)."""
+
+
+class _Picked(NamedTuple):
+    """A commit, and the parent that it is compared with."""
+
+    commit: Commit
+    parent: Commit
+
+
+async def revert(ctx: Context, repo_name: str, branch: str, request: PickRequest, stamp: Stamp | None = None) -> Commit:
+    """Take back what a commit changed of a parent, as a new commit, together with a `stamp`.
+
+    Raises MergeParentError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError.
+    """
+    check_commit_texts(request.message, request.metadata or {}, request.committer)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+
+    # once: whoever commits meanwhile must not have `main` mean their commit
+    commit = await resolve_commit(ctx, repo, request.ref)
+    if len(commit.parents) > 1 and not request.parent_number:
+        raise MergeParentError(
+            f"commit {commit.id[:16]} is a merge of {len(commit.parents)} parents: say with parent_number to "
+            "which of them it is to be taken back"
+        )
+    picked = await _picked(ctx, repo, commit, request)
+    attempt = partial(_try_revert, ctx, repo, picked, request, stamp)
+    return await _raced(ctx, repo, branch, "reverted", attempt, stamp)
+
+
+async def cherry_pick(
+    ctx: Context, repo_name: str, branch: str, request: PickRequest, stamp: Stamp | None = None
+) -> Commit:
+    """Apply what a commit changed of a parent, as a new commit that names where it comes from, with a `stamp`.
+
+    A change that the branch has already gives an empty commit, as existing clients expect. Raises InvalidRequestError
+    for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError (the commit is empty).
+    """
+    check_commit_texts(request.message, request.metadata or {}, request.committer)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+
+    commit = await resolve_commit(ctx, repo, request.ref)
+    if len(commit.parents) > 1 and not request.parent_number:
+        raise InvalidRequestError(
+            f"commit {commit.id[:16]} is a merge of {len(commit.parents)} parents: say with parent_number of "
+            "which of them it is the change"
+        )
+    picked = await _picked(ctx, repo, commit, request)
+    return await _raced(ctx, repo, branch, "picked", partial(_try_pick, ctx, repo, picked, request, stamp), stamp)
+
+
+async def _raced(
+    ctx: Context,
+    repo: Repo,
+    branch: str,
+    what: str,
+    attempt: Callable[[Seen], Awaitable[Commit | None]],
+    stamp: Stamp | None,
+) -> Commit:
+    for _ in range(ATTEMPTS):
+        if stamp is not None:
+            await stamp.require()
+        seen = await clean_branch(ctx, repo, branch)
+        done = None if seen is None else await attempt(seen)
+        if done is not None:
+            return done
+    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r}: lost {ATTEMPTS} races, nothing {what}: try again")
+
+
+async def _picked(ctx: Context, repo: Repo, commit: Commit, request: PickRequest) -> _Picked:
+    number = request.parent_number or 1
+    if not 1 <= number <= len(commit.parents):
+        raise InvalidRequestError(
+            f"parent_number {request.parent_number}: commit {commit.id[:16]} has {len(commit.parents)} parents"
+        )
+    return _Picked(commit, await load_commit(ctx, repo, commit.parents[number - 1]))
+
+
+async def _try_revert(
+    ctx: Context, repo: Repo, picked: _Picked, request: PickRequest, stamp: Stamp | None, seen: Seen
+) -> Commit | None:
+    ours = await load_commit(ctx, repo, seen.record.commit_id)
+    sides = await sides_of(ctx, repo, picked.commit, picked.parent, ours)
+    join = Join(ctx, repo, sides, Resolution("", ()))
+    touched, lines = Touched(), DeltaLines()
+    delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
+    folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
+    if not folded.changed and not request.allow_empty:
+        raise NoChangesError(
+            f"revert of {picked.commit.id[:16]} on {seen.record.name!r}: no changes: nothing of it is left to take back"
+        )
+    await lines.check(ctx, repo, sides, folded.tree, "revert")
+    message = request.message or f"Revert {request.ref}"
+    return await land(
+        ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
+        metadata=request.metadata or {}, stamp=stamp,
+    )  # fmt: skip
+
+
+async def _try_pick(
+    ctx: Context, repo: Repo, picked: _Picked, request: PickRequest, stamp: Stamp | None, seen: Seen
+) -> Commit | None:
+    ours = await load_commit(ctx, repo, seen.record.commit_id)
+    commit = picked.commit
+    sides = await sides_of(ctx, repo, picked.parent, commit, ours)
+    join = Join(ctx, repo, sides, Resolution("", ()))
+    touched, lines = Touched(), DeltaLines()
+    delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
+    folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
+    if not join.changes:
+        raise NoChangesError(
+            f"cherry-pick of {commit.id[:16]} to {seen.record.name!r}: no changes: the commit is empty"
+        )
+    await lines.check(ctx, repo, sides, folded.tree, "cherry-pick")
+    kept = commit.metadata if request.metadata is None else request.metadata
+    metadata = {**kept, ORIGIN_KEY: commit.id, COMMITTER_KEY: commit.committer}
+    message = commit.message if request.message is None else request.message
+    return await land(
+        ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
+        metadata=metadata, stamp=stamp,
+    )  # fmt: skip

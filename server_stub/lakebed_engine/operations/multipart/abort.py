@@ -1,0 +1,112 @@
+"""How uploads end that are not completed, and how what they leave is cleared.
+
+An upload ends in one batch that checks its row, so it is given up or completed, never both. Only then its parts are
+removed, and once more a day later: a part that was on its way may have come after the first time.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from lakebed_engine.operations.context import Context, Repo, active_records, open_repo, opened
+from lakebed_engine.operations.multipart.records import (
+    DUE,
+    PARTS,
+    Ended,
+    Found,
+    Target,
+    Upload,
+    assembler_of,
+    check_of,
+    decode_ended,
+    decode_upload,
+    ended_key,
+    ending,
+    find,
+    no_upload,
+)
+from lakebed_engine.stores.kv.base import Batch, Delete
+from lakebed_engine.vocabulary.errors import EngineError, PredicateFailed
+
+_PAGE = 1000
+
+
+async def abort(ctx: Context, repo_name: str, target: Target) -> None:
+    """Give an upload up. Raises UploadNotFoundError when there is none, or it ends in another way meanwhile."""
+    repo = await open_repo(ctx, repo_name, write=True)
+    found = await find(ctx, repo, target)
+    while found is not None:
+        if await _give_up(ctx, repo, found):
+            with suppress(EngineError):
+                await clear(ctx, repo, Ended(upload=found.upload))
+            return
+        found = await find(ctx, repo, target)
+    ended = await ctx.kv.get(repo.partition, ended_key(target.id))
+    if ended is None or decode_ended(ended.value).entry is not None:
+        raise no_upload(repo, target)
+
+
+async def _give_up(ctx: Context, repo: Repo, found: Found) -> bool:
+    puts, deletes = ending(ctx, repo, found.upload)
+    try:
+        await ctx.kv.apply(Batch(checks=[check_of(repo, found)], puts=puts, deletes=deletes))
+    except PredicateFailed:
+        return False
+    return True
+
+
+async def clear(ctx: Context, repo: Repo, ended: Ended) -> None:
+    """Remove the parts of an upload that has ended; of one that was given up also what they were put together to."""
+    upload = ended.upload
+    await assembler_of(ctx, repo, begun=upload).clear(upload.address, upload.store_id)
+    if ended.entry is None:
+        await repo.store.delete([upload.address])
+    start, end = PARTS + f"{upload.id}/".encode(), PARTS + f"{upload.id}0".encode()
+    while rows := await ctx.kv.scan(repo.partition, start, end, _PAGE):
+        await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
+        start = rows[-1].key + b"\0"
+
+
+async def tidy(ctx: Context) -> int:
+    """One pass over all repositories: uploads that have expired end, those that ended long ago are forgotten.
+
+    How many that was. What cannot be cleared stays for the next pass, and the first error is raised at the end.
+    """
+    done = 0
+    errors: list[EngineError] = []
+    async for record in active_records(ctx):
+        done += await _tidy(ctx, opened(ctx, record), errors)
+    if errors:
+        raise errors[0]
+    return done
+
+
+async def _tidy(ctx: Context, repo: Repo, errors: list[EngineError]) -> int:
+    done = 0
+    start, end = DUE, DUE + f"{ctx.ageing.due() + 1:012d}".encode()
+    while rows := await ctx.kv.scan(repo.partition, start, end, _PAGE):
+        for row in rows:
+            try:
+                done += await _settle(ctx, repo, row.key.rpartition(b"/")[2].decode(), row.value)
+                await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key)]))
+            except EngineError as error:
+                errors.append(error)
+        start = rows[-1].key + b"\0"
+    return done
+
+
+async def _settle(ctx: Context, repo: Repo, upload_id: str, key: bytes) -> int:
+    """Look at one whose time has come: its first note says that it expires, its second that it is to be forgotten."""
+    while (row := await ctx.kv.get(repo.partition, key)) is not None:
+        upload: Upload = decode_upload(row.value)
+        if await _give_up(ctx, repo, Found(upload, row.version)):
+            await clear(ctx, repo, Ended(upload=upload))
+            return 1
+    row = await ctx.kv.get(repo.partition, ended_key(upload_id))
+    if row is None:
+        return 0
+    ended = decode_ended(row.value)
+    await clear(ctx, repo, ended)
+    if ended.until <= ctx.ageing.due():
+        await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, ended_key(upload_id))]))
+    return 1

@@ -1,0 +1,108 @@
+"""The parts that an upload is to be completed with, held against those that were sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.multipart import checksums
+from lakebed_engine.operations.multipart.records import Upload, UploadedPart, decode_part, part_key
+from lakebed_engine.operations.multipart.upload import part_rows
+from lakebed_engine.stores.kv.base import Check
+from lakebed_engine.stores.objects.multipart.base import StoredPart
+from lakebed_engine.stores.objects.presign import MOST_PARTS
+from lakebed_engine.vocabulary.errors import (
+    ChecksumMismatchError,
+    InvalidPartError,
+    InvalidRequestError,
+    PartOrderError,
+    PartTooLargeError,
+    PartTooSmallError,
+)
+
+LEAST_PART = 5 << 20
+"""Bytes of a part that is not the last one, as on S3."""
+
+LARGEST_OBJECT = 50 << 40
+"""Bytes of an object: of 10,000 parts of the largest size that is about this."""
+
+
+class SentPart(NamedTuple):
+    """A part that a client says it sent: the ETag that it was answered, without quotes, and its checksum where told."""
+
+    number: int
+    etag: str
+    checksum: str = ""
+
+
+class Chosen(NamedTuple):
+    """What the object will be: `plan` tells these parts from all others, `checksum` in base64 where they have some.
+
+    `checks` hold while no part of it was sent again.
+    """
+
+    told: Sequence[SentPart]
+    stored: Sequence[StoredPart]
+    size: int
+    md5: str
+    checksum: str
+    plan: str
+    checks: Sequence[Check]
+
+
+async def choose(
+    ctx: Context, repo: Repo, upload: Upload, told: Sequence[SentPart], checksum: str, size: int | None
+) -> Chosen:
+    """The parts as they are stored.
+
+    Raises InvalidPartError, PartOrderError, PartTooSmallError, PartTooLargeError, ChecksumMismatchError.
+    """
+    numbers = [part.number for part in told]
+    if not told:
+        raise InvalidRequestError("an upload is completed with one part at least")
+    if numbers != sorted(set(numbers)):
+        raise PartOrderError("the parts must be in ascending order of their numbers, each once: nothing was completed")
+    rows = {row.key: row for row in await part_rows(ctx, repo, upload.id, 0, MOST_PARTS)}
+    sent = {part.number: part for part in (decode_part(row.value) for row in rows.values())}
+    parts = [_matching(sent.get(part.number), part) for part in told]
+    for part in parts[:-1]:
+        if part.size < LEAST_PART:
+            raise PartTooSmallError(
+                f"part {part.number} has {part.size} bytes: every part but the last has {LEAST_PART} at least; nothing "
+                "was completed"
+            )
+    found = sum(part.size for part in parts)
+    if found > LARGEST_OBJECT:
+        raise PartTooLargeError(f"the parts have {found} bytes together, at most {LARGEST_OBJECT}")
+    if size is not None and size != found:
+        raise InvalidRequestError(f"the parts have {found} bytes together, {size} were told: nothing was completed")
+    summed = await ctx.runtime.cpu(_checksum, upload, parts, small=len(parts) < 100)
+    if checksum and checksum.partition("-")[0] != summed.partition("-")[0]:
+        raise ChecksumMismatchError(
+            f"the {upload.checksum or 'checksum'} of the parts is {summed or 'not known'}, {checksum[:100]!r} was "
+            "told: nothing was completed"
+        )
+    md5 = hashlib.md5(b"".join(bytes.fromhex(part.md5) for part in parts), usedforsecurity=False).hexdigest()
+    stored = [StoredPart(part.number, part.size, part.md5, part.handle) for part in parts]
+    plan = hashlib.sha256(repr(stored).encode()).hexdigest()
+    keys = [part_key(upload.id, part.number) for part in parts]
+    checks = [Check(repo.partition, key, rows[key].version) for key in keys]
+    return Chosen(told, stored, found, md5, summed, plan, checks)
+
+
+def _matching(part: UploadedPart | None, told: SentPart) -> UploadedPart:
+    if part is None or part.md5 != told.etag.lower() or (told.checksum and told.checksum != part.checksum):
+        what = "was not sent" if part is None else "is another one than was told"
+        raise InvalidPartError(f"part {told.number} {what}: nothing was completed; send it again")
+    return part
+
+
+def _checksum(upload: Upload, parts: Sequence[UploadedPart]) -> str:
+    sums = [part.checksum for part in parts]
+    if not upload.checksum or not all(sums):
+        return ""
+    if upload.whole:
+        return checksums.of_whole(upload.checksum, sums, [part.size for part in parts])
+    return checksums.of_parts(upload.checksum, sums)

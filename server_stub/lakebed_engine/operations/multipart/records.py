@@ -1,0 +1,180 @@
+"""What the KV store knows of uploads in parts, and how it is looked up.
+
+In the repository's partition:
+
+- `upload/<branch>/<path> NUL <id>`: an open upload. In the order of S3's keys, as it is listed.
+- `part/<id>/<number>`: the part of this number that was sent last.
+- `ended/<id>`: an upload that was completed or given up, for a day: so that a completion whose answer was lost can be
+  asked for again, and what a late part leaves is cleared.
+- `upload-due/<time>/<id>`: when one of these has to be looked at again. Holds the key of the upload's row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from lakebed_engine.operations.context import Context, Repo, text_key
+from lakebed_engine.stores.kv.base import Check, Delete, Put
+from lakebed_engine.stores.objects.multipart.base import Assembler, own_assembler
+from lakebed_engine.stores.objects.multipart.emulated import ObjectParts
+from lakebed_engine.vocabulary.errors import UploadNotFoundError
+from lakebed_engine.vocabulary.records import Entry
+
+UPLOADS, PARTS, ENDED, DUE = b"upload/", b"part/", b"ended/", b"upload-due/"
+
+REMEMBERED = 24 * 3600
+"""Seconds that an upload is remembered after it has ended."""
+
+
+class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An open upload. `address` is where its object will lie, relative to the namespace, and nothing else ever does.
+
+    `store_id` is what the store calls it; empty where its parts are objects of their own. `checksum` is the algorithm
+    whose sums its parts carry, `whole` whether the sum of the object is that of its content rather than of its parts'
+    sums. `plan` tells the parts that it is being completed with; while it is empty, parts are taken. `created` in Unix
+    seconds.
+    """
+
+    id: str
+    branch: str
+    path: str
+    address: str
+    created: int
+    creator: str = ""
+    content_type: str = "application/octet-stream"
+    metadata: Mapping[str, str] = {}
+    store_id: str = ""
+    checksum: str = ""
+    whole: bool = False
+    plan: str = ""
+
+
+class UploadedPart(msgspec.Struct, frozen=True, array_like=True):
+    """A part as it was sent: size in bytes, hex MD5, what the store knows it by, Unix seconds, and its checksum."""
+
+    number: int
+    size: int
+    md5: str
+    handle: str
+    mtime: int
+    checksum: str = ""
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An upload that has ended: the entry that came of it and its checksum; neither where it was given up.
+
+    It is remembered until then, in Unix seconds.
+    """
+
+    upload: Upload
+    until: int = 0
+    checksum: str = ""
+    entry: Entry | None = None
+
+
+class Target(NamedTuple):
+    """What an upload is told by: all three must fit."""
+
+    branch: str
+    path: str
+    id: str
+
+    @property
+    def key(self) -> bytes:
+        """KV key of the open upload."""
+        return UPLOADS + text_key(f"{self.branch}/{self.path}") + b"\0" + text_key(self.id)
+
+
+class Found(NamedTuple):
+    """An open upload and the version of its row."""
+
+    upload: Upload
+    version: int
+
+
+_upload = msgspec.json.Decoder(Upload)
+_part = msgspec.json.Decoder(UploadedPart)
+_ended = msgspec.json.Decoder(Ended)
+
+
+def target_of(upload: Upload) -> Target:
+    """What it is told by."""
+    return Target(upload.branch, upload.path, upload.id)
+
+
+def part_key(upload_id: str, number: int) -> bytes:
+    """KV key of a part."""
+    return PARTS + f"{upload_id}/{number:05}".encode()
+
+
+def ended_key(upload_id: str) -> bytes:
+    """KV key of an upload that has ended."""
+    return ENDED + text_key(upload_id)
+
+
+def due_put(repo: Repo, upload: Upload, at: int) -> Put:
+    """The note that an upload is to be looked at."""
+    return Put(repo.partition, DUE + f"{at:012d}/{upload.id}".encode(), target_of(upload).key)
+
+
+def decode_upload(value: bytes) -> Upload:
+    """A stored upload."""
+    return _upload.decode(value)
+
+
+def decode_part(value: bytes) -> UploadedPart:
+    """A stored part."""
+    return _part.decode(value)
+
+
+def decode_ended(value: bytes) -> Ended:
+    """A stored upload that has ended."""
+    return _ended.decode(value)
+
+
+async def find(ctx: Context, repo: Repo, target: Target) -> Found | None:
+    """The open upload; None when there is none."""
+    row = await ctx.kv.get(repo.partition, target.key)
+    return None if row is None else Found(decode_upload(row.value), row.version)
+
+
+async def find_open(ctx: Context, repo: Repo, target: Target) -> Found:
+    """The upload, which takes parts. Raises UploadNotFoundError."""
+    found = await find(ctx, repo, target)
+    if found is None or found.upload.plan:
+        raise no_upload(repo, target)
+    return found
+
+
+def check_of(repo: Repo, found: Found) -> Check:
+    """The check that an upload is as it was found."""
+    return Check(repo.partition, target_of(found.upload).key, found.version)
+
+
+def ending(
+    ctx: Context, repo: Repo, upload: Upload, *, entry: Entry | None = None, checksum: str = ""
+) -> tuple[list[Put], list[Delete]]:
+    """What ends an upload, for one batch with `check_of` it."""
+    ended = Ended(upload=upload, until=ctx.ageing.stamp() + REMEMBERED, checksum=checksum, entry=entry)
+    puts = [
+        Put(repo.partition, ended_key(upload.id), msgspec.json.encode(ended)),
+        due_put(repo, upload, ended.until),
+    ]
+    return puts, [Delete(repo.partition, target_of(upload).key)]
+
+
+def assembler_of(ctx: Context, repo: Repo, *, begun: Upload | None = None) -> Assembler:
+    """What writes and joins the parts: the store's own, or objects; of one that was `begun`, what it was begun with."""
+    own = own_assembler(repo.store) if begun is None or begun.store_id else None
+    return own or ObjectParts(repo.store, ctx.ids)
+
+
+def no_upload(repo: Repo, target: Target) -> UploadNotFoundError:
+    """The error that says so."""
+    return UploadNotFoundError(
+        f"there is no upload {target.id[:64]!r} to {target.path[:200]!r} on {target.branch[:100]!r} of {repo.name!r}: "
+        "it was completed, given up, has expired, or was never begun; begin another one"
+    )

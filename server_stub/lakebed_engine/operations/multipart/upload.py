@@ -1,0 +1,203 @@
+"""Uploads in parts while they are open: begun, sent, listed.
+
+Nothing of an upload is visible until it is completed. Its state is rows of the KV store and data of the object store,
+so any process goes on with it. A part and the check that its upload still takes parts are one KV batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
+
+import msgspec
+
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
+from lakebed_engine.operations.multipart.records import (
+    PARTS,
+    Found,
+    Target,
+    Upload,
+    UploadedPart,
+    assembler_of,
+    check_of,
+    decode_part,
+    due_put,
+    find,
+    find_open,
+    no_upload,
+    part_key,
+    target_of,
+)
+from lakebed_engine.operations.objects.read import open_entry
+from lakebed_engine.operations.objects.stage import check_upload, new_address
+from lakebed_engine.stores.kv.base import Batch, Put, Row
+from lakebed_engine.stores.objects.multipart.base import StoredPart
+from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS
+from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
+    EngineError,
+    InvalidRangeError,
+    InvalidRequestError,
+    OutcomeUnknownError,
+    PartTooLargeError,
+    PredicateFailed,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Entry, Page, UploadRequest
+
+
+async def create(
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    request: UploadRequest,
+    lifetime: int,
+    *,
+    creator: str = "",
+    checksum: str = "",
+    whole: bool = False,
+) -> Upload:
+    """Begin an upload. It expires after `lifetime` seconds."""
+    check_upload(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
+    await read_record(ctx, repo, branch)
+    address = new_address(ctx)
+    assembler = assembler_of(ctx, repo)
+    store_id = await assembler.begin(address, request.content_type)
+    upload = Upload(
+        id=address.rpartition("/")[2],
+        branch=branch,
+        path=request.path,
+        address=address,
+        created=ctx.now(),
+        creator=creator,
+        content_type=request.content_type,
+        metadata=dict(request.metadata),
+        store_id=store_id,
+        checksum=checksum,
+        whole=whole,
+    )
+    rows = [
+        Put(repo.partition, target_of(upload).key, msgspec.json.encode(upload)),
+        due_put(repo, upload, ctx.ageing.stamp() + lifetime),
+    ]
+    try:
+        await ctx.kv.apply(Batch(puts=rows))
+    except OutcomeUnknownError:
+        raise  # if it is there, it will expire
+    except EngineError:
+        with suppress(EngineError):
+            await assembler.clear(address, store_id)
+        raise
+    return upload
+
+
+async def get(ctx: Context, repo_name: str, target: Target) -> Upload:
+    """An upload that takes parts. Raises UploadNotFoundError."""
+    return (await find_open(ctx, await open_repo(ctx, repo_name), target)).upload
+
+
+async def put_part(
+    ctx: Context,
+    repo_name: str,
+    target: Target,
+    number: int,
+    size: int,
+    chunks: AsyncIterable[bytes],
+    checksum: Callable[[], str] = str,
+) -> UploadedPart:
+    """Write a part of exactly `size` bytes. `checksum` tells the part's once its chunks have ended well."""
+    _check_part(number, size)
+    repo = await open_repo(ctx, repo_name, write=True, branch=target.branch)
+    found = await find_open(ctx, repo, target)
+    upload = found.upload
+    assembler = assembler_of(ctx, repo, begun=upload)
+    try:
+        stored = await assembler.put(upload.address, upload.store_id, number, size, chunks)
+    except BlobNotFound:
+        raise no_upload(repo, target) from None
+    return await _note(ctx, repo, found, stored, checksum())
+
+
+async def copy_part(
+    ctx: Context, repo_name: str, target: Target, number: int, source_repo: str, source: Entry, span: tuple[int, int]
+) -> UploadedPart:
+    """Make a part of an entry's bytes: `span` is the first one and how many. Raises InvalidRangeError."""
+    start, length = span
+    _check_part(number, length)
+    if not 0 <= start <= start + length <= source.size:
+        raise InvalidRangeError(
+            f"bytes {start} to {start + length - 1} of an object of {source.size}: nothing was copied", source.size
+        )
+    repo = await open_repo(ctx, repo_name, write=True, branch=target.branch)
+    found = await find_open(ctx, repo, target)
+    stored = await _copied(ctx, repo, found.upload, number, source_repo, source, start, length)
+    if stored is not None:
+        return await _note(ctx, repo, found, stored, "")
+    async with open_entry(ctx, source_repo, source, start, length) as chunks:
+        return await put_part(ctx, repo_name, target, number, length, chunks)
+
+
+async def _copied(
+    ctx: Context, repo: Repo, upload: Upload, number: int, source_repo: str, source: Entry, start: int, length: int
+) -> StoredPart | None:
+    """The part, copied inside the store where it can be: checksums of parts need to see the bytes."""
+    key = source.physical_address.removeprefix(f"{repo.store.uri}/")
+    if source_repo != repo.name or "://" in key or upload.checksum or not length:
+        return None
+    assembler = assembler_of(ctx, repo, begun=upload)
+    try:
+        return await assembler.copy(upload.address, upload.store_id, number, key, start, length)
+    except BlobNotFound:
+        return None  # the upload or the source: the long way says which
+
+
+async def _note(ctx: Context, repo: Repo, found: Found, stored: StoredPart, checksum: str) -> UploadedPart:
+    """Let a part count, in place of an earlier one of its number. Raises UploadNotFoundError: it came too late."""
+    target = target_of(found.upload)
+    part = UploadedPart(stored.number, stored.size, stored.md5, stored.handle, ctx.now(), checksum)
+    row = Put(repo.partition, part_key(target.id, part.number), msgspec.json.encode(part))
+    for _ in range(ATTEMPTS):
+        try:
+            await ctx.kv.apply(Batch(checks=[check_of(repo, found)], puts=[row]))
+            return part
+        except PredicateFailed:
+            now = await find(ctx, repo, target)
+        if now is None:  # nothing needs its parts any more, and whoever ended it may not have seen this one
+            with suppress(EngineError):
+                await assembler_of(ctx, repo, begun=found.upload).clear(found.upload.address, found.upload.store_id)
+            raise no_upload(repo, target)
+        if now.upload.plan:
+            raise no_upload(repo, target)
+        found = now
+    raise TooManyAttemptsError(f"upload {target.id} changed too often, the part does not count: send it again")
+
+
+async def list_parts(
+    ctx: Context, repo_name: str, target: Target, after: int, amount: int
+) -> tuple[Upload, Page[UploadedPart]]:
+    """A page of the parts that were sent, in order of their numbers. Raises UploadNotFoundError."""
+    repo = await open_repo(ctx, repo_name)
+    found = await find(ctx, repo, target)
+    if found is None:
+        raise no_upload(repo, target)
+    parts = await read_parts(ctx, repo, target.id, after, amount + 1)
+    return found.upload, Page(parts[:amount], has_more=len(parts) > amount)
+
+
+async def read_parts(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[UploadedPart]:
+    """Parts of higher numbers than `after`, in order."""
+    return [decode_part(row.value) for row in await part_rows(ctx, repo, upload_id, after, most)]
+
+
+async def part_rows(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[Row]:
+    """The rows of these parts."""
+    start = part_key(upload_id, min(after, MOST_PARTS) + 1)
+    return await ctx.kv.scan(repo.partition, start, PARTS + f"{upload_id}0".encode(), most)
+
+
+def _check_part(number: int, size: int) -> None:
+    if not 1 <= number <= MOST_PARTS:
+        raise InvalidRequestError(f"part number {number}: must be an integer between 1 and {MOST_PARTS}")
+    if size > LARGEST_PUT:
+        raise PartTooLargeError(f"part {number} has {size} bytes, at most {LARGEST_PUT}: send smaller parts")

@@ -1,0 +1,1 @@
+"""Objects: read, stage and copy them."""

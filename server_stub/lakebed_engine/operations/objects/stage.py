@@ -1,0 +1,381 @@
+"""Staging: upload, delete, copy (`PROTOCOL.md` 3, PUT, DELETE, CONDPUT).
+
+A row and the check of its branch record are one KV batch: a sealed token is immutable, there is no late row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import msgspec
+from lakebed_format import identity
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, swap
+from lakebed_engine.operations.branch.resolve import Resolved
+from lakebed_engine.operations.branch.view import read_once, steady
+from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_record, staging
+from lakebed_engine.operations.objects.concurrent_writes import Overlapping
+from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
+from lakebed_engine.tree.cursor import decode_row, encode_row
+from lakebed_engine.vocabulary.errors import (
+    EngineError,
+    InvalidRequestError,
+    NothingThereError,
+    OutcomeUnknownError,
+    PreconditionFailedError,
+    PredicateFailed,
+    ProtectedBranchError,
+    ReadOnlyRepositoryError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Deletion, Entry, ObjectFailure, UploadRequest
+
+MAX_BATCH = 10_000
+"""Changes in one batch of `upload_many`."""
+
+Row = tuple[str, Entry | None]
+
+
+def new_entry(
+    address: str, checksum: str, size: int, mtime: int, content_type: str, metadata: Mapping[str, str]
+) -> Entry:
+    """An entry with its identity."""
+    meta = dict(metadata)
+    return Entry(address, checksum, 0, size, mtime, content_type, meta, identity(size, checksum, content_type, meta))
+
+
+async def stage(
+    ctx: Context,
+    repo: Repo,
+    branch: str,
+    rows: Sequence[Row],
+    further: Sequence[Put] = (),
+    checks: Sequence[Check] = (),
+    *,
+    known: Seen | None = None,
+) -> None:
+    """Put rows (None: a tombstone) into the branch's token, all or nothing; and `further` rows in the same batch.
+
+    `known` is a record that was read before; it is tried first: if it is not the newest, the batch does nothing.
+
+    Repeated when the record changed meanwhile, and when the answer was lost and the rows have not landed. Raises
+    OutcomeUnknownError when that cannot be found out. With `checks` of one's own it is for the caller to repeat: raises
+    PredicateFailed.
+    """
+    puts = [(path.encode(), encode_row(entry)) for path, entry in rows]
+    lost: OutcomeUnknownError | None = None
+    tried: Seen | None = None
+    started = 0.0
+    for _ in range(ATTEMPTS):
+        try:
+            seen, known = known or await read_record(ctx, repo, branch), None
+            if lost is not None:
+                if not await _fenced(ctx, repo, seen, tried):
+                    continue
+                assert tried is not None
+                if await _landed(ctx, tried, started, puts, lost):
+                    return
+                lost = None  # it has not landed, and never will
+            tried, started = seen, ctx.clock.monotonic()
+            await put_rows(ctx, repo, seen, puts, checks, further)
+        except PredicateFailed:
+            if checks:
+                raise
+            continue
+        except OutcomeUnknownError as error:
+            if lost is not None:
+                raise
+            lost = error
+            continue
+        except EngineError as error:
+            if lost is not None:
+                raise lost from error  # the rows may have landed, and may be in a commit by now
+            raise
+        return
+    if lost is not None:
+        raise lost
+    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was staged: try again")
+
+
+async def _landed(
+    ctx: Context, tried: Seen, started: float, puts: Sequence[tuple[bytes, bytes]], lost: OutcomeUnknownError
+) -> bool:
+    """Whether rows whose answer was lost are there, now that they can land no more. They were sent at `started`.
+
+    To write them again would undo what was written over them. Where other rows are in their place, they landed and were
+    overwritten, or those were there before: raises `lost`. Also when it took so long that they may be cleaned away.
+    """
+    if not puts:
+        return False
+    found = await ctx.kv.get_many(staging(tried.record.staging_token), [key for key, _ in puts])
+    if all(row is not None and row.value == value for row, (_, value) in zip(found, puts, strict=True)):
+        return True
+    if ctx.clock.monotonic() - started < ctx.patience and None in found:
+        return False  # a batch lands as a whole
+    raise lost
+
+
+async def _fenced(ctx: Context, repo: Repo, seen: Seen, tried: Seen | None) -> bool:
+    """Whether a lost batch that checked the record as `tried` can land no more. False: read the record again.
+
+    A batch may be applied long after its answer was lost. If it came after the next one, and after what others wrote
+    then, it would undo them; a record of another version stops it.
+    """
+    if tried is None or seen.version != tried.version:
+        return True
+    await swap(ctx, repo, seen, msgspec.structs.replace(seen.record, gen=seen.record.gen + 1))
+    return False
+
+
+async def put_rows(
+    ctx: Context,
+    repo: Repo,
+    seen: Seen,
+    rows: Sequence[tuple[bytes, bytes]],
+    checks: Sequence[Check] = (),
+    further: Sequence[Put] = (),
+    deletes: Sequence[Delete] = (),
+) -> None:
+    """One batch: rows of the record's token as they are stored, and `further` changes. Raises PredicateFailed."""
+    token = seen.record.staging_token
+    partition = staging(token)
+    puts = [*further, *[Put(partition, key, value) for key, value in rows]]
+    marked = ctx.marked.get(token)
+    if marked is None:
+        puts.append(Put(partition, MARKER, b""))
+    await ctx.kv.apply(Batch([seen.check(repo), *checks], puts, deletes))
+    if marked is None:
+        ctx.marked.put(token, True, 1)
+
+
+async def stage_if(
+    ctx: Context, repo: Repo, branch: str, path: str, entry: Entry | None, test: Callable[[Entry | None], None]
+) -> None:
+    """Stage one row (None: a tombstone) if `test` takes what the path holds now: nothing can come between (CONDPUT).
+
+    Unlike a plain row it cannot be written again when the answer was lost, so it has an operation key.
+    """
+    key = path.encode()
+    operation = OPERATIONS + ctx.ids.new().encode()
+    lost: OutcomeUnknownError | None = None
+    tried: Seen | None = None
+    for _ in range(ATTEMPTS):
+        started = ctx.clock.monotonic()
+        try:
+            seen = await read_record(ctx, repo, branch)
+            if lost is not None:
+                if not await _fenced(ctx, repo, seen, tried):
+                    continue
+                if await ctx.kv.get(repo.partition, operation) is not None:
+                    return
+                lost = None  # it has not landed, and never will
+            tried = seen
+            live, now = await held(ctx, repo, seen, started, path)
+            test(now)
+            guard = Check(staging(seen.record.staging_token), key, ABSENT if live is None else live.version)
+            stamp = Put(repo.partition, operation, str(ctx.now()).encode())
+            await put_rows(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
+        except PredicateFailed:
+            continue
+        except OutcomeUnknownError as error:
+            lost = error
+            continue
+        except EngineError as error:
+            if lost is not None:
+                raise lost from error  # it may have landed, whatever this one says
+            raise
+        return
+    if lost is not None:
+        raise lost
+    raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
+
+
+async def held(
+    ctx: Context, repo: Repo, seen: Seen, started: float, path: str
+) -> tuple[Versioned | None, Entry | None]:
+    """The row of the live token at a path, and what the path shows, by a record looked up at `started` or later.
+
+    Raises PredicateFailed when the record has changed and its rows may be cleaned away: no test may judge by that.
+    """
+    live = await ctx.kv.get(staging(seen.record.staging_token), path.encode())
+    if live is not None:
+        return live, decode_row(live.value)
+    found = Resolved(seen.record.commit_id, seen, True)
+    return None, await read_once(ctx, repo, found, started, lambda view: view.find(path))
+
+
+def condition(request: UploadRequest) -> Callable[[Entry | None], None] | None:
+    """What tests what a path holds before it is written; None where nothing is asked."""
+    if not request.if_none_match and request.if_match is None:
+        return None
+
+    def test(now: Entry | None) -> None:
+        if request.if_none_match and now is not None:
+            raise PreconditionFailedError(
+                f"path {request.path!r} already exists (If-None-Match: *): nothing was written"
+            )
+        if request.if_match is not None:
+            require_etag(request.path, now, request.if_match)
+
+    return test
+
+
+def require_etag(path: str, now: Entry | None, wanted: str) -> None:
+    """Raises PreconditionFailedError when a path does not hold the content of this ETag."""
+    if now is None:
+        raise NothingThereError(
+            f"{path!r} holds nothing, not {wanted!r} (If-Match): nothing was changed, read it again"
+        )
+    if now.etag != wanted:
+        raise PreconditionFailedError(
+            f"{path!r} has ETag {now.etag!r}, not {wanted!r} (If-Match): nothing was changed, read it again"
+        )
+
+
+def new_address(ctx: Context) -> str:
+    """Where new data goes: one folder an hour, so that writers share folders and a sweep can go by age."""
+    hour = time.strftime("%Y%m%d%H", time.gmtime(ctx.clock.now()))
+    return f"data/{hour}/{ctx.ids.new()}"
+
+
+def check_upload(request: UploadRequest) -> None:
+    """Raises InvalidPathError, InvalidRequestError."""
+    validation.check_path(request.path)
+    validation.check_text("content type", request.content_type)
+    validation.check_metadata(request.metadata)
+
+
+async def _write(ctx: Context, repo: Repo, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+    address = new_address(ctx)
+    result = await repo.store.put_stream(address, chunks, fresh=True)
+    return new_entry(address, result.md5, result.size, ctx.now(), request.content_type, request.metadata)
+
+
+async def discard(repo: Repo, entries: Sequence[Entry]) -> None:
+    """Remove data that nothing names. Only after an outcome that is known: an unknown one keeps everything."""
+    try:
+        await repo.store.delete([entry.physical_address for entry in entries])
+    except EngineError:
+        return  # it lies under data/ without an entry: the sweep finds it
+
+
+@asynccontextmanager
+async def discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None]:
+    """Remove the data of what was refused for certain: not when it is cancelled or its answer is lost."""
+    try:
+        yield
+    except OutcomeUnknownError:
+        raise
+    except EngineError:
+        await discard(repo, entries)
+        raise
+
+
+async def upload(
+    ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
+) -> Entry:
+    """Write the data, then stage the entry."""
+    check_upload(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
+    known = await read_record(ctx, repo, branch)
+    test = condition(request)
+    if test is not None:  # refused before the body is read; asked again, exactly, when it is staged
+        test(await steady(ctx, repo, f"{branch}$", lambda view: view.find(request.path)))
+    entry = await _write(ctx, repo, request, chunks)
+    async with discarding(repo, [entry]):
+        if test is None:
+            await stage(ctx, repo, branch, [(request.path, entry)], known=known)
+        else:
+            await stage_if(ctx, repo, branch, request.path, entry, test)
+    return entry
+
+
+async def upload_many(
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+    force: bool,
+) -> list[tuple[str, Entry]]:
+    """Write several objects, then stage all of them and the tombstones in one batch: all or nothing."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
+    await read_record(ctx, repo, branch)
+    rows, written = await write_objects(ctx, repo, changes)
+    if rows:
+        async with discarding(repo, [entry for _, entry in written]):
+            await stage(ctx, repo, branch, rows)
+    return written
+
+
+async def write_objects(
+    ctx: Context, repo: Repo, changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion]
+) -> tuple[list[Row], list[tuple[str, Entry]]]:
+    """Write the data of a batch: all rows (None: a tombstone), and the objects. If it raises, no data is left."""
+    paths: list[str] = []
+    rows: dict[str, Entry | None] = {}
+    writes = Overlapping(ctx.runtime, lambda request, chunks: _write(ctx, repo, request, chunks))
+    try:
+        async for change in changes:
+            path = change.path if isinstance(change, Deletion) else change[0].path
+            if isinstance(change, Deletion):
+                validation.check_path(path)
+            else:
+                check_upload(change[0])
+            if path in rows:
+                raise InvalidRequestError(f"object {path!r} stands twice in one batch: nothing was changed")
+            rows[path] = None
+            if len(rows) > MAX_BATCH:
+                raise InvalidRequestError(f"more than {MAX_BATCH} changes in one batch: nothing was changed")
+            if not isinstance(change, Deletion):
+                paths.append(path)
+                await writes.begin(*change)
+        written = list(zip(paths, await writes.entries(), strict=True))
+    except BaseException:
+        await discard(repo, await writes.stop())
+        raise
+    rows.update(written)
+    return list(rows.items()), written
+
+
+async def delete_object(
+    ctx: Context, repo_name: str, branch: str, path: str, force: bool, if_match: str | None = None
+) -> None:
+    """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6).
+
+    With `if_match` only while the path holds the content of this ETag, exactly. Raises PreconditionFailedError.
+    """
+    validation.check_path(path)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
+    if if_match is None:
+        await stage(ctx, repo, branch, [(path, None)])
+    else:
+        await stage_if(ctx, repo, branch, path, None, lambda now: require_etag(path, now, if_match))
+
+
+async def delete_objects(
+    ctx: Context, repo_name: str, branch: str, paths: Sequence[str], force: bool
+) -> list[ObjectFailure]:
+    """Stage tombstones in one batch; paths that are no paths are reported and the others deleted.
+
+    A branch that takes no changes is a failure of every path, as existing clients expect.
+    """
+    try:
+        repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
+    except (ReadOnlyRepositoryError, ProtectedBranchError) as error:
+        return [ObjectFailure(path, error.kind, error.message) for path in paths]
+    failures: list[ObjectFailure] = []
+    rows: dict[str, Entry | None] = {}
+    for path in paths:
+        try:
+            validation.check_path(path)
+            rows[path] = None
+        except EngineError as error:
+            failures.append(ObjectFailure(path, error.kind, error.message))
+    if rows:
+        await stage(ctx, repo, branch, list(rows.items()))
+    else:
+        await read_record(ctx, repo, branch)
+    return failures

@@ -1,0 +1,1 @@
+"""Recovery: dump, restore and rebuild of references."""

@@ -1,0 +1,231 @@
+"""Dump and restore of refs: all commits, branches and tags of a repository, as files in its bucket.
+
+A dump is three files of JSON lines, `_lakebed/dumps/<id>.jsonl`, each named by the SHA-256 of what it says. Restored
+are they into a repository without branches, over a copy of the bucket (`_lakebed/` and `data/`): entries name their
+data relative to the namespace. The rows of commits go in first and may be put again; the branches and tags are one
+batch, with the end of the task where it is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+from lakebed_format import CommitRecord, commit_id, encode_commit
+
+from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, apply
+from lakebed_engine.operations.commit.commit import commit_row
+from lakebed_engine.operations.context import (
+    BAD_ROW,
+    Context,
+    Repo,
+    absent,
+    branch_key,
+    commit_key,
+    encode,
+    open_repo,
+    tag_key,
+)
+from lakebed_engine.operations.tasks.records import Task
+from lakebed_engine.operations.tasks.runner import Tasks, Work
+from lakebed_engine.operations.validation import check_branch, check_tag
+from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
+from lakebed_engine.vocabulary.keys import COMMITS, DRAFTS, DUMPS
+from lakebed_engine.vocabulary.records import Branch, Commit, Tag
+
+_T = TypeVar("_T")
+
+DUMP, RESTORE = "dump", "restore"
+PARTS = ("commits", "branches", "tags")
+
+_ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_PAGE = 500
+_LONGEST_LINE = 64 << 20
+_PREFIXES = {"commits": b"commit/", "branches": b"branch/", "tags": b"tag/"}
+
+
+class Dumping:
+    """Dumps and restores, at once or as tasks."""
+
+    def __init__(self, ctx: Context, tasks: Tasks) -> None:
+        self._ctx = ctx
+        self._tasks = tasks
+
+    async def dump(self, repo_name: str) -> Mapping[str, str]:
+        """Write a dump; the ids of its parts."""
+        return await _dump(self._ctx, await open_repo(self._ctx, repo_name))
+
+    async def restore(self, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> None:
+        """Read a dump into a repository without branches. Raises InvalidRequestError."""
+        repo = await open_repo(self._ctx, repo_name, write=True, force=force)
+        await _check(self._ctx, repo, parts)
+        await _restore(self._ctx, repo, parts)
+
+    async def submit_dump(self, repo_name: str) -> Task:
+        """Begin a dump."""
+        return await self._tasks.submit(repo_name, DUMP, "", {}, force=True)
+
+    async def submit_restore(self, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> Task:
+        """Begin to read a dump. Raises InvalidRequestError."""
+        repo = await open_repo(self._ctx, repo_name, write=True, force=force)
+        await _check(self._ctx, repo, parts)
+        return await self._tasks.submit(repo_name, RESTORE, "", parts, force=force)
+
+    async def status(self, repo_name: str, what: str, task_id: str) -> Task:
+        """A dump or a restore, as it stands; the ids of a dump's parts are its result. Raises TaskNotFoundError."""
+        return await self._tasks.get(repo_name, what, "", task_id)
+
+
+async def dump_work(task: Work) -> Mapping[str, str]:
+    """Do a dump."""
+    return await _dump(task.ctx, task.repo)
+
+
+async def restore_work(task: Work) -> Mapping[str, str]:
+    """Do a restore. Its branches and the end of the task are one batch: begun again after a break, it finds none."""
+    await _restore(task.ctx, task.repo, task.task.request, task)
+    return {}
+
+
+async def _dump(ctx: Context, repo: Repo) -> dict[str, str]:
+    # refs first: of a commit that is made meanwhile the row is written with or before the ref that names it
+    return {part: await _write(ctx, repo, part) for part in reversed(PARTS)}
+
+
+async def _write(ctx: Context, repo: Repo, part: str) -> str:
+    digest = hashlib.sha256()
+
+    async def lines() -> AsyncIterator[bytes]:
+        prefix = _PREFIXES[part]
+        start = prefix
+        while rows := await ctx.kv.scan(repo.partition, start, prefix[:-1] + b"0", _PAGE):
+            text = b"".join(_line(part, row.value) for row in rows)
+            digest.update(text)
+            yield text
+            start = rows[-1].key + b"\0"
+
+    draft = f"{DRAFTS}{ctx.ids.new()}"  # one that is cut off is swept
+    await repo.store.put_stream(draft, lines())
+    key = f"{DUMPS}{digest.hexdigest()}.jsonl"
+    await repo.store.copy(draft, key)
+    await repo.store.delete([draft])
+    return digest.hexdigest()
+
+
+def _line(part: str, value: bytes) -> bytes:
+    if part == "commits":
+        return encode(msgspec.json.decode(value, type=Commit)) + b"\n"
+    if part == "tags":
+        return encode(msgspec.json.decode(value, type=Tag)) + b"\n"
+    found = msgspec.json.decode(value, type=Branch)
+    return encode({"name": found.name, "commit_id": found.commit_id, "hidden": found.hidden}) + b"\n"
+
+
+class _BranchLine(msgspec.Struct, frozen=True):
+    name: str
+    commit_id: str
+    hidden: bool = False
+
+
+async def _check(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
+    if await ctx.kv.scan(repo.partition, b"branch/", b"branch0", 1):
+        raise InvalidRequestError(
+            f"repository {repo.name!r} has branches: refs are restored into a bare repository only"
+        )
+    for part in PARTS:
+        found_id = parts[part]
+        try:
+            if not _ID.fullmatch(found_id):
+                raise BlobNotFound(found_id[:80])
+            await repo.store.head(f"{DUMPS}{found_id}.jsonl")
+        except BlobNotFound:
+            raise InvalidRequestError(
+                f"there is no dump of {part} {found_id[:80]!r} in {repo.store.uri}: copy the bucket of the repository "
+                "that was dumped, then restore"
+            ) from None
+
+
+async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Work | None = None) -> None:
+    batch: list[Commit] = []
+    async for line in _lines(repo, parts["commits"]):
+        batch.append(_decoded(line, Commit))
+        if len(batch) == _PAGE:
+            await _put_commits(ctx, repo, batch)
+            batch = []
+    await _put_commits(ctx, repo, batch)
+    puts: list[Put] = []
+    async for line in _lines(repo, parts["branches"]):
+        branch = _decoded(line, _BranchLine)
+        check_branch(branch.name)
+        await _require(ctx, repo, branch.commit_id, f"branch {branch.name!r}")
+        record = Branch(
+            name=branch.name, uid=ctx.ids.new(), gen=1, commit_id=branch.commit_id, staging_token=ctx.ids.new(),
+            hidden=branch.hidden,
+        )  # fmt: skip
+        puts.append(Put(repo.partition, branch_key(branch.name), encode(record)))
+    async for line in _lines(repo, parts["tags"]):
+        tag = _decoded(line, Tag)
+        check_tag(tag.name)
+        await _require(ctx, repo, tag.commit_id, f"tag {tag.name!r}")
+        puts.append(Put(repo.partition, tag_key(tag.name), encode(tag)))
+    if not puts:
+        return
+    operation = OPERATIONS + ctx.ids.new().encode()
+    checks = [absent(put.partition, put.key) for put in puts]
+    puts.append(Put(repo.partition, operation, str(ctx.now()).encode()))
+    if task is not None:
+        checks.insert(0, task.still_running())
+        puts.append(task.done({}))
+    if not await apply(ctx, repo, Batch(checks=checks, puts=puts), operation):
+        # perhaps by this very task, on another server: then it is over, and nobody hears of this
+        raise InvalidRequestError(f"repository {repo.name!r} got branches or tags meanwhile: nothing was restored")
+
+
+async def _require(ctx: Context, repo: Repo, wanted: str, what: str) -> None:
+    if await ctx.kv.get(repo.partition, commit_key(wanted)) is None:
+        raise InvalidRequestError(
+            f"{what} stands at commit {wanted[:80]!r}, which the dump has not: nothing was restored"
+        )
+
+
+async def _put_commits(ctx: Context, repo: Repo, batch: list[Commit]) -> None:
+    """Rows and files. Each commit must be what its id says."""
+    jobs = []
+    for one in batch:
+        record = CommitRecord(
+            parents=one.parents, committer=one.committer, message=one.message, creation_date=one.creation_date,
+            metarange_id=one.metarange_id, metadata=one.metadata, generation=one.generation,
+        )  # fmt: skip
+        if commit_id(record) != one.id:
+            raise InvalidRequestError(f"commit {one.id[:80]!r} of the dump is not what its id says")
+        jobs.append(partial(repo.store.put, f"{COMMITS}{one.id}.json", encode_commit(record)))
+    if batch:
+        await ctx.runtime.gather(jobs, limit=16)
+        await ctx.kv.apply(Batch(puts=[commit_row(repo, one) for one in batch]))
+
+
+async def _lines(repo: Repo, found_id: str) -> AsyncIterator[bytes]:
+    """The lines of a part, read piece by piece; then it is known whether they are what its id says."""
+    digest, rest = hashlib.sha256(), b""
+    async with repo.store.open(f"{DUMPS}{found_id}.jsonl") as chunks:
+        async for chunk in chunks:
+            digest.update(chunk)
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                yield line
+            if len(rest) > _LONGEST_LINE:
+                raise InvalidRequestError(f"the dump {found_id} has a line of more than {_LONGEST_LINE} bytes")
+    if rest or digest.hexdigest() != found_id:
+        raise InvalidRequestError(f"the dump {found_id} of {repo.store.uri} is damaged: its content has another id")
+
+
+def _decoded(line: bytes, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except BAD_ROW as error:
+        raise InvalidRequestError(f"a line of the dump cannot be read: {error}") from None

@@ -1,0 +1,292 @@
+"""Rebuild: a repository's rows in an empty KV store, from its bucket alone.
+
+Commits are written first; nothing sees them until one last batch adds the repository with its branches and tags. So a
+rebuild that breaks off has changed nothing that can be seen, and is run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import decode_marker
+from lakebed_format.refs import FOLDER, RefsRecord, parse_key
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.branch.compare_and_swap import DROPS
+from lakebed_engine.operations.context import (
+    NAMESPACES,
+    REPOSITORIES,
+    Context,
+    Repo,
+    absent,
+    branch_key,
+    commit_key,
+    decode_repository,
+    encode,
+    tag_key,
+)
+from lakebed_engine.operations.fsck.fsck import ignore_finding, ignore_progress
+from lakebed_engine.operations.fsck.pace import Pace
+from lakebed_engine.operations.fsck.refs_and_commits import read_commit, snapshot_in
+from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.operations.repository.lifecycle import METADATA, namespaces_above, namespaces_inside, refuse_overlap
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.vocabulary.errors import (
+    InvalidNamespaceError,
+    NamespaceInUseError,
+    OutcomeUnknownError,
+    PredicateFailed,
+    RepositoryExistsError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER
+from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
+from lakebed_engine.vocabulary.reports import FsckOptions, LooseCommit, Progress, RebuildReport, Sink
+
+_PAGE = 256
+_SHOWN_HEADS = 100
+
+
+class _Snapshot(NamedTuple):
+    key: str
+    time: float
+    record: RefsRecord
+
+
+async def rebuild(
+    ctx: Context,
+    namespace: str,
+    name: str = "",
+    *,
+    dry_run: bool = False,
+    progress: Progress = ignore_progress,
+    sink: Sink = ignore_finding,
+) -> RebuildReport:
+    """Bring a repository back under the name of its marker, or under `name`. What was uncommitted is gone.
+
+    So are workspaces. Objects below their prefixes stay in the bucket, and commits that name some find them there.
+
+    Raises RepositoryExistsError, NamespaceInUseError; InvalidNamespaceError when no repository is there.
+    """
+    validation.check_namespace(namespace)
+    store = ctx.stores.open(namespace.rstrip("/"))
+    with Ledger(FsckOptions().ledger_bytes) as ledger:
+        blank = Repository(uid="", name=name, storage_namespace=store.uri, default_branch="", creation_date=0)
+        job = Job(ctx, Repo(blank, store, ""), FsckOptions(), ledger, progress, sink, Pace(ctx))
+        marker = await _marker(job)
+        snapshot = await _newest_snapshot(job, marker.get("uid", ""))
+        record = _record(ctx, store, marker, snapshot, name)
+        job.repo = Repo(record, store, f"repo/{record.uid}")
+        await _refuse_existing(ctx, record)
+        await _commits(job, snapshot, dry_run)
+        branches, tags = _refs(job, snapshot)
+        heads, head_count = await _heads(job)
+        if not dry_run:
+            await _write_marker(job, marker)
+            await _activate(job, branches, tags, dict(snapshot.record.metadata) if snapshot else {})
+        return RebuildReport(
+            repository=record.name,
+            namespace=store.uri,
+            dry_run=dry_run,
+            commits=job.counts["commits"],
+            branches=len(branches),
+            tags=len(tags),
+            snapshot=snapshot.key if snapshot else "",
+            snapshot_time=snapshot.time if snapshot else 0.0,
+            problems=job.problems,
+            problem_count=job.problem_count,
+            heads=heads,
+            head_count=head_count,
+        )
+
+
+async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
+    """What nothing leads to, with the words by which its author knows it: without a snapshot, that is all there is."""
+    ids, count = job.ledger.heads(_SHOWN_HEADS)
+    found = await job.each(ids, lambda commit_id: read_commit(job, commit_id))
+    return [LooseCommit(one.id, one.creation_date, one.message) for one in found if one is not None], count
+
+
+async def _marker(job: Job) -> dict[str, str]:
+    data = await job.read(MARKER)
+    if data is None:
+        job.problem(Bad("missing", "repository marker", MARKER, "not in the bucket"), ())
+        return {}
+    try:
+        return decode_marker(data)
+    except FormatError as error:
+        job.problem(Bad("corrupt", "repository marker", MARKER, str(error)), ())
+        return {}
+
+
+async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
+    """The newest one that is whole, and of this repository."""
+    keys = [blob.key async for blob in job.repo.store.list(FOLDER) if parse_key(blob.key) is not None]
+    for key in reversed(keys):
+        data = await job.read(key)
+        if data is None:
+            continue  # pruned meanwhile
+        try:
+            time_ms, record = snapshot_in(data, key)
+            if uid not in ("", record.uid):
+                raise FormatError("is of another repository than the marker says")
+        except FormatError as error:
+            job.problem(Bad("corrupt", "ref snapshot", key, str(error)), ())
+            continue
+        return _Snapshot(key, time_ms / 1000, record)
+    detail = "there is none: commits can be brought back, but not which branches and tags there were"
+    job.problem(Bad("missing", "ref snapshot", FOLDER, detail), ())
+    return None
+
+
+def _record(
+    ctx: Context, store: ObjectStore, marker: dict[str, str], snapshot: _Snapshot | None, name: str
+) -> Repository:
+    told = snapshot.record if snapshot else None
+    uid = marker.get("uid") or (told.uid if told else "")
+    name = name or (told.name if told else "") or marker.get("name", "")
+    if not uid:
+        raise InvalidNamespaceError(
+            f"{store.uri} holds no repository of Lakebed: it has neither {MARKER} nor a ref snapshot; is the URI right?"
+        )
+    validation.check_repository(name)
+    return Repository(
+        uid=uid,
+        name=name,
+        storage_namespace=store.uri,
+        default_branch=told.default_branch if told else "main",
+        creation_date=told.creation_date if told else ctx.now(),
+        read_only=told.read_only if told else False,
+        protection=told.protection if told else (),
+    )
+
+
+async def _refuse_existing(ctx: Context, record: Repository) -> None:
+    """The name, the namespace and the uid must be free: under one uid, two repositories would share their rows."""
+    if await ctx.kv.get(REPOSITORIES, record.name.encode()) is not None:
+        raise RepositoryExistsError(
+            f"repository {record.name!r} exists in the KV store, nothing was changed: rebuild is for what is lost"
+        )
+    await refuse_overlap(ctx, record.storage_namespace)
+    start = b""
+    while rows := await ctx.kv.scan(REPOSITORIES, start, None, 1000):
+        for row in rows:
+            other = decode_repository(row.value)
+            if other.uid == record.uid:
+                raise NamespaceInUseError(
+                    f"{record.storage_namespace} is a copy of the data of repository {other.name!r}, which exists: "
+                    "nothing was changed; both at once on one server is not possible"
+                )
+        start = rows[-1].key + b"\0"
+    if await ctx.kv.get(DROPS, _drop(record)) is not None:
+        raise TooManyAttemptsError(
+            f"the rows of repository {record.name!r}, which was deleted, are still being removed, nothing was changed: "
+            "try again when a running server has done that (cleanup.grace)"
+        )
+
+
+def _drop(record: Repository) -> bytes:
+    return f"repo:{record.uid}".encode()
+
+
+async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
+    """Every commit of the bucket, checked, as a row; and a word about those that something names and are not there."""
+    for branch in snapshot.record.branches if snapshot else ():
+        job.ledger.add_ref(branch.name, branch.commit_id)
+    for tag in snapshot.record.tags if snapshot else ():
+        job.ledger.add_ref(tag.name, tag.commit_id)
+    page: list[str] = []
+    async for blob in job.repo.store.list(COMMITS):
+        commit_id = blob.key.removeprefix(COMMITS).removesuffix(".json")
+        if validation.is_commit_id(commit_id) and blob.size:  # an empty one is what a killed server leaves: no commit
+            page.append(commit_id)
+        if len(page) == _PAGE:
+            await _write_rows(job, page, dry_run)
+            page = []
+    await _write_rows(job, page, dry_run)
+    while unknown := job.ledger.unknown_commits():
+        for commit_id in unknown:
+            job.ledger.add_lost_commit(commit_id)
+            job.bad(Bad("missing", "commit", f"{COMMITS}{commit_id}.json", "not in the bucket", id=commit_id))
+    for commit_id, stated, right in job.ledger.wrong_generations():
+        detail = f"its generation is {stated}, its parents make it {right}"
+        job.bad(Bad("corrupt", "commit", f"{COMMITS}{commit_id}.json", detail, id=commit_id))
+    job.report("commit")
+
+
+async def _write_rows(job: Job, page: Sequence[str], dry_run: bool) -> None:
+    commits: list[Commit] = []
+    found = await job.each(page, lambda commit_id: read_commit(job, commit_id))
+    for commit_id, commit in zip(page, found, strict=True):
+        if commit is None:
+            job.ledger.add_lost_commit(commit_id)
+        else:
+            job.ledger.add_commit(commit)
+            commits.append(commit)
+    if commits and not dry_run:
+        rows = [Put(job.repo.partition, commit_key(commit.id), encode(commit)) for commit in commits]
+        await job.ctx.kv.apply(Batch(puts=rows))
+    job.count("commits", len(commits))
+
+
+def _refs(job: Job, snapshot: _Snapshot | None) -> tuple[list[Branch], list[Tag]]:
+    """The branches and tags of the snapshot whose commits are there; a finding for each of the others."""
+    branches, tags = [], []
+    new = job.ctx.ids.new
+    for ref in snapshot.record.branches if snapshot else ():
+        name, commit_id = ref.name, ref.commit_id
+        if job.ledger.has_commit(commit_id):
+            branches.append(
+                Branch(name=name, uid=new(), gen=1, commit_id=commit_id, staging_token=new(), hidden=ref.hidden)
+            )
+        else:
+            job.problem(Bad("missing", "branch record", name, _left_out("branch", commit_id)), [name])
+    for tag in snapshot.record.tags if snapshot else ():
+        if job.ledger.has_commit(tag.commit_id):
+            tags.append(Tag(name=tag.name, commit_id=tag.commit_id))
+        else:
+            job.problem(Bad("missing", "tag record", tag.name, _left_out("tag", tag.commit_id)), [tag.name])
+    return branches, tags
+
+
+def _left_out(what: str, commit_id: str) -> str:
+    return f"the {what} is left out: its commit {commit_id[:16]} is not in the bucket, or is corrupt"
+
+
+async def _write_marker(job: Job, marker: dict[str, str]) -> None:
+    """It guards the namespace against a second repository."""
+    if not marker.get("uid"):
+        await job.repo.store.put(MARKER, encode({"uid": job.repo.record.uid, "name": job.repo.name}))
+
+
+async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], metadata: dict[str, str]) -> None:
+    """The one batch with which the repository is there."""
+    ctx, record, partition = job.ctx, job.repo.record, job.repo.partition
+    name, space = record.name.encode(), record.storage_namespace.encode()
+    puts = [Put(REPOSITORIES, name, encode(record)), Put(NAMESPACES, space, record.uid.encode())]
+    puts += [Put(partition, branch_key(one.name), encode(one)) for one in branches]
+    puts += [Put(partition, tag_key(one.name), encode(one)) for one in tags]
+    if metadata:
+        puts.append(Put(partition, METADATA, encode(metadata)))
+    checks = [absent(REPOSITORIES, name), absent(DROPS, _drop(record))]
+    checks += [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
+    try:
+        version = await ctx.kv.apply(Batch(checks=checks, puts=puts))
+    except PredicateFailed:
+        raise TooManyAttemptsError(
+            f"repository {record.name!r}: its name or namespace was taken meanwhile, nothing was changed"
+        ) from None
+    except OutcomeUnknownError:
+        now = await ctx.kv.get(REPOSITORIES, name)
+        if now is None or decode_repository(now.value) != record:
+            raise
+        version = now.version
+    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(record.storage_namespace), 1)
+    if inside:  # claimed meanwhile: the batch could check the namespaces above only
+        undo = [Delete(REPOSITORIES, name), Delete(NAMESPACES, space)]
+        await ctx.kv.apply(Batch(checks=[Check(REPOSITORIES, name, version)], deletes=undo))
+        raise NamespaceInUseError(f"{record.storage_namespace} holds the namespace {inside[0].key.decode()!r}")

@@ -1,0 +1,115 @@
+"""Ref snapshots: which branch and tag stands where, written to the bucket, so that a lost KV store can be rebuilt.
+
+A snapshot is written when refs differ from the newest one. The time in its name is that of the moment before the refs
+were read, so of two servers' snapshots the one that saw more sorts last; it is also always after the newest one's, so
+that a clock that went back does no harm.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+from lakebed_format.refs import FOLDER, BranchRef, RefsRecord, TagRef, encode_refs, parse_key, refs_id
+
+from lakebed_engine.operations.branch.resolve import decode_tag
+from lakebed_engine.operations.context import (
+    Context,
+    Repo,
+    active_records,
+    decode_branch,
+    open_repo,
+    opened,
+)
+from lakebed_engine.operations.repository.lifecycle import METADATA
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.reports import SnapshotPass
+
+LOOK_AGAIN = 3600.0
+"""Seconds after which the bucket is looked at also when refs are as this process saw them last."""
+
+log = logging.getLogger("lakebed.engine")
+
+
+class Snapshots:
+    """One per process; remembers which snapshot it knows to be the newest of each repository."""
+
+    def __init__(self, ctx: Context, keep: int) -> None:
+        """`keep` is how many snapshots of a repository stay."""
+        self._ctx = ctx
+        self._keep = max(keep, 1)
+        self._known: dict[str, tuple[str, float]] = {}
+
+    async def run(self) -> SnapshotPass:
+        """One pass over all repositories: one that fails does not stop the others."""
+        written, failures = 0, []
+        async for record in active_records(self._ctx):
+            try:
+                written += await self.take(opened(self._ctx, record))
+            except EngineError as error:
+                failures.append((record.name, error.message))
+        return SnapshotPass(written, failures)
+
+    async def changed(self, repo_name: str) -> None:
+        """A ref has changed. A snapshot that fails is logged: the change has happened, and a later pass tries again."""
+        try:
+            await self.take(await open_repo(self._ctx, repo_name))
+        except EngineError as error:
+            log.warning("repository %s: no ref snapshot was written: %s", repo_name, error.message)
+
+    async def take(self, repo: Repo) -> bool:
+        """Write a snapshot when refs differ from the newest one. Whether it was written."""
+        uid, started = repo.record.uid, int(self._ctx.clock.now() * 1000)
+        listed = None
+        if uid not in self._known:
+            listed = await _listed(repo)
+        record = await read_refs(self._ctx, repo)
+        found = refs_id(record)
+        known, seen_at = self._known.get(uid, ("", 0.0))
+        now = self._ctx.clock.monotonic()
+        if listed is None:
+            if known == found and now - seen_at < LOOK_AGAIN:
+                return False
+            listed = await _listed(repo)
+        newest = parse_key(listed[-1]) if listed else None
+        is_new = newest is None or newest[1] != found
+        if is_new:
+            key, data = encode_refs(record, max(started, newest[0] + 1 if newest else 0))
+            await repo.store.put(key, data)
+            await repo.store.delete([*listed, key][: -self._keep])
+        self._known[uid] = (found, now)
+        return is_new
+
+
+async def _listed(repo: Repo) -> list[str]:
+    """The keys of the snapshots, oldest first."""
+    return [blob.key async for blob in repo.store.list(FOLDER) if parse_key(blob.key) is not None]
+
+
+async def read_refs(ctx: Context, repo: Repo) -> RefsRecord:
+    """Every branch and tag as it stands. Each page is one moment; together they are not."""
+    branches = [decode_branch(value) for value in await _values(ctx, repo, b"branch/")]
+    tags = [decode_tag(value) for value in await _values(ctx, repo, b"tag/")]
+    metadata = await ctx.kv.get(repo.partition, METADATA)
+    record = repo.record
+    return RefsRecord(
+        uid=record.uid,
+        name=record.name,
+        storage_namespace=record.storage_namespace,
+        default_branch=record.default_branch,
+        creation_date=record.creation_date,
+        read_only=record.read_only,
+        metadata={} if metadata is None else msgspec.json.decode(metadata.value, type=dict[str, str]),
+        branches=tuple(BranchRef(one.name, one.commit_id, one.hidden) for one in branches),
+        tags=tuple(TagRef(one.name, one.commit_id) for one in tags),
+        protection=record.protection,
+    )
+
+
+async def _values(ctx: Context, repo: Repo, prefix: bytes) -> list[bytes]:
+    values: list[bytes] = []
+    start = prefix
+    while rows := await ctx.kv.scan(repo.partition, start, prefix[:-1] + b"0", 1000):
+        values += [row.value for row in rows]
+        start = rows[-1].key + b"\0"
+    return values

@@ -1,0 +1,1 @@
+"""Repositories: create, find and delete them."""

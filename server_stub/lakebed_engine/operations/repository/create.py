@@ -1,0 +1,276 @@
+"""Creation of a repository: three durable steps, each of which can be repeated.
+
+A record in state `creating`; the marker and the first commit in the bucket; then the record in state `active`
+together with the default branch.
+
+A namespace must be empty, unless the caller accepts other objects in it. The engine looks before it takes the name. So
+a refusal leaves nothing behind, and an interrupted creation, whose marker is there already, can go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from lakebed_format import CommitRecord, commit_id, encode_commit
+from lakebed_format.decoding import FormatError
+from lakebed_format.markers import LARGEST, decode_marker
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.context import (
+    NAMESPACES,
+    REPOSITORIES,
+    Context,
+    Repo,
+    absent,
+    branch_key,
+    commit_key,
+    decode_repository,
+    encode,
+)
+from lakebed_engine.operations.repository.lifecycle import namespaces_above, namespaces_inside, overlap, refuse_overlap
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
+from lakebed_engine.stores.objects.base import ObjectStore
+from lakebed_engine.vocabulary.errors import (
+    BlobExists,
+    BlobNotFound,
+    InvalidNamespaceError,
+    NamespaceInUseError,
+    NamespaceNotEmptyError,
+    NoStoreError,
+    OutcomeUnknownError,
+    PredicateFailed,
+    RepositoryExistsError,
+    StoreDeniedError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.keys import COMMITS, MARKER
+from lakebed_engine.vocabulary.records import Branch, Commit, Repository
+
+_ATTEMPTS = 10
+
+
+class NewRepository(NamedTuple):
+    """What to create. `bare`: without a commit and a branch.
+
+    `allow_non_empty`: the namespace may hold objects that are not Lakebed's. They stay as they are.
+    """
+
+    name: str
+    storage_namespace: str
+    default_branch: str = "main"
+    read_only: bool = False
+    bare: bool = False
+    allow_non_empty: bool = False
+
+
+async def create_repository(ctx: Context, wanted: NewRepository) -> Repository:
+    """Make a repository with one empty commit on its default branch.
+
+    Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError, InvalidNameError, InvalidNamespaceError.
+    """
+    name = wanted.name
+    validation.check_repository(name)
+    validation.check_branch(wanted.default_branch)
+    await _refuse_existing(ctx, name)
+    validation.check_namespace(wanted.storage_namespace)
+    namespace = wanted.storage_namespace.rstrip("/")
+    store = ctx.stores.open(namespace)
+    if not wanted.allow_non_empty:
+        await _refuse_content(ctx, store)
+    seen = await _claim(
+        ctx,
+        Repository(
+            uid=ctx.ids.new(),
+            name=name,
+            storage_namespace=namespace,
+            default_branch=wanted.default_branch,
+            creation_date=ctx.now(),
+            read_only=wanted.read_only,
+            state="creating",
+        ),
+    )
+    record = decode_repository(seen.value)
+    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(namespace), 1)
+    if inside:  # claimed meanwhile: the batch could check the namespaces above only
+        await _unclaim(ctx, record, seen)
+        raise overlap(namespace, inside[0].key.decode())
+    try:
+        await _mark(store, record)
+    except (NamespaceInUseError, InvalidNamespaceError):  # nothing was written
+        await _unclaim(ctx, record, seen)
+        raise
+    repo = Repo(record, store, f"repo/{record.uid}")
+    return await _activate(ctx, repo, seen, [] if wanted.bare else await _beginning(ctx, repo))
+
+
+async def _refuse_existing(ctx: Context, name: str) -> None:
+    found = await ctx.kv.get(REPOSITORIES, name.encode())
+    if found is not None and decode_repository(found.value).state != "creating":
+        raise RepositoryExistsError(f"repository {name!r} exists already")
+
+
+async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
+    """Refuse a namespace that holds objects. Only a marker says more, and is looked at by `_mark`."""
+    try:
+        found = await store.any_key()
+        if found is None or await _read_marker(store) is not None:
+            return
+    except (NoStoreError, StoreDeniedError) as error:  # the caller named the place
+        raise InvalidNamespaceError(error.told or error.message) from error
+    await refuse_overlap(ctx, store.uri)
+    raise NamespaceNotEmptyError(
+        f"storage namespace {store.uri!r} is not empty: it holds {found[:200]!r}; choose an empty one, or accept the "
+        "objects there with allow_non_empty_namespace (`lakebed repo create --allow-non-empty`): Lakebed leaves them "
+        "as they are"
+    )
+
+
+async def _mark(store: ObjectStore, record: Repository) -> None:
+    """Write the marker; one of the same creation, which was interrupted, may be there."""
+    try:
+        await store.put(MARKER, encode({"uid": record.uid, "name": record.name}), if_absent=True)
+        return
+    except BlobExists:
+        marker = await _read_marker(store)
+    except (NoStoreError, StoreDeniedError) as error:
+        raise InvalidNamespaceError(error.told or error.message) from error
+    if marker is None:
+        raise TooManyAttemptsError(f"{store.uri}/{MARKER} was removed meanwhile, nothing was created: try again")
+    if marker.get("uid") == record.uid:
+        return
+    if not marker:
+        raise NamespaceInUseError(
+            f"storage namespace {store.uri!r} is in use: {MARKER} is there and is not a marker that this server can "
+            "read; choose another namespace, or look whose file that is"
+        )
+    raise NamespaceInUseError(
+        f"storage namespace {store.uri!r} is in use: it holds the data of repository {marker.get('name', '')[:80]!r}, "
+        "which may have been deleted; choose another, remove that data first, or bring it back with `lakebed rebuild`"
+    )
+
+
+async def _read_marker(store: ObjectStore) -> dict[str, str] | None:
+    """What the marker says. None: there is none. Empty: it is no marker of Lakebed."""
+    try:
+        return decode_marker(await store.get_range(MARKER, 0, LARGEST + 1))
+    except BlobNotFound:
+        return None
+    except FormatError:
+        return {}
+
+
+async def _claim(ctx: Context, record: Repository) -> Versioned:
+    """Take the name and the namespace; or go on with a creation that was interrupted."""
+    key, space = record.name.encode(), record.storage_namespace.encode()
+    for _ in range(_ATTEMPTS):
+        found = await ctx.kv.get(REPOSITORIES, key)
+        if found is not None:
+            old = decode_repository(found.value)
+            if old.state != "creating":
+                raise RepositoryExistsError(f"repository {record.name!r} exists already")
+            if old.storage_namespace != record.storage_namespace:
+                await _undo(ctx, old, found)
+                continue
+            # the uid stays: the marker in the bucket may hold it
+            record = msgspec.structs.replace(record, uid=old.uid, creation_date=old.creation_date)
+            if old == record:
+                return found
+            try:
+                version = await ctx.kv.apply(
+                    Batch(
+                        checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, encode(record))]
+                    )
+                )
+            except PredicateFailed:
+                continue
+            return Versioned(encode(record), version)
+        await refuse_overlap(ctx, record.storage_namespace)
+        above = [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
+        try:
+            version = await ctx.kv.apply(
+                Batch(
+                    checks=[absent(REPOSITORIES, key), *above],
+                    puts=[Put(REPOSITORIES, key, encode(record)), Put(NAMESPACES, space, record.uid.encode())],
+                )
+            )
+        except PredicateFailed:
+            continue
+        return Versioned(encode(record), version)
+    raise TooManyAttemptsError(f"repository {record.name!r}: too many creations at once, try again later")
+
+
+async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
+    """Give up an interrupted creation in another namespace, and remove what it wrote there."""
+    if not await _unclaim(ctx, old, seen):
+        return
+    store = ctx.stores.open(old.storage_namespace)
+    try:
+        marker = await _read_marker(store)
+    except NoStoreError:
+        return
+    if marker is not None and marker.get("uid") == old.uid:
+        first_id = commit_id(_first_commit(old))
+        await store.delete([f"{COMMITS}{first_id}.json", MARKER])
+
+
+async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> bool:
+    key = record.name.encode()
+    try:
+        await ctx.kv.apply(
+            Batch(
+                checks=[Check(REPOSITORIES, key, seen.version)],
+                deletes=[Delete(REPOSITORIES, key), Delete(NAMESPACES, record.storage_namespace.encode())],
+            )
+        )
+    except PredicateFailed:
+        return False
+    return True
+
+
+def _first_commit(record: Repository) -> CommitRecord:
+    return CommitRecord((), "", "Repository created", record.creation_date, "")
+
+
+async def _beginning(ctx: Context, repo: Repo) -> list[Put]:
+    """The first commit, its file written, and the default branch."""
+    first = _first_commit(repo.record)
+    first_id = commit_id(first)
+    await repo.store.put(f"{COMMITS}{first_id}.json", encode_commit(first))
+    commit = Commit(
+        id=first_id,
+        parents=(),
+        committer="",
+        message=first.message,
+        creation_date=first.creation_date,
+        metarange_id="",
+        metadata={},
+        generation=1,
+    )
+    branch = Branch(
+        name=repo.record.default_branch, uid=ctx.ids.new(), gen=1, commit_id=first_id, staging_token=ctx.ids.new()
+    )
+    return [
+        Put(repo.partition, commit_key(first_id), encode(commit)),
+        Put(repo.partition, branch_key(branch.name), encode(branch)),
+    ]
+
+
+async def _activate(ctx: Context, repo: Repo, seen: Versioned, beginning: Sequence[Put]) -> Repository:
+    active = msgspec.structs.replace(repo.record, state="active")
+    key = repo.name.encode()
+    try:
+        await ctx.kv.apply(
+            Batch(
+                checks=[Check(REPOSITORIES, key, seen.version)],
+                puts=[Put(REPOSITORIES, key, encode(active)), *beginning],
+            )
+        )
+    except PredicateFailed:
+        raise RepositoryExistsError(f"repository {repo.name!r} exists already") from None
+    except OutcomeUnknownError:
+        now = await ctx.kv.get(REPOSITORIES, key)
+        if now is None or decode_repository(now.value) != active:
+            raise
+    return active

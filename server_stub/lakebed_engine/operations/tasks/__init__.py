@@ -1,0 +1,1 @@
+"""Tasks: work that continues without its client."""

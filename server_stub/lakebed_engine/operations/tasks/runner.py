@@ -1,0 +1,376 @@
+"""Tasks: work that outlasts a request. Submitted once, done by any server, and remembered for a while.
+
+A task is one KV row, changed only by compare-and-swap:
+
+- `task/<id>`: what is asked for, its state, and in the end its result or its error;
+- `running/<id>`: while it runs, who is at it and when he last said so. Whoever sees one that has been silent for long
+  takes it over, so a task survives the server that began it. The row goes when the task is over and nothing is left of
+  its work: if its server dies between the two, who takes it over tidies up;
+- `task-key/<digest>`: an idempotency key. Submitting twice with one key gives the first task.
+
+Two servers may be at one task, when the first was only slow. So what a task does must be safe to repeat, up to the step
+that must happen once: that one carries a `Stamp`, and lands together with the end of the task or not at all. And what
+it leaves behind is removed when its end is written, never before: who takes it over would fail for want of it, and tell
+that as the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from lakebed_engine.operations.branch.commit_guard import Stamp
+from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, apply
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    Context,
+    Repo,
+    absent,
+    active_records,
+    encode,
+    open_repo,
+    opened,
+)
+from lakebed_engine.operations.tasks.records import (
+    RUNNING,
+    TASKS,
+    Beat,
+    State,
+    Task,
+    beat_name,
+    decode_beat,
+    decode_task,
+    key_name,
+    key_row,
+    task_name,
+    task_row,
+)
+from lakebed_engine.operations.validation import check_text
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
+from lakebed_engine.vocabulary.errors import (
+    BackpressureError,
+    EngineError,
+    InvalidRequestError,
+    KeyReusedError,
+    PathsConflictError,
+    PredicateFailed,
+    TaskEndedError,
+    TaskNotFoundError,
+    TooManyAttemptsError,
+)
+from lakebed_engine.vocabulary.records import Commit
+
+BEAT = 5.0
+"""Seconds between two signs of life."""
+
+SILENCE = 30.0
+"""Seconds of silence after which a task is taken over."""
+
+REMEMBERED = 48 * 3600
+"""Seconds for which an ended task, and its key, is kept at least."""
+
+AT_ONCE = 64
+"""Tasks that one server works on at the same time."""
+
+_LONGEST_KEY = 256
+_FORGOTTEN_AT_ONCE = 100
+
+
+class Work:
+    """One task as its worker sees it."""
+
+    def __init__(self, ctx: Context, repo: Repo, task: Task, version: int) -> None:
+        self.ctx = ctx
+        self.repo = repo
+        self.task = task
+        self._version = version
+        self.progress = task.progress
+        self.over = False
+
+    async def check(self) -> None:
+        """Stop a worker whose task was cancelled, or taken over and ended. Raises TaskEndedError."""
+        found = await self.ctx.kv.get(self.repo.partition, task_name(self.task.id))
+        if found is None or found.version != self._version:
+            raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} was ended meanwhile")
+
+    def stamp(self) -> Stamp:
+        """What makes a commit the end of this task: both land, or neither."""
+
+        def ended(new: Commit) -> list[Put]:
+            return [self.done({"commit": new.id})]
+
+        return Stamp(self.still_running(), ended, self.check)
+
+    def still_running(self) -> Check:
+        """What holds until the task ends: for a batch that ends it."""
+        return Check(self.repo.partition, task_name(self.task.id), self._version)
+
+    def done(self, result: Mapping[str, str]) -> Put:
+        """Its row when it has come to `result`: for a batch that also has the check `still_running`."""
+        return task_row(self.repo, self._ended("done", result))
+
+    def _ended(self, state: State, result: Mapping[str, str], **why: Any) -> Task:
+        return msgspec.structs.replace(
+            self.task, state=state, result=dict(result), updated=self.ctx.now(), progress=self.progress, **why
+        )
+
+    async def fail(self, error: EngineError) -> None:
+        """Write why it failed, unless it has ended otherwise meanwhile."""
+        why: dict[str, Any] = {"kind": error.kind, "message": error.message}
+        if isinstance(error, PathsConflictError):
+            why |= {"conflicts": error.conflicts, "more": error.has_more}
+        await self.end("failed", {}, **why)
+
+    async def end(self, state: State, result: Mapping[str, str], **why: Any) -> None:
+        """Write how it ended, unless it has ended otherwise meanwhile. `why` are further fields of the task."""
+        operation = OPERATIONS + self.ctx.ids.new().encode()
+        batch = Batch(
+            checks=[self.still_running()],
+            puts=[
+                task_row(self.repo, self._ended(state, result, **why)),
+                Put(self.repo.partition, operation, str(self.ctx.now()).encode()),
+            ],
+        )
+        await apply(self.ctx, self.repo, batch, operation)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a task of one kind does.
+
+    `do` gives its result; what it raises is the task's error. `tidy` removes what a task that is over has left behind,
+    however it ended: several may do so, at once or one after the other.
+    """
+
+    do: Callable[[Work], Awaitable[Mapping[str, str]]]
+    tidy: Callable[[Context, Repo, Task], Awaitable[None]] | None = None
+
+
+class Tasks:
+    """Submits tasks and does them. `workers` by what a task is."""
+
+    def __init__(self, ctx: Context, workers: Mapping[str, Worker], ended: Callable[[str], Awaitable[None]]) -> None:
+        """`ended` is told the repository of each task that has done its work."""
+        self._ctx = ctx
+        self._workers = workers
+        self._ended = ended
+        self._mine: dict[str, Work] = {}
+        self._owner = ""
+
+    async def submit(
+        self, repo_name: str, what: str, target: str, request: Mapping[str, Any], *, key: str = "", force: bool = False
+    ) -> Task:
+        """Begin a task. With the `key` of an earlier one it gives that one.
+
+        Raises KeyReusedError, and BackpressureError when this server works on as many as it may.
+        """
+        task = self.draft(what, target, request, key)
+        repo = await open_repo(self._ctx, repo_name, write=True, force=force)
+        if (known := await self.known(repo, task)) is not None:
+            return known
+        if len(self._mine) >= AT_ONCE:
+            raise BackpressureError(
+                f"task of {repo.name!r}: this server works on {AT_ONCE} tasks, nothing was begun: try again later"
+            )
+        await self._forget(repo)
+        operation = OPERATIONS + self._ctx.ids.new().encode()
+        puts = [task_row(repo, task), self._beat_row(repo, task.id)]
+        puts += [key_row(repo, task)] if key else []
+        puts.append(Put(repo.partition, operation, str(task.created).encode()))
+        checks = [absent(repo.partition, key_name(key) if key else task_name(task.id))]
+        if not await apply(self._ctx, repo, Batch(checks=checks, puts=puts), operation):
+            known = await self.known(repo, task)  # the same call was sent twice at once
+            if known is None:
+                raise TooManyAttemptsError(f"task of {repo.name!r}: lost a race, nothing was begun: try again")
+            return known
+        await self._start(repo, task.id)
+        return task
+
+    def draft(self, what: str, target: str, request: Mapping[str, Any], key: str) -> Task:
+        """A task that is stored nowhere yet. Raises InvalidRequestError for a malformed key."""
+        check_text("idempotency key", key)
+        if len(key) > _LONGEST_KEY:
+            raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
+        now = self._ctx.now()
+        return Task(
+            id=f"{now:08x}{self._ctx.ids.new()[:24]}",  # in order of time, so that old ones are found
+            what=what,
+            target=target,
+            request=dict(request),
+            created=now,
+            updated=now,
+            asked=hashlib.sha256(msgspec.json.encode([what, target, dict(request)], order="sorted")).hexdigest(),
+            key=key,
+        )
+
+    async def known(self, repo: Repo, draft: Task) -> Task | None:
+        """The task that came first with the key of `draft`. Raises KeyReusedError when it asked for other things."""
+        if not draft.key:
+            return None
+        found = await self._ctx.kv.get(repo.partition, key_name(draft.key))
+        row = None if found is None else await self._ctx.kv.get(repo.partition, TASKS + found.value)
+        if row is None:
+            return None
+        task = decode_task(row.value)
+        if task.asked != draft.asked:
+            raise KeyReusedError(
+                f"idempotency key {draft.key[:80]!r} of {repo.name!r} was used for another request (task {task.id}): "
+                "nothing was done; take a new key"
+            )
+        return task
+
+    async def get(self, repo_name: str, what: str, target: str, task_id: str) -> Task:
+        """A task, as it stands; one that nobody is at is taken over. Raises TaskNotFoundError."""
+        repo = await open_repo(self._ctx, repo_name)
+        task, _ = await self._find(repo, what, target, task_id)
+        if task.state != "running":
+            return task
+        await self._take_over(repo, task_id)
+        mine = self._mine.get(task_id)
+        if mine is not None:
+            return msgspec.structs.replace(task, progress=mine.progress, updated=self._ctx.now())
+        found = await self._ctx.kv.get(repo.partition, beat_name(task_id))
+        if found is None:  # ended just now
+            return (await self._find(repo, what, target, task_id))[0]
+        beat = decode_beat(found.value)
+        return msgspec.structs.replace(task, progress=beat.progress, updated=beat.at)
+
+    async def cancel(self, repo_name: str, what: str, target: str, task_id: str) -> None:
+        """End a task. Raises TaskNotFoundError, TaskEndedError when it is over."""
+        repo = await open_repo(self._ctx, repo_name, write=True)
+        for _ in range(ATTEMPTS):
+            task, version = await self._find(repo, what, target, task_id)
+            if task.state != "running":
+                raise TaskEndedError(f"{what} {task_id} of {repo_name!r} is over ({task.state}): nothing to cancel")
+            work = Work(self._ctx, repo, task, version)
+            mine = self._mine.get(task_id)
+            work.progress = mine.progress if mine is not None else task.progress
+            await work.end("cancelled", {}, kind="cancelled", message=f"the {what} was cancelled")
+            if (await self._find(repo, what, target, task_id))[0].state == "cancelled":
+                return
+        raise TooManyAttemptsError(f"{what} {task_id} of {repo_name!r} changed too often: try again")
+
+    async def wait(self, repo_name: str, task: Task, seconds: float) -> Task:
+        """The task when it is over, or as it stands after so many seconds."""
+        ends = self._ctx.clock.monotonic() + seconds
+        pause = 0.005
+        while task.state == "running" and (left := ends - self._ctx.clock.monotonic()) > 0:
+            await self._ctx.runtime.sleep(min(pause, left))
+            pause = min(2 * pause, 0.5)
+            task = await self.get(repo_name, task.what, task.target, task.id)
+        return task
+
+    async def resume(self) -> int:
+        """Take over what nobody is at, in all repositories. How many."""
+        taken = 0
+        async for record in active_records(self._ctx):
+            repo = opened(self._ctx, record)
+            for beat in await self._ctx.kv.scan(repo.partition, RUNNING, RUNNING[:-1] + b"0", 1000):
+                taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
+            while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
+                pass  # keyed commits leave as many as there were commits
+        return taken
+
+    async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:
+        found: Versioned | None = None
+        if task_id.isalnum() and task_id.isascii():
+            found = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        task = None if found is None else decode_task(found.value)
+        if found is None or task is None or (what and task.what != what) or (target and task.target != target):
+            raise TaskNotFoundError(f"{what or 'task'} {task_id[:80]!r} not found in repository {repo.name!r}")
+        return task, found.version
+
+    async def _take_over(self, repo: Repo, task_id: str) -> bool:
+        """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
+        key = beat_name(task_id)
+        found = await self._ctx.kv.get(repo.partition, key)
+        if found is None or task_id in self._mine or len(self._mine) >= AT_ONCE:
+            return False
+        if self._ctx.now() - decode_beat(found.value).at < SILENCE:
+            return False
+        row = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        task = None if row is None else decode_task(row.value)
+        if task is None or task.state != "running":  # its worker was cut off behind the end
+            if task is not None:
+                await self._tidy(repo, task)
+            await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, key)]))
+            return False
+        checks = [Check(repo.partition, key, found.version)]
+        try:
+            await self._ctx.kv.apply(Batch(checks=checks, puts=[self._beat_row(repo, task_id)]))
+        except PredicateFailed:
+            return False
+        await self._start(repo, task_id)
+        return True
+
+    async def _start(self, repo: Repo, task_id: str) -> None:
+        if self._ctx.runtime.begin(lambda: self._run(repo, task_id)) is None:
+            await self._run(repo, task_id)
+
+    async def _run(self, repo: Repo, task_id: str) -> None:
+        found = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        if found is None:
+            return
+        work = Work(self._ctx, repo, decode_task(found.value), found.version)
+        if work.task.state != "running":
+            return
+        self._mine[task_id] = work
+        self._ctx.runtime.begin(lambda: self._beats(work))
+        try:
+            await self._do(work)
+            await self._tidy(repo, work.task)
+        finally:
+            work.over = True
+            del self._mine[task_id]
+        # not when it was broken off: another server then takes it over, or tidies up
+        await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, beat_name(task_id))]))
+
+    async def _do(self, work: Work) -> None:
+        try:
+            result = await self._workers[work.task.what].do(work)
+        except TaskEndedError:
+            return
+        except EngineError as error:
+            # where a commit's outcome is unknown, this settles it: it has landed, and ended the task, or never will
+            await work.fail(error)
+        except Exception as error:
+            await work.end("failed", {}, kind="internal", message=f"the server failed: {type(error).__name__}")
+            raise
+        else:
+            await work.end("done", result)
+            await self._ended(work.repo.name)
+
+    async def _tidy(self, repo: Repo, task: Task) -> None:
+        """Remove what the work of a task that is over has left behind."""
+        worker = self._workers.get(task.what)
+        if worker is not None and worker.tidy is not None:
+            await worker.tidy(self._ctx, repo, task)
+
+    async def _beats(self, work: Work) -> None:
+        """Signs of life, as long as it is at work."""
+        while not work.over:
+            await self._ctx.runtime.sleep(BEAT)
+            if not work.over:
+                await self._ctx.kv.apply(Batch(puts=[self._beat_row(work.repo, work.task.id)]))
+
+    def _beat_row(self, repo: Repo, task_id: str) -> Put:
+        if not self._owner:
+            self._owner = self._ctx.ids.new()
+        mine = self._mine.get(task_id)
+        beat = Beat(self._owner, self._ctx.now(), 0 if mine is None else mine.progress)
+        return Put(repo.partition, beat_name(task_id), encode(beat))
+
+    async def _forget(self, repo: Repo) -> int:
+        """Remove some of the tasks that are over for long enough. How many."""
+        before = int(self._ctx.ageing.before(self._ctx.now(), REMEMBERED))
+        rows = await self._ctx.kv.scan(repo.partition, TASKS, task_name(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
+        over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
+        gone = [Delete(repo.partition, task_name(task.id)) for task in over]
+        gone += [Delete(repo.partition, key_name(task.key)) for task in over if task.key]
+        if gone:
+            await self._ctx.kv.apply(Batch(deletes=gone))
+        return len(over)

@@ -1,0 +1,144 @@
+"""The naming rules (`facts/rest_api.md` 3): repository, branch, tag, path, namespace. Each error names the rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from lakebed_format.globs import GlobError, Globs
+
+from lakebed_engine.vocabulary.errors import (
+    InvalidNameError,
+    InvalidNamespaceError,
+    InvalidPathError,
+    InvalidRequestError,
+)
+
+_REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}", re.ASCII)
+_BRANCH = re.compile(r"\w[-\w]*", re.ASCII)
+_NAMESPACE = re.compile(r"(s3|gs|az|https?|mem|local|transient)://.*", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{64}", re.ASCII)
+MAX_NAME = 256
+MAX_PATH_BYTES = 1024
+MAX_PAGE = 1000
+MAX_TEXT_BYTES = 64 << 10
+"""Bytes of a message, and of the keys and values of user metadata."""
+
+
+def check_repository(name: str) -> None:
+    """3 to 63 of a-z, 0-9 and `-`, not beginning with `-`."""
+    if not _REPOSITORY.fullmatch(name):
+        raise InvalidNameError(
+            f"repository name {name[:80]!r}: must be 3 to 63 of a-z, 0-9 and '-', beginning with a letter or digit"
+        )
+
+
+def check_branch(name: str) -> None:
+    """ASCII letters, digits, `_` and `-`, not beginning with `-`."""
+    if not _BRANCH.fullmatch(name) or len(name) > MAX_NAME:
+        raise InvalidNameError(
+            f"branch name {name[:80]!r}: must be 1 to {MAX_NAME} ASCII letters, digits, '_' and '-', "
+            "not beginning with '-' (no dot, no slash)"
+        )
+
+
+def check_tag(name: str) -> None:
+    """Git's rules for a ref, without slashes."""
+    bad = next((word for word in ("..", "/", "@{", "^", ":", "?", "*", "[", "\\") if word in name), None)
+    if bad is not None:
+        raise InvalidNameError(f"tag name {name[:80]!r}: must not contain {bad!r}")
+    if not name or name == "@" or name.endswith((".", ".lock")) or len(name) > MAX_NAME:
+        raise InvalidNameError(
+            f"tag name {name[:80]!r}: must be 1 to {MAX_NAME} characters, not '@', and not end in '.' or '.lock'"
+        )
+    if any(char <= " " or char == "\x7f" for char in name):
+        raise InvalidNameError(f"tag name {name[:80]!r}: must not contain spaces or control characters")
+    check_text("tag name", name)
+
+
+def check_path(path: str) -> None:
+    """1 to 1,024 bytes of UTF-8; nothing else is forbidden and nothing is normalised."""
+    if path.isascii() and 0 < len(path) <= MAX_PATH_BYTES:
+        return  # nearly every path there is
+    if not path:
+        raise InvalidPathError("object path: must not be empty")
+    try:
+        size = len(path.encode())
+    except UnicodeEncodeError:
+        raise InvalidPathError("object path: must be valid UTF-8 (it holds a lone surrogate)") from None
+    if size > MAX_PATH_BYTES:
+        raise InvalidPathError(f"object path {path[:40]!r}...: {size} bytes, at most {MAX_PATH_BYTES}")
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """As `check_path`, for many at once."""
+    sizes = [*map(len, paths)]
+    if all(map(str.isascii, paths)) and min(sizes, default=1) and max(sizes, default=1) <= MAX_PATH_BYTES:
+        return  # nearly all that there are
+    for path in paths:
+        check_path(path)
+
+
+def check_text(name: str, value: str) -> None:
+    """Text that is stored must be valid UTF-8."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidRequestError(f"{name}: must be valid UTF-8 (it holds a lone surrogate)") from None
+
+
+def check_texts(**values: str) -> None:
+    """As `check_text`, for several by name."""
+    for name, value in values.items():
+        check_text(name, value)
+
+
+def check_message(message: str) -> None:
+    """A commit message: UTF-8, at most 64 KiB. It is in the KV store and in each page of a log."""
+    check_text("message", message)
+    if len(message) > MAX_TEXT_BYTES or len(message.encode()) > MAX_TEXT_BYTES:
+        raise InvalidRequestError(
+            f"message: {len(message.encode()):,} bytes, at most {MAX_TEXT_BYTES:,}; put long text into an object"
+        )
+
+
+def check_metadata(metadata: Mapping[str, str]) -> None:
+    """User metadata of a commit, an object or a repository: UTF-8, at most 64 KiB of keys and values."""
+    size = 0
+    for key, value in metadata.items():
+        check_text("metadata key", key)
+        check_text(f"metadata {key[:80]!r}", value)
+        size += len(key.encode()) + len(value.encode())
+    if size > MAX_TEXT_BYTES:
+        raise InvalidRequestError(
+            f"metadata: {size:,} bytes of keys and values, at most {MAX_TEXT_BYTES:,}; put more into an object"
+        )
+
+
+def read_globs(texts: Sequence[str]) -> Globs:
+    """The globs of a request. Raises InvalidRequestError for one that chooses nothing or is too long, and for many."""
+    for text in texts:
+        check_text("glob", text)
+    try:
+        return Globs(texts)
+    except GlobError as error:
+        raise InvalidRequestError(str(error)) from None
+
+
+def check_namespace(uri: str) -> None:
+    """A URI of a known scheme; whether it can be opened is for the stores to say."""
+    if not _NAMESPACE.fullmatch(uri):
+        raise InvalidNamespaceError(
+            f"storage namespace {uri[:80]!r}: must begin with local://, mem:// or another object store's scheme"
+        )
+
+
+def is_commit_id(text: str) -> bool:
+    """64 lower-case hex characters."""
+    return _COMMIT.fullmatch(text) is not None
+
+
+def check_amount(amount: int) -> None:
+    """1 to 1,000 rows a page."""
+    if not 1 <= amount <= MAX_PAGE:
+        raise InvalidRequestError(f"amount {amount}: must be 1 to {MAX_PAGE}")

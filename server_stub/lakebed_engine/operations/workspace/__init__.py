@@ -1,0 +1,1 @@
+"""Workspaces: their life, their commit and their conflicts."""

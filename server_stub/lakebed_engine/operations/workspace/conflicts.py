@@ -1,0 +1,189 @@
+"""What stands against the commit of a workspace: rows staged on the branch, and what its head has changed.
+
+Both are told with the paths and what each side has there, as far as the caller wants to see.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from lakebed_engine.operations.branch.compare_and_swap import is_staged
+from lakebed_engine.operations.branch.resolve import Resolved
+from lakebed_engine.operations.branch.view import View, tree_of, view_of
+from lakebed_engine.operations.context import Context, Repo, Seen
+from lakebed_engine.operations.workspace.selection import Chosen
+from lakebed_engine.tree.cursor import Cursor
+from lakebed_engine.tree.diff import diff
+from lakebed_engine.vocabulary.errors import ConcurrentCommitError, Conflict, DirtyOverlapError
+from lakebed_engine.vocabulary.records import Entry
+
+_FEW = 64
+"""Paths that are looked up one by one in both trees, rather than comparing the trees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Both sides of a commit. `claims` are prefixes below which nothing may have changed; `amount` paths are told."""
+
+    ctx: Context
+    repo: Repo
+    workspace: Seen
+    branch: Seen
+    chosen: Chosen
+    claims: tuple[str, ...]
+    amount: int
+
+
+async def refuse_dirty(work: Work) -> None:
+    """Raises DirtyOverlapError when a row is staged on the branch at a chosen path or below a claim.
+
+    It would hide the commit, and overwrite it later, though it is older.
+    """
+    if not await is_staged(work.ctx, work.branch.record):
+        return
+    view = await _branch_view(work)
+    found = await _page(_staged(work, view), work.amount)
+    if not found:
+        return
+    conflicts, more = await _told(work, found, view)
+    raise DirtyOverlapError(
+        f"branch {work.branch.record.name!r} of {work.repo.name!r} has uncommitted changes where the workspace has "
+        f"some too: {_shown(conflicts, more)}; commit or reset them, then commit the workspace again",
+        conflicts,
+        more,
+    )
+
+
+async def refuse_concurrent(work: Work, *, always: bool) -> None:
+    """Raises ConcurrentCommitError when the head has changed, since the base, a path of the workspace or below a claim.
+
+    All paths of the workspace count, also those that stay in it: they lose their base. With `always` that the head
+    moved is enough; then there may be no paths to tell.
+    """
+    found = await _page(_changed(work), work.amount)
+    if not found and not always:
+        return
+    conflicts, more = await _told(work, found, await view_of(work.ctx, work.repo, Resolved(_head(work))))
+    where = f", at {_shown(conflicts, more)}" if conflicts else "; the paths are disjoint, policy 'rebase' would go on"
+    raise ConcurrentCommitError(
+        f"branch {work.branch.record.name!r} of {work.repo.name!r} has moved from {_base(work)[:16]} to "
+        f"{_head(work)[:16]} since the workspace began{where}: nothing was committed",
+        conflicts,
+        more,
+    )
+
+
+def _base(work: Work) -> str:
+    return work.workspace.record.commit_id
+
+
+def _head(work: Work) -> str:
+    return work.branch.record.commit_id
+
+
+def _shown(conflicts: list[Conflict], more: bool) -> str:
+    return ", ".join(repr(one.path) for one in conflicts[:3]) + (" and more" if more or len(conflicts) > 3 else "")
+
+
+async def _branch_view(work: Work) -> View:
+    return await view_of(work.ctx, work.repo, Resolved(_head(work), work.branch, True))
+
+
+async def _page(paths: AsyncIterator[str], amount: int) -> list[str]:
+    """The first paths, without repetition, in order; one more than asked for when there are more."""
+    found: set[str] = set()
+    async for path in paths:
+        found.add(path)
+        if len(found) > amount:
+            break
+    return sorted(found)
+
+
+async def _told(work: Work, paths: list[str], ours: View) -> tuple[list[Conflict], bool]:
+    base = await view_of(work.ctx, work.repo, Resolved(_base(work)))
+    theirs = await view_of(work.ctx, work.repo, Resolved(_base(work), work.workspace, True))
+    conflicts = [
+        Conflict(path, *[_checksum(await view.find(path)) for view in (base, ours, theirs)])
+        for path in paths[: work.amount]
+    ]
+    return conflicts, len(paths) > work.amount
+
+
+def _checksum(entry: Entry | None) -> str | None:
+    return None if entry is None else entry.checksum
+
+
+async def _staged(work: Work, view: View) -> AsyncIterator[str]:
+    """Paths that are staged on the branch and stand in the way."""
+    cursor = view.staged_cursor()
+    async for rows in work.chosen.rows():
+        async for path in _met(cursor, rows.column("path").to_pylist()):
+            yield path
+    for claim in work.claims:
+        await cursor.seek(claim)
+        while cursor.path is not None and cursor.path.startswith(claim):
+            yield cursor.path
+            await cursor.next()
+
+
+async def _met(cursor: Cursor, paths: list[str]) -> AsyncIterator[str]:
+    """Those of sorted paths at which the cursor has a row. Skips what lies between."""
+    at = 0
+    while at < len(paths):
+        await cursor.seek(paths[at])
+        if cursor.path is None:
+            return
+        if cursor.path == paths[at]:
+            yield paths[at]
+            at += 1
+        else:
+            at = bisect_left(paths, cursor.path, at)
+
+
+async def _changed(work: Work) -> AsyncIterator[str]:
+    """Paths that the head changed since the base and that stand in the way, in order but for those below claims."""
+    ctx, store = work.ctx, work.repo.store
+    base, head = await tree_of(ctx, work.repo, _base(work)), await tree_of(ctx, work.repo, _head(work))
+    if base.id == head.id:
+        return
+    few = work.chosen.few(_FEW)
+    if few is not None:
+        for path in few:
+            old, new = await ctx.trees.find(store, base, path), await ctx.trees.find(store, head, path)
+            if (old and old.identity) != (new and new.identity):
+                yield path
+    else:
+        mine = _Ahead(work.chosen.everything())
+        async for changes in diff(ctx.trees, store, ctx.runtime, base, head):
+            rows = await ctx.runtime.cpu(changes.as_delta)
+            for path in await mine.common(rows.column("path").to_pylist()):
+                yield path
+    for claim in work.claims:
+        async for changes in diff(ctx.trees, store, ctx.runtime, base, head, prefix=claim):
+            for path in (await ctx.runtime.cpu(changes.as_delta)).column("path").to_pylist():
+                yield path
+
+
+class _Ahead:
+    """Sorted paths of a stream of tables, compared window by window with others that come in order as well."""
+
+    def __init__(self, tables: AsyncIterator[object]) -> None:
+        self._tables = tables
+        self._paths: list[str] = []
+
+    async def common(self, others: list[str]) -> list[str]:
+        """Which of `others` the stream has. All of them must be greater than those of the call before."""
+        found: list[str] = []
+        wanted = set(others)
+        while True:
+            end = bisect_left(self._paths, others[-1] + "\0")
+            found += [path for path in self._paths[:end] if path in wanted]
+            self._paths = self._paths[end:]
+            if self._paths:
+                return found
+            rows = await anext(self._tables, None)
+            if rows is None:
+                return found
+            self._paths = rows.column("path").to_pylist()  # type: ignore[attr-defined]

@@ -1,0 +1,95 @@
+"""The janitor of workspaces: closes what has expired, writes markers that are missing, forgets what is long closed.
+
+It removes rows only. Objects below a workspace's prefix may be named by commits, so they are left to the sweep, which
+knows what is named. A workspace that is forgotten leaves a note in the bucket while objects lie below its prefix: the
+sweep deletes only what lies in the folder of a workspace that it knows.
+"""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.commit.idempotency import KEYS
+from lakebed_engine.operations.context import (
+    Context,
+    Repo,
+    Seen,
+    active_records,
+    find_workspace,
+    opened,
+    workspace_key,
+)
+from lakebed_engine.operations.workspace.commit import MARKERS, write_marker
+from lakebed_engine.operations.workspace.lifecycle import DUE, REMEMBERED, close, has_objects, mark_used, record_of
+from lakebed_engine.stores.kv.base import Batch, Check, Delete
+from lakebed_engine.vocabulary.errors import PredicateFailed
+from lakebed_engine.vocabulary.records import Workspace
+
+
+async def tidy(ctx: Context) -> int:
+    """One pass over all repositories. How many workspaces it closed or forgot."""
+    done = 0
+    async for record in active_records(ctx):
+        repo = opened(ctx, record)
+        await _markers(ctx, repo)
+        done += await _workspaces(ctx, repo)
+    return done
+
+
+async def _markers(ctx: Context, repo: Repo) -> None:
+    """A row about a marker goes when the marker is there: mostly the committer has written it."""
+    start = MARKERS
+    while rows := await ctx.kv.scan(repo.partition, start, MARKERS[:-1] + b"0", 1000):
+        for row in rows:
+            found_id = row.key.removeprefix(MARKERS).decode()
+            if ctx.marked.get((MARKERS, found_id)) is None:
+                await write_marker(ctx, repo, found_id, row.value.decode())
+        await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
+        start = rows[-1].key + b"\0"
+
+
+async def _workspaces(ctx: Context, repo: Repo) -> int:
+    """Those whose time has come; only these are read."""
+    done = 0
+    start, end = DUE, DUE + f"{ctx.ageing.due() + 1:012d}".encode()
+    while rows := await ctx.kv.scan(repo.partition, start, end, 1000):
+        for row in rows:
+            name = row.key.rpartition(b"/")[2].decode()
+            if "." in name:  # a key of `publishing`, of a branch
+                gone = [Delete(repo.partition, row.key), Delete(repo.partition, KEYS + name.replace(".", "/").encode())]
+                await ctx.kv.apply(Batch(deletes=gone))
+                continue
+            seen = await find_workspace(ctx, repo, name)
+            if seen is not None and _is_due(ctx, record_of(seen)):
+                if not await _come(ctx, repo, seen):
+                    continue  # it has changed meanwhile: the next pass looks again
+                done += 1
+            await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key)]))
+        start = rows[-1].key + b"\0"
+    return done
+
+
+def _is_due(ctx: Context, record: Workspace) -> bool:
+    """A workspace has a row for every time that it ever had: it may have been renewed."""
+    return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.ageing.due()
+
+
+async def _come(ctx: Context, repo: Repo, seen: Seen) -> bool:
+    record = record_of(seen)
+    if record.state == "open":
+        return await close(ctx, repo, seen, "expired")
+    if record.state != "committed" and await has_objects(repo, record.prefix):
+        await mark_used(repo, record)
+    return await _forget(ctx, repo, seen, record.uid)
+
+
+async def _forget(ctx: Context, repo: Repo, seen: Seen, found_id: str) -> bool:
+    keys = KEYS + f"{found_id}/".encode()
+    rows = await ctx.kv.scan(repo.partition, keys, keys[:-1] + b"0", 10_000)
+    gone = [Delete(repo.partition, row.key) for row in rows]
+    key = workspace_key(found_id)
+    try:
+        await ctx.kv.apply(
+            Batch(checks=[Check(repo.partition, key, seen.version)], deletes=[*gone, Delete(repo.partition, key)])
+        )
+    except PredicateFailed:
+        return False
+    return True

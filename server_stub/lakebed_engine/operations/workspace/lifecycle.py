@@ -1,0 +1,368 @@
+"""Workspaces: create, find, list, renew, revert, drop (`ARCHITECTURE.md` 8, `PROTOCOL.md` 1).
+
+A workspace is the record of a branch, so staging, layers, views and diffs work on `<branch>+<id>` as they do on a
+branch; here is only what a branch has not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import get_args
+
+import msgspec
+
+from lakebed_engine.operations import validation
+from lakebed_engine.operations.branch.compare_and_swap import (
+    OPERATIONS,
+    apply,
+    emptied,
+    everything_of,
+    rotated,
+    seal,
+    staged_of,
+    swap,
+)
+from lakebed_engine.operations.branch.resolve import resolve
+from lakebed_engine.operations.branch.view import stands
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    Context,
+    Repo,
+    Seen,
+    absent,
+    decode_workspace,
+    encode,
+    find_workspace,
+    open_repo,
+    read_branch,
+    record_key,
+    refuse_closed,
+    workspace_id,
+    workspace_key,
+)
+from lakebed_engine.operations.paging import bounded
+from lakebed_engine.operations.validation import check_amount, check_message, check_text
+from lakebed_engine.operations.workspace.selection import Chosen, Globs
+from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.tree.layers import write_layer
+from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
+    InvalidRefError,
+    InvalidRequestError,
+    MissingFileError,
+    NameTakenError,
+    TooManyAttemptsError,
+    WorkspaceNotFoundError,
+)
+from lakebed_engine.vocabulary.keys import MARKS
+from lakebed_engine.vocabulary.keys import WORKSPACES as FOLDER
+from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
+
+STATES = (*get_args(WorkspaceState), "all")
+"""What a listing can be asked for."""
+
+DUE = b"due/"
+"""Prefix of rows, in a repository's partition, that tell the janitor when to look: `due/<Unix second>/<id>`."""
+
+REMEMBERED = 7 * 24 * 3600
+"""Seconds for which a closed workspace and its idempotency keys are kept."""
+
+SHORTEST, LONGEST = 60, 365 * 24 * 3600
+"""Bounds of a lifetime in seconds."""
+
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+MAX_PREFIXES = 100
+"""Claimed or replaced prefixes at most."""
+
+
+def check_prefixes(prefixes: Sequence[str]) -> None:
+    """Claims are few, not empty, and text. Raises InvalidRequestError."""
+    if len(prefixes) > MAX_PREFIXES:
+        raise InvalidRequestError(f"{len(prefixes)} prefixes: at most {MAX_PREFIXES}")
+    for prefix in prefixes:
+        validation.check_path(prefix)
+
+
+def check_lifetime(seconds: int) -> None:
+    """Raises InvalidRequestError."""
+    if not SHORTEST <= seconds <= LONGEST:
+        raise InvalidRequestError(f"lifetime {seconds}: must be {SHORTEST} to {LONGEST} seconds")
+
+
+def new_record(
+    ctx: Context, branch: str, commit_id: str, request: WorkspaceRequest, layers: tuple[Layer, ...] = ()
+) -> Workspace:
+    """A fresh, open workspace on a commit."""
+    found_id, now = request.id or ctx.ids.new(), ctx.now()
+    return Workspace(
+        name=f"{branch}+{found_id}",
+        uid=found_id,
+        gen=1,
+        commit_id=commit_id,
+        staging_token=ctx.ids.new(),
+        layers=layers,
+        branch=branch,
+        prefix=f"{FOLDER}{found_id}/",
+        creator=request.creator,
+        creation_date=now,
+        expires=ctx.ageing.stamp() + request.lifetime,
+        message=request.message,
+        claims=request.claims,
+    )
+
+
+def check_request(request: WorkspaceRequest) -> None:
+    """Raises InvalidRequestError, InvalidPathError."""
+    check_text("creator", request.creator)
+    check_message(request.message)
+    check_lifetime(request.lifetime)
+    check_prefixes(request.claims)
+    if request.id and not _ID.fullmatch(request.id):
+        raise InvalidRequestError(f"workspace id {request.id[:40]!r}: must be 32 lower-case hexadecimal digits")
+
+
+async def create(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
+    """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError.
+
+    What is uncommitted on a branch is no part of its base. NameTakenError for an id that is another one's.
+    """
+    check_request(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force)
+    made = await _made_before(ctx, repo, request)
+    if made is not None:
+        return made
+    found = await resolve(ctx, repo, request.ref)
+    if found.staged:
+        raise InvalidRefError(f"ref {request.ref[:80]!r}: a workspace is made on a commit, not on uncommitted changes")
+    here = found.branch.record.name if found.branch is not None else ""
+    branch = request.branch or ("" if workspace_id(here) else here)
+    if not branch:
+        raise InvalidRequestError(f"ref {request.ref[:80]!r} is no branch: name the branch to commit the workspace to")
+    await read_branch(ctx, repo, branch)
+    new = new_record(ctx, branch, found.commit_id, request)
+    operation = OPERATIONS + ctx.ids.new().encode()
+    puts = [*rows_of(repo, new), Put(repo.partition, operation, str(ctx.now()).encode())]
+    if not await apply(ctx, repo, Batch(checks=[absent(repo.partition, workspace_key(new.uid))], puts=puts), operation):
+        return await _made_before(ctx, repo, request) or new  # the same call was sent twice at once
+    return new
+
+
+async def _made_before(ctx: Context, repo: Repo, request: WorkspaceRequest) -> Workspace | None:
+    """What an earlier call with the same id made. Raises NameTakenError where the id is not this caller's to use."""
+    if not request.id:
+        return None
+    seen = await find_workspace(ctx, repo, request.id)
+    if seen is None:
+        if not await _was_used(ctx, repo, request.id):
+            return None
+        seen = await find_workspace(ctx, repo, request.id)  # the same call, sent at once by another, that wrote already
+    if seen is not None:
+        old = record_of(seen)
+        same = (old.creator, old.message, old.claims) == (request.creator, request.message, request.claims)
+        if same and request.branch in ("", old.branch):
+            return old
+    raise NameTakenError(f"workspace id {request.id} of {repo.name!r} was used before: take 128 random bits")
+
+
+async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:
+    """Whether a workspace that is forgotten has had this id: commits may name what it wrote, for ever.
+
+    A listing of `workspaces/<id>` would ask less often, but on a local disk it reads the names of all workspaces.
+    """
+
+    return any(
+        await ctx.runtime.gather(
+            [partial(has_objects, repo, f"{FOLDER}{found_id}/"), partial(is_marked, ctx, repo, found_id)]
+        )
+    )
+
+
+async def has_objects(repo: Repo, prefix: str) -> bool:
+    """Whether any key begins with a prefix."""
+    return await anext(aiter(repo.store.list(prefix)), None) is not None
+
+
+async def is_marked(ctx: Context, repo: Repo, found_id: str) -> bool:
+    """Whether a note in the bucket says that a workspace had this id."""
+
+    async def is_there(key: str) -> bool:
+        try:
+            await repo.store.head(key)
+        except BlobNotFound:
+            return False
+        return True
+
+    return any(await ctx.runtime.gather([partial(is_there, f"{FOLDER}{found_id}{mark}") for mark in MARKS]))
+
+
+async def mark_used(repo: Repo, record: Workspace) -> None:
+    """Write `workspaces/<id>.used`, durably.
+
+    For a workspace whose first prefix may stay empty, and for one that is forgotten while objects lie below its prefix.
+    """
+    await repo.store.put(f"{FOLDER}{record.uid}.used", encode({"workspace": record.uid}))
+
+
+def rows_of(repo: Repo, record: Workspace) -> list[Put]:
+    """The KV rows of a workspace: its record, and when the janitor has to look at it."""
+    return [Put(repo.partition, record_key(record.name), encode(record)), due_row(repo, record)]
+
+
+def due_row(repo: Repo, record: Workspace) -> Put:
+    """When something becomes of a workspace by itself: it expires, or is forgotten."""
+    at = record.expires if record.state == "open" else record.closed + REMEMBERED
+    return Put(repo.partition, DUE + f"{at:012d}/{record.uid}".encode(), b"")
+
+
+async def find(ctx: Context, repo: Repo, found_id: str) -> Seen:
+    """The record of a workspace, open or closed. `found_id` is its id or its name. Raises WorkspaceNotFoundError."""
+    inner = workspace_id(found_id)
+    seen = await find_workspace(ctx, repo, inner or found_id)
+    if seen is None or (inner is not None and seen.record.name != found_id):
+        raise WorkspaceNotFoundError(f"workspace {found_id[:300]!r} not found in repository {repo.name!r}")
+    return seen
+
+
+async def find_open(ctx: Context, repo: Repo, found_id: str) -> Seen:
+    """As `find`. Raises WorkspaceClosedError as well."""
+    seen = await find(ctx, repo, found_id)
+    refuse_closed(seen.record)
+    return seen
+
+
+async def find_sealed(ctx: Context, repo: Repo, found_id: str) -> Seen | None:
+    """As `find_open`, with all rows in layers. None: it changed meanwhile, try again. Raises WorkspaceClosedError."""
+    seen = await seal(ctx, repo, await find_open(ctx, repo, found_id))
+    if seen is not None:
+        refuse_closed(seen.record)  # just behind the seal, perhaps: then its layers are gone, and it looks empty
+    return seen
+
+
+def record_of(seen: Seen) -> Workspace:
+    """The record, which is known to be a workspace's."""
+    assert isinstance(seen.record, Workspace)
+    return seen.record
+
+
+async def get(ctx: Context, repo_name: str, found_id: str) -> Workspace:
+    """A workspace, open or closed. Raises WorkspaceNotFoundError."""
+    return record_of(await find(ctx, await open_repo(ctx, repo_name), found_id))
+
+
+async def list_page(ctx: Context, repo_name: str, branch: str, after: str, amount: int, state: str) -> Page[Workspace]:
+    """Workspaces in order of id, of one branch or of all, in one state or (`all`) in any."""
+    check_amount(amount)
+    if state not in STATES:
+        raise InvalidRequestError(f"state {state[:40]!r}: must be one of {', '.join(STATES)}")
+    repo = await open_repo(ctx, repo_name)
+    items: list[Workspace] = []
+    start = workspace_key(after) + b"\0" if after else workspace_key("")
+    while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", 1000):
+        for row in rows:
+            record = decode_workspace(row.value)
+            if (branch and record.branch != branch) or state not in ("all", record.state):
+                continue
+            if len(items) == amount:
+                return bounded(Page(items, has_more=True), _size)
+            items.append(record)
+        start = rows[-1].key + b"\0"
+    return bounded(Page(items, has_more=False), _size)
+
+
+def _size(record: Workspace) -> int:
+    return len(record.message) + sum(map(len, record.claims))
+
+
+async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> Workspace:
+    """Let a workspace live for `lifetime` seconds from now. Raises WorkspaceClosedError."""
+    check_lifetime(lifetime)
+    repo = await open_repo(ctx, repo_name, write=True)
+    for _ in range(ATTEMPTS):
+        seen = await find_open(ctx, repo, found_id)
+        new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.ageing.stamp() + lifetime)
+        if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]):
+            return new
+    raise busy(repo, found_id)
+
+
+def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str = "") -> Workspace:
+    """The record once closed: nothing is staged in it any more, and no token names a place to stage."""
+    return msgspec.structs.replace(
+        record, gen=record.gen + 1, state=state, layers=(), staging_token="", closed=ctx.ageing.stamp(), result=result
+    )
+
+
+async def close(ctx: Context, repo: Repo, seen: Seen, state: WorkspaceState) -> bool:
+    """Close a workspace and drop its changes. The objects below its prefix stay. False: it changed meanwhile."""
+    record = record_of(seen)
+    after = closing(ctx, record, state)
+    return await swap(ctx, repo, seen, after, puts=[due_row(repo, after)], dropped=everything_of(record))
+
+
+async def drop(ctx: Context, repo_name: str, found_id: str, force: bool) -> None:
+    """Close a workspace without committing it; nothing happens when that was done before.
+
+    Raises WorkspaceClosedError when it was committed, popped, or expired.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        seen = await find(ctx, repo, found_id)
+        if record_of(seen).state == "reverted":
+            return
+        refuse_closed(seen.record)
+        if await close(ctx, repo, seen, "reverted"):
+            return
+    raise busy(repo, found_id)
+
+
+async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[str], force: bool) -> None:
+    """Take back all changes of a workspace, or those that globs choose; it stays open.
+
+    What tools wrote below its prefix stays there, and a scan does not register it again unless it changes.
+    """
+    Globs(globs)  # a bad one is refused before anything is looked at
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        if not globs:
+            seen = await find_open(ctx, repo, found_id)
+            new = emptied(seen.record, ctx.ids.new())
+            if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
+                return
+            continue
+        sealed = await find_sealed(ctx, repo, found_id)
+        # globs know what they have matched: those of an attempt that lost the race have matched what is gone
+        if sealed is not None and await _revert_part(ctx, repo, sealed, Globs(globs)):
+            return
+    raise busy(repo, found_id)
+
+
+async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bool:
+    layers = seen.record.layers
+    chosen = Chosen(ctx, repo, layers, globs)
+    try:
+        await chosen.load()
+        chosen.refuse_idle()
+        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), chosen.rest())
+    except MissingFileError:
+        if await stands(ctx, repo, seen):
+            raise
+        return False
+    turned = await rotated(ctx, seen.record)
+    kept = turned.layers[: len(turned.layers) - len(layers)]  # the old token, when something came after the seal
+    new = msgspec.structs.replace(
+        seen.record,
+        gen=seen.record.gen + 1,
+        staging_token=turned.token,
+        layers=(*kept, rest) if rest.parts else kept,
+    )
+    return await swap(ctx, repo, seen, new, checks=turned.checks, dropped=[*layers, *turned.dropped])
+
+
+def busy(repo: Repo, found_id: str) -> TooManyAttemptsError:
+    """It lost every race."""
+    return TooManyAttemptsError(
+        f"workspace {found_id!r} of {repo.name!r} changed too often, nothing was done: try again"
+    )

@@ -1,0 +1,101 @@
+"""Stash and pop: uncommitted changes of a branch become a workspace, and a workspace's become a layer of a branch.
+
+Each is one batch: the changes are in one place or in the other, never in both or none.
+"""
+
+from __future__ import annotations
+
+from lakebed_engine.operations.branch.compare_and_swap import emptied, everything_of, nothing_staged, swap
+from lakebed_engine.operations.branch.view import layers_delta, stands
+from lakebed_engine.operations.context import (
+    ATTEMPTS,
+    MARKER,
+    Context,
+    Repo,
+    Seen,
+    absent,
+    open_repo,
+    read_branch,
+    record_key,
+    refuse_protected,
+    staging,
+)
+from lakebed_engine.operations.layers.layers import put_on_top
+from lakebed_engine.operations.workspace.lifecycle import (
+    busy,
+    check_request,
+    closing,
+    find_sealed,
+    new_record,
+    record_of,
+    rows_of,
+)
+from lakebed_engine.tree.layers import write_layer
+from lakebed_engine.vocabulary.errors import MissingFileError, NoChangesError, TooManyAttemptsError
+from lakebed_engine.vocabulary.records import Layer, Workspace, WorkspaceRequest
+
+
+async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
+    """Move all that is uncommitted on the branch `request.ref` into a new workspace on its head.
+
+    The layers move as they are, the live token as one of them: nothing is copied, and the branch shows its head.
+    Raises NoChangesError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError.
+    """
+    check_request(request)
+    repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=request.ref)
+    for _ in range(ATTEMPTS):
+        seen = await read_branch(ctx, repo, request.ref)
+        branch = seen.record
+        used = await ctx.kv.get(staging(branch.staging_token), MARKER) is not None
+        layers = (Layer(branch.staging_token), *branch.layers) if used else branch.layers
+        if not layers:
+            raise NoChangesError(f"branch {branch.name!r} of {repo.name!r}: no uncommitted changes to stash")
+        new = new_record(ctx, branch.name, branch.commit_id, request, layers)
+        guard = [absent(repo.partition, record_key(new.name)), *([] if used else [nothing_staged(branch)])]
+        gone = [] if used else [Layer(branch.staging_token)]
+        after = emptied(branch, ctx.ids.new())
+        if await swap(ctx, repo, seen, after, puts=rows_of(repo, new), checks=guard, dropped=gone):
+            return new
+    raise TooManyAttemptsError(f"branch {request.ref!r} of {repo.name!r} changed too often, nothing was stashed")
+
+
+async def pop(ctx: Context, repo_name: str, found_id: str, branch: str, force: bool) -> Layer:
+    """Put a workspace's changes on top of a branch's uncommitted ones, as one layer, and close the workspace.
+
+    As a push: it conflicts with nothing, and at a path that is staged on the branch, or that the branch's head has
+    changed since the workspace's base, the workspace's version shows. `branch` is by default the workspace's own.
+    Raises NoChangesError, WorkspaceClosedError, BranchNotFoundError, BackpressureError, TooManyAttemptsError.
+    """
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    for _ in range(ATTEMPTS):
+        workspace = await find_sealed(ctx, repo, found_id)
+        if workspace is None:
+            continue
+        seen = await read_branch(ctx, repo, branch or record_of(workspace).branch)
+        refuse_protected(repo, seen.record.name)
+        if not workspace.record.layers:
+            raise NoChangesError(f"workspace {record_of(workspace).uid} of {repo.name!r}: no changes to pop")
+        done = await _pop(ctx, repo, workspace, seen)
+        if done is not None:
+            return done
+    raise busy(repo, found_id)
+
+
+async def _pop(ctx: Context, repo: Repo, workspace: Seen, seen: Seen) -> Layer | None:
+    record = record_of(workspace)
+    try:
+        layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, record.layers))
+    except MissingFileError:
+        if await stands(ctx, repo, workspace):
+            raise
+        return None
+    done = await put_on_top(
+        ctx,
+        repo,
+        seen,
+        layer,
+        puts=rows_of(repo, closing(ctx, record, "popped")),
+        checks=[workspace.check(repo), nothing_staged(record)],
+        dropped=everything_of(record),
+    )
+    return layer if done else None

@@ -1,0 +1,1 @@
+"""The KV store in PostgreSQL."""

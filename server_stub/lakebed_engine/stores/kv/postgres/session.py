@@ -1,0 +1,131 @@
+"""What one event loop of one process has of a PostgreSQL KV store: its connections, and the calls under way."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+import asyncpg
+
+from lakebed_engine.stores.kv.base import Versioned
+from lakebed_engine.stores.kv.postgres.batching import Answers, Item, Lanes
+from lakebed_engine.stores.kv.postgres.errors import wrong_dsn
+from lakebed_engine.stores.kv.postgres.pool import Pool
+from lakebed_engine.stores.kv.postgres.schema import APPLY, GET, GET_MANY, Connection, ensure_schema, quoted
+from lakebed_engine.stores.kv.postgres.writer import Work, Writer, choose
+from lakebed_engine.vocabulary.errors import StoreError
+
+_Wanted = tuple[bytes, bytes]
+_Found = Versioned | None
+
+_READ_LANES: Final = 2
+_WRITE_LANES: Final = 4
+_GETS: Final = 256  # keys to a statement
+_LOCK_SECONDS: Final = 10.0
+_NOTHING: Final[list[list[object]]] = [[]] * 13
+
+# Every plan is an index's: a plan is kept, and one that was made while a table was small would read all of it.
+# READ COMMITTED, because each statement of `apply` must see what was committed before it.
+_SETTINGS: Final = {
+    "application_name": "lakebed",
+    "default_transaction_isolation": "read committed",
+    "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
+    **dict.fromkeys(("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin"), "off"),
+}
+_DURABLE: Final = """
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+"""
+
+
+@dataclass(slots=True)
+class Access:
+    """How to reach the store. `is_made`: this process has seen its tables."""
+
+    dsn: str = field(repr=False)
+    schema: str
+    place: str
+    size: int
+    patience: float
+    timeout: float
+    is_made: bool = False
+
+    async def connect(self) -> Connection:
+        """A connection that is ready for every statement. Raises asyncpg's errors, OSError and StoreError."""
+        try:
+            connection: Connection = await asyncpg.connect(
+                self.dsn,
+                timeout=self.patience,
+                command_timeout=self.timeout + 5,  # the server itself gives up first, and then says so
+                max_cached_statement_lifetime=0,
+                server_settings={
+                    **_SETTINGS,
+                    "search_path": quoted(self.schema),
+                    "statement_timeout": f"{self.timeout * 1000:.0f}",
+                    "lock_timeout": f"{min(self.timeout, _LOCK_SECONDS) * 1000:.0f}",
+                },
+            )
+        except ValueError:
+            raise wrong_dsn() from None
+        try:
+            if not self.is_made:
+                await ensure_schema(connection, self.schema, self.place)
+                self.is_made = True
+            await connection.execute(_DURABLE)
+            await connection.fetchrow(APPLY, *_NOTHING)  # prepares it: from now on it takes one round trip
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+
+class Session:
+    """Bound to the running event loop; when that ends, so do its connections. `on_end` is called then."""
+
+    def __init__(self, access: Access, on_end: Callable[[], object]) -> None:
+        self.pool = Pool(access.connect, size=access.size, patience=access.patience, place=access.place)
+        self.gets: Lanes[_Wanted, _Found] = Lanes(_choose_gets, self._get, _READ_LANES)
+        self.batches: Lanes[Work, int] = Lanes(choose, Writer(self.pool, access.schema, access.place).run, _WRITE_LANES)
+        self._on_end = on_end
+        self._stay = self._until_the_loop_ends()
+
+    async def open(self) -> None:
+        """Begin to watch for the end of the event loop."""
+        await anext(self._stay)
+
+    async def close(self) -> None:
+        """Finish what was accepted, then close the connections."""
+        await self.gets.drain()
+        await self.batches.drain()
+        await self.pool.close()
+        await self._stay.aclose()
+
+    async def _until_the_loop_ends(self) -> AsyncGenerator[None, None]:
+        # asyncio.run() finishes every generator that is still open, and nothing else, before it closes the loop
+        try:
+            yield
+        finally:
+            self._on_end()
+            await self.pool.abandon()
+
+    async def _get(self, wanted: list[_Wanted]) -> Answers[_Found]:
+        try:
+            if len(wanted) == 1:
+                rows = await self.pool.fetch(GET, *wanted[0])
+                return [to_versioned(rows[0]) if rows else None]
+            rows = await self.pool.fetch(GET_MANY, [one[0] for one in wanted], [one[1] for one in wanted])
+        except StoreError as error:
+            return [error] * len(wanted)
+        return [to_versioned(row) for row in rows]
+
+
+def to_versioned(row: asyncpg.Record) -> Versioned | None:
+    """A row of GET or GET_MANY; of the latter nulls for an absent key."""
+    value, version = row
+    return None if version is None else Versioned(value, version)
+
+
+def _choose_gets(queue: deque[Item[_Wanted, _Found]]) -> list[Item[_Wanted, _Found]]:
+    return [queue.popleft() for _ in range(min(len(queue), _GETS))]

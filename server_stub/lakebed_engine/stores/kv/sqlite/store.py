@@ -1,0 +1,209 @@
+"""The KV store in one SQLite file: the embedded default. Several server processes may share it.
+
+A driver beside `memory.py`. This module is the door and the readers; `sqlite.writer` is the one thread that writes,
+`sqlite.file` the file. Reads run inline on the event loop, because a get costs microseconds and a thread would cost
+more; only large scans go to a thread of their own. Every read starts from the newest commit of any process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+import apsw
+
+from lakebed_engine.stores.kv.base import Batch, Row, Versioned
+from lakebed_engine.stores.kv.sqlite.file import connect, open_store, store_error
+from lakebed_engine.stores.kv.sqlite.writer import DropStep, Writer
+from lakebed_engine.vocabulary.errors import StoreUnavailableError
+
+T = TypeVar("T")
+
+_GET: Final = "SELECT value, version FROM kv WHERE partition = ? AND key = ?"
+_SCAN: Final = "SELECT key, value, version FROM kv WHERE partition = ? AND key >= ? ORDER BY key LIMIT ?"
+_SCAN_TO: Final = "SELECT key, value, version FROM kv WHERE partition = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
+# From each name to the next through the index: a DISTINCT would read every row. In the order of UTF-8, as TEXT is.
+_PARTITIONS: Final = """
+    WITH RECURSIVE found (name) AS (
+        SELECT min(partition) FROM kv WHERE partition >= ?1
+        UNION ALL
+        SELECT (SELECT min(partition) FROM kv WHERE partition > found.name) FROM found WHERE found.name IS NOT NULL
+    )
+    SELECT name FROM found WHERE name IS NOT NULL AND (?2 IS NULL OR name < ?2) LIMIT ?3
+"""
+
+_INLINE_ROWS = 2_000  # about a millisecond of the event loop's time
+
+# The named tuples' own constructors are Python functions; these stay in C. fetchall() and list() also run a
+# statement to its end: one that stopped at a row would hold its view of the file, and the WAL could only grow.
+_to_versioned = partial(tuple.__new__, Versioned)
+_to_row = partial(tuple.__new__, Row)
+
+
+class _Reader:
+    """A reading connection, for one thread at a time."""
+
+    def __init__(self, path: Path, vfs: str | None, durable: bool) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        try:
+            self._connection = connect(path, vfs, durable=durable)
+            self._connection.pragma("query_only", True)
+        except apsw.Error as error:
+            raise store_error(error, path) from error
+        self._execute = self._connection.cursor().execute
+
+    def get(self, partition: str, key: bytes) -> Versioned | None:
+        with self._lock:
+            try:
+                rows = self._execute(_GET, (partition, key)).fetchall()
+            except apsw.Error as error:
+                raise store_error(error, self._path) from error
+        return _to_versioned(rows[0]) if rows else None
+
+    def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
+        with self._lock:
+            try:
+                self._execute("BEGIN")
+                try:
+                    found = [self._execute(_GET, (partition, key)).fetchall() for key in keys]
+                finally:
+                    self._execute("COMMIT")
+            except apsw.Error as error:
+                raise store_error(error, self._path) from error
+        return [_to_versioned(rows[0]) if rows else None for rows in found]
+
+    def scan(self, partition: str, start: bytes, end: bytes | None, limit: int) -> list[Row]:
+        limit = max(limit, 0)  # to SQLite a negative limit is none
+        with self._lock:
+            try:
+                if end is None:
+                    return list(map(_to_row, self._execute(_SCAN, (partition, start, limit))))
+                return list(map(_to_row, self._execute(_SCAN_TO, (partition, start, end, limit))))
+            except apsw.Error as error:
+                raise store_error(error, self._path) from error
+
+    def partitions(self, start: str, end: str | None, limit: int) -> list[str]:
+        with self._lock:
+            try:
+                return [name for (name,) in self._execute(_PARTITIONS, (start, end, max(limit, 0)))]
+            except apsw.Error as error:
+                raise store_error(error, self._path) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+class _Last(NamedTuple):
+    """The last read, good for whoever asks for the same row in the same round of the loop, and with no read between.
+
+    Callers who are woken together read the same branch record, one after the other. All that any of them can know came
+    before the round began, and so a read within the round is as new as theirs would be. Two rows are never told from
+    different times in the wrong order: any other read ends it, as a view that is checked at its end needs.
+    """
+
+    loop: asyncio.AbstractEventLoop
+    name: tuple[str, bytes]
+    found: Versioned | None
+
+
+class SqliteKV:
+    """A KVStore in a SQLite file, made when it is not there, with its directory.
+
+    A file that cannot be written opens for reading. Raises SchemaTooNewError, CorruptDataError, StoreFullError and
+    StoreUnavailableError. Not bound to an event loop: each call uses the one it runs in. `vfs` names a SQLite VFS,
+    for tests that make the disk fail. Not `durable`, nothing waits for the disk: what is applied survives this process,
+    not this machine.
+    """
+
+    def __init__(self, path: Path | str, *, vfs: str | None = None, durable: bool = True) -> None:
+        self._path = Path(path).absolute()
+        self._vfs = vfs
+        self._durable = durable
+        connection = open_store(self._path, vfs, durable=durable)
+        try:
+            self._reader = _Reader(self._path, vfs, durable)
+        except BaseException:
+            connection.close()
+            raise
+        self._writer = Writer(connection, self._path)
+        self._last: _Last | None = None
+        self._scanner: _Reader | None = None
+        self._scan_thread = ThreadPoolExecutor(1, thread_name_prefix="lakebed-kv-scan")
+
+    async def get(self, partition: str, key: bytes) -> Versioned | None:
+        """The value and its version, or None."""
+        loop = asyncio.get_running_loop()
+        name = partition, key
+        last = self._last
+        if last is None or last.loop is not loop:
+            loop.call_soon(self._forget)  # before the read: what stands before it in the line is older than the read
+        elif last.name == name:
+            return last.found
+        found = self._reader.get(partition, key)
+        self._last = _Last(loop, name, found)
+        return found
+
+    def _forget(self) -> None:
+        self._last = None
+
+    async def get_many(self, partition: str, keys: Sequence[bytes]) -> list[Versioned | None]:
+        """As `get`, for several keys, from one consistent view, in the order asked for."""
+        if len(keys) > _INLINE_ROWS:
+            return await self._in_thread(lambda reader: reader.get_many(partition, keys))
+        self._last = None
+        return self._reader.get_many(partition, keys)
+
+    async def scan(self, partition: str, start: bytes = b"", end: bytes | None = None, limit: int = 1000) -> list[Row]:
+        """Rows with start <= key < end in byte order, at most `limit`, from one consistent view."""
+        if limit > _INLINE_ROWS:
+            return await self._in_thread(lambda reader: reader.scan(partition, start, end, limit))
+        self._last = None
+        return self._reader.scan(partition, start, end, limit)
+
+    async def apply(self, batch: Batch) -> int:
+        """Apply atomically and durably; returns the version that every put row now has.
+
+        Raises PredicateFailed when a check does not hold: then nothing was changed. Raises OutcomeUnknownError when
+        the disk failed during COMMIT. A caller that is cancelled does not know either: the batch may be applied.
+        """
+        return await self._writer.submit(batch)
+
+    async def drop_partition(self, partition: str) -> None:
+        """Delete every row of a partition, a bounded number at a time; other batches go in between."""
+        while await self._writer.submit(DropStep(partition)):
+            pass
+
+    async def partitions(self, start: str = "", end: str | None = None, limit: int = 1000) -> list[str]:
+        """Names of partitions that hold rows, start <= name < end, in order, at most `limit`."""
+        return await self._in_thread(lambda reader: reader.partitions(start, end, limit))
+
+    async def close(self) -> None:
+        """Finish what was accepted, then close every connection. Closing twice is fine."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._last = None
+        self._scan_thread.shutdown()
+        if self._scanner is not None:
+            self._scanner.close()
+        self._reader.close()
+        self._writer.close()  # last: whoever closes last folds the WAL into the file
+
+    async def _in_thread(self, read: Callable[[_Reader], T]) -> T:
+        def job() -> T:
+            if self._scanner is None:
+                self._scanner = _Reader(self._path, self._vfs, self._durable)
+            return read(self._scanner)
+
+        try:
+            future = asyncio.get_running_loop().run_in_executor(self._scan_thread, job)
+        except RuntimeError as error:  # the executor's word for closed
+            raise StoreUnavailableError(f"the KV store is closed; open a new one: {self._path}") from error
+        return await future

@@ -1,0 +1,1 @@
+"""The object stores of clouds, over obstore."""

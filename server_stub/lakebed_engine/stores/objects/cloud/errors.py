@@ -1,0 +1,122 @@
+"""What a cloud store's failure means, in our words.
+
+obstore tells little by type, so the HTTP status and the store's code are read from its text. That text stays out of our
+messages: it quotes the request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from lakebed_engine.stores.objects.cloud.keys import Place
+from lakebed_engine.vocabulary.errors import (
+    BlobNotFound,
+    EngineError,
+    NoStoreError,
+    StoreDeniedError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+
+_STATUS = re.compile(r"status code: (\d{3})")
+_CODE = re.compile(r"<Code>(\w+)</Code>|\"reason\": \"(\w+)\"")
+_NOWHERE = re.compile(r"kind: Connect\b|ConnectionRefused")
+_NO_BUCKET = {"NoSuchBucket", "ContainerNotFound"}
+_FULL = {"QuotaExceeded", "XMinioStorageFull", "InsufficientStorage", "storageQuotaExceeded"}
+_BUSY = {429, 503}
+_DENIED = {401, 403}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A failure: HTTP status (0: no answer), the store's code, and whether the request never reached a server."""
+
+    status: int
+    code: str
+    unreached: bool
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing was done for sure: the store refused, or never heard of it."""
+        return self.unreached or self.status in _BUSY or 400 <= self.status < 500 or self.status == 507
+
+    @property
+    def passing(self) -> bool:
+        """Whether trying again may help."""
+        if self.code in _FULL:
+            return False
+        return self.status in _BUSY | {0, 408, 409} or (self.status >= 500 and self.status not in {501, 507})
+
+    @property
+    def conflict(self) -> bool:
+        """S3's 409: two conditional writes met, neither may have won. (Azure's 409 says that the blob exists.)"""
+        return self.status == 409 and self.code in {"ConditionalRequestConflict", "OperationAborted"}
+
+
+def starts_beyond(error: BaseException) -> bool:
+    """Whether a part was asked for that starts at or after the object's end."""
+    return fault_of(error).status == 416 or "StartTooLarge" in str(error)
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Read an obstore error."""
+    text = str(error)
+    status, code = _STATUS.search(text), _CODE.search(text)
+    return Fault(
+        int(status[1]) if status else 0,
+        (code[1] or code[2]) if code else "",
+        not status and bool(_NOWHERE.search(text)),
+    )
+
+
+def store_error(error: BaseException, doing: str, place: Place, key: str) -> StoreError:
+    """An obstore error as ours; names bucket and key, never credentials, so a client may read it."""
+    return error_of(fault_of(error), doing, place, key)
+
+
+def error_of(fault: Fault, doing: str, place: Place, key: str) -> StoreError:
+    """A failure as an error of ours."""
+    kind, why, lasting = _meaning(fault, place.bucket)
+    text = f"cannot {doing} {place.uri}/{key}: {why}"
+    return kind(text, told=text, lasting=lasting)
+
+
+def _meaning(fault: Fault, bucket: str) -> tuple[type[StoreError], str, bool]:
+    """The class of error, why and the next step, and whether it lasts until somebody mends it."""
+    if fault.code in _NO_BUCKET:
+        return NoStoreError, f"the bucket {bucket!r} does not exist; create it, or correct the namespace", True
+    answer = " ".join(filter(None, (str(fault.status), fault.code)))
+    if fault.code in _FULL or fault.status == 507:
+        return StoreFullError, f"the store has no room ({answer}); free some, or raise the quota", True
+    if fault.status in _DENIED:
+        why = f"the store denied it ({answer}); check the credentials and their rights to {bucket!r}"
+        return StoreDeniedError, why, True
+    if fault.status:
+        return StoreUnavailableError, f"the store answered {answer}; try again later", False
+    if fault.unreached:
+        return StoreUnavailableError, "the store cannot be reached; check the endpoint and the network", False
+    why = (
+        "the store did not answer, or the connection broke; check the endpoint and the credentials, or try again later"
+    )
+    return StoreUnavailableError, why, False
+
+
+@contextmanager
+def store_errors(doing: str, place: Place, key: str, *, absent: bool = False) -> Iterator[None]:
+    """Turn obstore's errors into ours; with `absent` a missing object is BlobNotFound."""
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except EngineError:
+        raise
+    except FileNotFoundError as error:
+        if absent and fault_of(error).code not in _NO_BUCKET:
+            raise BlobNotFound(f"nothing is stored at {place.uri}/{key}") from None
+        raise store_error(error, doing, place, key) from None
+    except (BaseError, ValueError) as error:
+        raise store_error(error, doing, place, key) from None

@@ -1,0 +1,81 @@
+"""Keys and object names of the cloud stores: which object holds which key.
+
+A plain key is the object's name below the namespace's prefix, byte for byte, so that other tools read and write there.
+A key that obstore or a store refuses or changes (an empty, `.` or `..` segment, a slash at either end, a backslash,
+control characters, segments over 255 bytes, names beginning with `.lakebed-`) lies under `.lakebed-keys/`, spelled as
+on `local://`:
+
+    orders/2026/a.parquet   PREFIX/orders/2026/a.parquet
+    a//b                    PREFIX/.lakebed-keys/a%s/%s/b%o
+    /x                      PREFIX/.lakebed-keys/%s/x%o
+
+A store's names have at most 1,024 bytes, prefix included: a key that does not fit is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lakebed_engine.stores.objects.local.keys import EncodedTree, encoded_path, is_plain, key_bytes
+from lakebed_engine.vocabulary.errors import InvalidPathError
+
+NAME_BYTES = 1024
+"""The longest name of an object, as on S3, GCS and Azure."""
+
+ENCODED = ".lakebed-keys/"
+TEMP = ".lakebed-tmp/"
+PROBE = ".lakebed-probe/"
+
+_OURS = ".lakebed-"
+_CHANGED = re.compile(r"[\\\ufffe\uffff]")
+"""What some change: a backslash is a slash on SeaweedFS; the others cannot stand in a listing, which is XML."""
+_TREE = EncodedTree(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A bucket (or container) and the prefix of one namespace in it, which is empty or ends in a slash."""
+
+    uri: str
+    scheme: str
+    bucket: str
+    prefix: str
+
+    def name(self, key: str) -> str:
+        """The object's name. Raises InvalidPathError for what is no key, or does not fit."""
+        raw = key_bytes(key)
+        name = self.prefix + (key if plain(key) else ENCODED + encoded_path(raw).decode())
+        size = len(name.encode())
+        if size > NAME_BYTES:
+            raise InvalidPathError(
+                f"the key needs an object name of {size:,} bytes in {self.uri}, "
+                f"at most {NAME_BYTES:,} fit: {key[:80]!r}"
+            )
+        return name
+
+    def key(self, name: str) -> str | None:
+        """The key of an object: the inverse of `name`. None for what is none of ours."""
+        if not name.startswith(self.prefix):
+            return None
+        rest = name[len(self.prefix) :]
+        if not rest.startswith(_OURS):
+            return rest
+        return decoded(rest.removeprefix(ENCODED)) if rest.startswith(ENCODED) else None
+
+
+def plain(key: str) -> bool:
+    """Whether the key is the name as it stands."""
+    return not key.startswith(_OURS) and is_plain(key.encode()) and _CHANGED.search(key) is None
+
+
+def decoded(path: str) -> str | None:
+    """The key of a path below `.lakebed-keys/`; None for one that we would not write."""
+    *directories, last = path.encode().split(b"/")
+    parts = [_TREE.part(name, True) for name in directories] + [_TREE.part(last, False)]
+    if None in parts:
+        return None
+    try:
+        return b"".join(part for part in parts if part is not None).decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,197 @@
+"""Listing a cloud store in byte order of the keys.
+
+S3, GCS and Azure list in byte order of the names, so a listing streams and starts where it is asked to. Some servers do
+not (SeaweedFS lists `a/b` before `a!`, Azurite in UTF-16 order): a few empty objects tell, once; there the whole
+listing is collected and sorted. The encoded keys are few, none of them the engine's: they are collected, sorted and
+merged in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from lakebed_engine.stores.objects.base import BlobStat
+from lakebed_engine.stores.objects.cloud.client import Client
+from lakebed_engine.stores.objects.cloud.errors import fault_of, store_error, store_errors
+from lakebed_engine.stores.objects.cloud.keys import ENCODED, PROBE, TEMP, plain
+from lakebed_engine.vocabulary.errors import UnsortedListing
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
+
+HANDLE = re.compile(r"[0-9a-f]{32}", re.ASCII)
+"""The name of a temporary object."""
+
+_PAGE = 1000
+_PROBES = ("order/a", "order/a!", "order/a/b", "order/a0", "order/\ue000", "order/\U00010000")
+_LAST = "\U0010ffff"
+
+
+class Lister:
+    """Lists one namespace."""
+
+    def __init__(self, client: Client, *, foreign: bool = False) -> None:
+        """A `foreign` store is not written to: its listings tell whether they are sorted (`_seems_sorted`)."""
+        self._client = client
+        self._place = client.place
+        self._sorted: bool | None = None
+        self._foreign = foreign
+        self._looked: set[str] = set()
+
+    async def list(self, prefix: str, start_after: str) -> AsyncIterator[BlobStat]:
+        """Objects whose key begins with `prefix` and is greater than `start_after`, in byte order of the key."""
+        encoded = await self._encoded(prefix, start_after)
+        at = 0
+        async for blob in self._plain(prefix, start_after):
+            while at < len(encoded) and encoded[at].key < blob.key:
+                yield encoded[at]
+                at += 1
+            yield blob
+        for blob in encoded[at:]:
+            yield blob
+
+    async def any_key(self) -> str | None:
+        """The key of the first object that a listing shows, in whatever order."""
+        async for page in self._pages(self._place.prefix, ""):
+            for meta in page:
+                key = self._place.key(meta["path"])
+                if key:
+                    return key
+        return None
+
+    async def partial(self) -> AsyncIterator[BlobStat]:
+        """Objects below `.lakebed-tmp/` that a put made, by their last name."""
+        top = self._place.prefix + TEMP
+        async for page in self._pages(top, ""):
+            for meta in page:
+                name = meta["path"][len(top) :]
+                if HANDLE.fullmatch(name):
+                    yield _stat(meta, name)
+
+    async def _encoded(self, prefix: str, start_after: str) -> Sequence[BlobStat]:
+        found = []
+        async for page in self._pages(self._place.prefix + ENCODED, ""):
+            for meta in page:
+                key = self._place.key(meta["path"])
+                if key is not None and key.startswith(prefix) and key > start_after:
+                    found.append(_stat(meta, key))
+        return sorted(found, key=_key)
+
+    async def _plain(self, prefix: str, start_after: str) -> AsyncIterator[BlobStat]:
+        top = prefix[: prefix.rfind("/") + 1]
+        if top and not plain(top[:-1]):
+            return  # no plain key begins like this
+        ordered = await (self._seems_sorted(top, start_after) if self._foreign else self._is_sorted())
+        offset = max(bound(before(prefix)), bound(start_after)) if ordered else ""
+        found = []
+        last = ""
+        async for page in self._pages(self._place.prefix + top, offset and self._place.prefix + offset):
+            for meta in page:
+                key = meta["path"][len(self._place.prefix) :]
+                if not key.startswith(prefix) or key <= start_after or not plain(key):
+                    if ordered and key > prefix and not key.startswith(prefix):
+                        return  # past the last one
+                elif ordered:
+                    last = self._follow(key, last)
+                    yield _stat(meta, key)
+                else:
+                    found.append(_stat(meta, key))
+        for blob in sorted(found, key=_key):
+            yield blob
+
+    async def _pages(self, top: str, offset: str) -> AsyncIterator[Sequence[ObjectMeta]]:
+        import obstore
+
+        pages = obstore.list(self._client.store, top or None, offset=offset or None, chunk_size=_PAGE)
+        with store_errors("list", self._place, top[len(self._place.prefix) :]):
+            async for page in pages:
+                yield page
+
+    async def _is_sorted(self) -> bool:
+        """Whether this store lists in byte order. One that we may not write to is not relied on."""
+        if self._sorted is None:
+            self._sorted = await self._probe()
+        return self._sorted
+
+    async def _seems_sorted(self, top: str, start_after: str) -> bool:
+        """Whether to rely on the order of a store that may not be written to.
+
+        A listing from its beginning shows by itself that it is in no order. One that begins in its midst may not, so
+        that of a server of unknown make is looked through first, once.
+        """
+        if self._sorted is None and self._place.bucket.endswith("--x-s3"):  # S3 Express keeps no order
+            self._sorted = False
+        if self._sorted is None and start_after and top not in self._looked and _is_of_unknown_make(self._client):
+            last = ""
+            async for page in self._pages(self._place.prefix + top, ""):
+                for meta in page:
+                    last = self._follow(meta["path"], last)
+            self._looked.add(top)
+        return self._sorted is not False
+
+    def _follow(self, key: str, last: str) -> str:
+        """The key, which must be greater than the one before in a foreign store. Raises UnsortedListing."""
+        if self._foreign and key <= last:
+            self._sorted = False
+            raise UnsortedListing(f"{self._place.uri} does not list in byte order: list it again")
+        return key
+
+    async def _probe(self) -> bool:
+        from obstore import put_async
+        from obstore.exceptions import BaseError
+
+        top = self._place.prefix + PROBE
+        wanted = [top + name for name in _PROBES]
+        found = await self._names(top + "order")
+        if set(found) != set(wanted):
+            try:
+                for name in wanted:
+                    await put_async(self._client.store, name, b"", use_multipart=False)
+            except (BaseError, FileNotFoundError) as error:
+                if fault_of(error).passing:
+                    raise store_error(error, "write", self._place, PROBE) from None
+                return False
+            found = await self._names(top + "order")
+        return found == wanted
+
+    async def _names(self, top: str) -> Sequence[str]:
+        return [meta["path"] async for page in self._pages(top, "") for meta in page]
+
+
+def before(prefix: str) -> str:
+    """A text below every key that begins with `prefix`, and above nearly all smaller ones; empty: none is known.
+
+    `data/ab` gives `data/aa` and the last character there is.
+    """
+    if not prefix or not '"' < prefix[-1] < "\ud800":
+        return ""
+    last = chr(ord(prefix[-1]) - 1)
+    return prefix[:-1] + ("." if last == "/" else last) + _LAST
+
+
+def bound(text: str) -> str:
+    """The longest beginning of a text that can be a name: what is greater than the text is greater than it."""
+    while text and not (_encodes(text) and plain(text)):
+        text = text[:-1]
+    return text
+
+
+def _encodes(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _is_of_unknown_make(client: Client) -> bool:
+    """Whether it is none of the three clouds themselves."""
+    elsewhere = client.options.endpoint or any(name.startswith("AWS_ENDPOINT") for name in os.environ)
+    return client.place.scheme == "s3" and bool(elsewhere)
+
+
+def _key(blob: BlobStat) -> str:
+    return blob.key
+
+
+def _stat(meta: ObjectMeta, key: str) -> BlobStat:
+    return BlobStat(key, meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")

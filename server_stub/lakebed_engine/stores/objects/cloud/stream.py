@@ -1,0 +1,184 @@
+"""Streams into the cloud stores.
+
+Below PART bytes a stream is one put. A longer one is a multipart upload: obstore takes the batches from a short queue
+and keeps a few parts under way; a thread hashes. When the sender fails or is cancelled obstore is told by an error of
+ours, aborts the upload, and is waited for.
+
+A long stream with `if_absent` goes to a name below `.lakebed-tmp/` first and is then copied with the condition:
+multipart uploads have none that obstore could send. What a killed process leaves there `list_partial` finds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterable, AsyncIterator
+
+from lakebed_engine.stores.objects.base import PutResult
+from lakebed_engine.stores.objects.cloud.client import Client
+from lakebed_engine.stores.objects.cloud.conditional_put import Creator
+from lakebed_engine.stores.objects.cloud.errors import fault_of, store_error, store_errors
+from lakebed_engine.stores.objects.cloud.keys import TEMP
+from lakebed_engine.stores.objects.local.stream import Batches
+from lakebed_engine.stores.objects.local.threads import Threads, finished, settled
+from lakebed_engine.stores.objects.local.worker import Lane
+from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError
+from lakebed_engine.vocabulary.ports import Ids
+
+PART = 8 << 20
+"""Bytes of a part: 10,000 of them, the most an upload has, are 78 GiB."""
+
+_IN_FLIGHT = 3
+_WAITING = 2
+"""Batches of a MiB that may wait for obstore, and as many for the hash."""
+
+
+class _Abandoned(Exception):
+    """Tells obstore to abort; nobody else sees it."""
+
+
+class Uploader:
+    """Writes streams into one namespace."""
+
+    def __init__(self, client: Client, creator: Creator, threads: Threads, ids: Ids) -> None:
+        self._client = client
+        self._creator = creator
+        self._threads = threads
+        self._ids = ids
+
+    async def put(self, key: str, name: str, data: bytes, if_absent: bool) -> None:
+        """One put. It has ended, one way or the other, when a cancel is raised."""
+        from obstore import put_async
+
+        if if_absent:
+            await self._creator.create(key, name, data)
+            return
+        with store_errors("write", self._client.place, key):
+            await finished(asyncio.ensure_future(put_async(self._client.store, name, data, use_multipart=False)))
+
+    async def put_stream(self, key: str, name: str, chunks: AsyncIterable[bytes], if_absent: bool) -> PutResult:
+        """Write a stream. Raises what `chunks` raises, as it is."""
+        batches = Batches(chunks)
+        head: list[bytes] = []
+        size = 0
+        while size < PART and (batch := await batches.next()):
+            head.append(b"".join(batch))
+            size += len(head[-1])
+        if size < PART:
+            data = b"".join(head)
+            md5 = await self._threads.run(_md5, data)
+            await self.put(key, name, data, if_absent)
+            return PutResult(size, md5)
+        if not if_absent:
+            return await self._upload(key, name, head, batches)
+        return await self._upload_if_absent(key, name, head, batches)
+
+    async def _upload(self, key: str, name: str, head: list[bytes], batches: Batches) -> PutResult:
+        from obstore import put_async
+
+        place, feed, total = self._client.place, Feed(), Total()
+        lane = Lane(self._threads, total.add, _WAITING)
+        with store_errors("write", place, key):
+            upload = put_async(self._client.store, name, feed.take(), chunk_size=PART, max_concurrency=_IN_FLIGHT)
+        job = asyncio.ensure_future(upload)
+        job.add_done_callback(feed.ended)
+        try:
+            while head:
+                batch = head.pop(0)
+                await lane.put([batch])
+                if not await feed.give(batch):
+                    break  # the upload has failed: it says why below
+                if not head and (more := await batches.next()):
+                    head.append(b"".join(more))
+            await lane.drain()
+            feed.end()
+            with store_errors("write", place, key):
+                await finished(job)
+        except BaseException:
+            feed.end(_Abandoned())
+            await lane.stop()
+            await settled(job)
+            raise
+        return PutResult(total.size, total.hash.hexdigest())
+
+    async def _upload_if_absent(self, key: str, name: str, head: list[bytes], batches: Batches) -> PutResult:
+        from obstore import copy_async
+        from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+
+        await self._creator.test()
+        place = self._client.place
+        temp = f"{place.prefix}{TEMP}{self._ids.new()}"
+        result = await self._upload(key, temp, head, batches)
+        try:
+            await finished(asyncio.ensure_future(copy_async(self._client.once, temp, name, overwrite=False)))
+        except (AlreadyExistsError, PreconditionError):
+            raise BlobExists(f"{place.uri}/{key} exists already; nothing was written") from None
+        except (BaseError, FileNotFoundError) as error:
+            if fault_of(error).certain:
+                raise store_error(error, "write", place, key) from None
+            raise OutcomeUnknownError(
+                f"the answer to a write of {place.uri}/{key} was lost; read it back before trying again"
+            ) from None
+        finally:
+            await self._forget(temp)
+        return result
+
+    async def _forget(self, temp: str) -> None:
+        from obstore import delete_async
+        from obstore.exceptions import BaseError
+
+        try:
+            await finished(asyncio.ensure_future(delete_async(self._client.store, temp)))
+        except (BaseError, FileNotFoundError):
+            return  # list_partial finds it
+
+
+class Feed:
+    """Batches on their way to obstore. Use it from one event loop."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
+        self._room = asyncio.Semaphore(_WAITING)
+        self._ended = False
+
+    async def give(self, batch: bytes) -> bool:
+        """Hand over a batch, waiting while _WAITING of them wait. False when the upload has ended before."""
+        await self._room.acquire()
+        if not self._ended:
+            self._queue.put_nowait(batch)
+        return not self._ended
+
+    def end(self, error: Exception | None = None) -> None:
+        """The stream has ended, well or not."""
+        self._queue.put_nowait(error)
+
+    def ended(self, _: object) -> None:
+        """The upload has ended: wake who waits for room."""
+        self._ended = True
+        self._room.release()
+
+    async def take(self) -> AsyncIterator[bytes]:
+        """The batches as obstore takes them; raises the error of `end`."""
+        while (batch := await self._queue.get()) is not None:
+            if isinstance(batch, Exception):
+                raise batch
+            self._room.release()
+            yield batch
+
+
+class Total:
+    """Size and MD5 so far; fed by one thread at a time."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.hash = hashlib.md5(usedforsecurity=False)
+
+    def add(self, batch: list[bytes]) -> None:
+        """Hash."""
+        for chunk in batch:
+            self.hash.update(chunk)
+            self.size += len(chunk)
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()

@@ -1,0 +1,207 @@
+"""Keys and file names of `local://`: which file holds which key.
+
+Two trees lie under a store's root.
+
+The **plain tree** is the root itself: the key is the path, byte for byte, so that other tools read and write there.
+A file is an object exactly when its path is a key that would be written there: UTF-8, no empty, `.` or `..` segment,
+no control character, segments of at most 255 bytes, none beginning with `.lakebed-` (those names are ours).
+
+The **encoded tree**, `.lakebed-keys/`, holds every other key, and a plain key whose plain path is taken by a file or a
+directory of the same name (see `local.publish`). Each segment is written by its bytes: `A-Z a-z 0-9 . _ = , @ + -`
+stand for themselves, any other byte is `%` and two upper-case hex digits. Then a mark says what the name is:
+
+    %o  the object ends here      %s  a slash follows      %m  more of this segment follows
+
+A segment is cut after every 64 bytes, so names stay under 200 bytes whatever the key. As `%o` is always a file, and
+`%s` and `%m` are always directories, nothing in this tree can clash with anything else in it.
+
+    orders/2026/a.parquet   orders/2026/a.parquet
+    Ünï.csv                 Ünï.csv
+    a                       a                                  or, where `a` is a directory:  .lakebed-keys/a%o
+    a/b                     a/b                                or, where `a` is a file:       .lakebed-keys/a%s/b%o
+    a//b                    .lakebed-keys/a%s/%s/b%o
+    /x                      .lakebed-keys/%s/x%o
+    x/                      .lakebed-keys/x%s/%o
+    ../../etc/passwd        .lakebed-keys/..%s/..%s/etc%s/passwd%o
+    tab<TAB>x               .lakebed-keys/tab%09x%o
+    .lakebed-keys/a%o       .lakebed-keys/.lakebed-keys%s/a%25o%o
+    300 times x             .lakebed-keys/<64 x>%m/<64 x>%m/<64 x>%m/<64 x>%m/<44 x>%o
+
+Letters keep their case: two keys that differ only in case need a file system that tells them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from lakebed_engine.vocabulary.errors import InvalidPathError
+
+KEY_BYTES = 1024
+"""The longest key, as on S3."""
+
+ROOT_BYTES = 800
+"""The longest root: an encoded key grows to at most 3,200 bytes, and a path has 4,096."""
+
+PART_BYTES = 64
+"""Where a segment is cut in the encoded tree: three bytes for each and a mark stay under 200."""
+
+TEMP = b".lakebed-tmp"
+ENCODED = b".lakebed-keys"
+LOCK = b".lakebed-lock"
+
+_ODD = re.compile(
+    rb"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*|[^/]{256,})(?=/|\Z)"  # what a directory entry cannot be, or what is ours
+    rb"|[\x00-\x1f\x7f]|\xc2[\x80-\x9f]"  # control characters, C1 as UTF-8 writes it
+)
+_ESCAPED = re.compile(rb"[^A-Za-z0-9._=,@+-]")
+_HEX = re.compile(rb"%([0-9A-F]{2})")
+
+
+def key_bytes(key: str) -> bytes:
+    """The key's bytes. Raises InvalidPathError when it is empty, too long or not UTF-8."""
+    try:
+        raw = key.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidPathError(f"an object key must be UTF-8 text: {key!r}") from error
+    if not raw or len(raw) > KEY_BYTES:
+        raise InvalidPathError(f"an object key has 1 to {KEY_BYTES:,} bytes, this one {len(raw):,}: {key[:80]!r}")
+    return raw
+
+
+def is_plain(key: bytes) -> bool:
+    """Whether the key can be a path below the root as it stands."""
+    return _ODD.search(key) is None
+
+
+def encoded_path(key: bytes) -> bytes:
+    """The key's path in the encoded tree: `a//b` is `a%s/%s/b%o`."""
+    *directories, last = key.split(b"/")
+    names = [name for segment in directories for name in _names(segment, b"%s")]
+    names.extend(_names(last, b"%o"))
+    return b"/".join(names)
+
+
+def _names(segment: bytes, mark: bytes) -> Iterator[bytes]:
+    cut = len(segment) // PART_BYTES * PART_BYTES
+    for start in range(0, cut, PART_BYTES):
+        yield _escape(segment[start : start + PART_BYTES]) + b"%m"
+    yield _escape(segment[cut:]) + mark
+
+
+def _escape(part: bytes) -> bytes:
+    return _ESCAPED.sub(lambda match: b"%%%02X" % match[0][0], part)
+
+
+class Tree(Protocol):
+    """How one of the two trees spells keys.
+
+    A *part* is what a name adds to the key of its directory: `b"x/"` for the plain directory x, `b"x"` for a file.
+    Parts of one directory, sorted, are in the order of the keys below them.
+    """
+
+    top: bytes
+
+    def part(self, name: bytes, directory: bool) -> bytes | None:
+        """What the name adds to a key, None when it is none of ours."""
+        ...
+
+    def name(self, part: bytes) -> bytes:
+        """The name of a part: the inverse of `part`."""
+        ...
+
+    def is_directory(self, part: bytes) -> bool:
+        """Whether more of the key follows."""
+        ...
+
+    def directory(self, base: bytes) -> bytes | None:
+        """The directory of the keys that begin with `base`, which is empty or ends in a slash; None when none can."""
+        ...
+
+
+class PlainTree:
+    """The root itself."""
+
+    def __init__(self, root: bytes) -> None:
+        self.top = root
+
+    def part(self, name: bytes, directory: bool) -> bytes | None:
+        """`x` is `x`, or `x/` for a directory."""
+        if not is_plain(name):
+            return None
+        return name + b"/" if directory else name
+
+    def name(self, part: bytes) -> bytes:
+        """`x/` is `x`."""
+        return part.removesuffix(b"/")
+
+    def is_directory(self, part: bytes) -> bool:
+        """A part with a slash."""
+        return part.endswith(b"/")
+
+    def directory(self, base: bytes) -> bytes | None:
+        """The path as it stands."""
+        if not base:
+            return self.top
+        return self.top + b"/" + base[:-1] if is_plain(base[:-1]) else None
+
+
+class EncodedTree:
+    """`.lakebed-keys/`."""
+
+    def __init__(self, root: bytes) -> None:
+        self.top = root + b"/" + ENCODED
+
+    def part(self, name: bytes, directory: bool) -> bytes | None:
+        """`x%o` is `x`, `x%s` is `x/`, `<64 bytes>%m` is those bytes; other spellings of the same are refused."""
+        part = _HEX.sub(lambda match: bytes((int(match[1], 16),)), name[:-2])
+        if b"/" in part:
+            return None
+        if name.endswith(b"%s"):
+            part += b"/"
+        return part if self.name(part) == name and self.is_directory(part) is directory else None
+
+    def name(self, part: bytes) -> bytes:
+        """`x/` is `x%s`."""
+        if part.endswith(b"/"):
+            return _escape(part[:-1]) + b"%s"
+        return _escape(part) + (b"%m" if len(part) == PART_BYTES else b"%o")
+
+    def is_directory(self, part: bytes) -> bool:
+        """A part with a slash, or a piece of a longer segment."""
+        return part.endswith(b"/") or len(part) == PART_BYTES
+
+    def directory(self, base: bytes) -> bytes | None:
+        """The encoded path, without the empty object's name at its end."""
+        if not base:
+            return self.top
+        return self.top + b"/" + encoded_path(base).removesuffix(b"/%o")
+
+
+class Places:
+    """Where the keys of one root lie."""
+
+    def __init__(self, root: bytes) -> None:
+        self.root = root
+        self.temp = root + b"/" + TEMP
+        self.lock = root + b"/" + LOCK
+        self.plain = PlainTree(root)
+        self.encoded = EncodedTree(root)
+        self._plain_start = root + b"/"
+        self._encoded_start = self.encoded.top + b"/"
+
+    def plain_path(self, key: bytes) -> bytes | None:
+        """The plain path, None when the key cannot have one."""
+        return self._plain_start + key if is_plain(key) else None
+
+    def encoded_path(self, key: bytes) -> bytes:
+        """The path in the encoded tree."""
+        return self._encoded_start + encoded_path(key)
+
+    def paths(self, key: bytes) -> Iterator[bytes]:
+        """Where a reader looks, in this order."""
+        plain = self.plain_path(key)
+        if plain is not None:
+            yield plain
+        yield self.encoded_path(key)

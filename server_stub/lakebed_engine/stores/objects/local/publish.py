@@ -1,0 +1,293 @@
+"""Making finished files visible in `local://`, durably, and removing them.
+
+Works on temp files that are already on disk; runs in threads and blocks.
+
+**Files and directories of one name.** A key goes to its plain path when it can, and when the path is taken by a
+directory, or leads through a file, to its path in the encoded tree. A reader looks at the plain path, then at the
+encoded one. A symbolic link counts as a directory that is never entered: it is neither followed nor replaced nor
+removed. No acknowledged object becomes unreachable or doubled, because:
+
+1. Nothing here replaces a directory by a file or a file by a directory: `rename` and `link` refuse directories, `mkdir`
+   refuses files, and directories are never removed. So whoever comes first keeps the plain path.
+2. Plain paths change only under the shared lock, and a plain key's encoded path is created only under the exclusive one
+   (`flock` on `.lakebed-lock`: across threads and processes). So "the plain path is taken" stays true until the encoded
+   path is written, and "there is no encoded path" stays true until the plain one is. At most one of the two exists.
+3. A key stays where it is until it is deleted. So a reader who finds neither has crossed a moment without the key.
+
+**Durability.** File first, then its name, then every directory on the way that this process has not yet seen durable;
+of a key that nobody knows before it is answered, all at once. A key that follows from its content may be put by several
+at once: the first makes a file under it, the others replace that, and each has synced whatever the name may lead to.
+Tools that write by plain path take no lock; they get the promises of their own calls.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from lakebed_engine.stores.objects.local.keys import Places
+from lakebed_engine.stores.objects.local.paths import UNREACHED, look
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls
+
+_CLASH = {errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
+
+_KNOWN = 1 << 16
+"""Durable directories remembered before starting again: forgetting costs a needless fsync, nothing more."""
+
+
+LOCK_SECONDS = 30.0
+"""How long a lock is waited for. A deletion in another process may hold it for some seconds."""
+
+_LOCK_POLL = 0.001
+
+
+class Clash(Exception):
+    """The plain path is taken by a directory or a link, leads through one or a file, or is too long."""
+
+
+class Publisher:
+    """Moves temp files to their keys. Safe to use from many threads."""
+
+    def __init__(self, places: Places, calls: SystemCalls, lock_seconds: float = LOCK_SECONDS) -> None:
+        self._places = places
+        self._lock_seconds = lock_seconds
+        self._calls = calls
+        self._durable: set[bytes] = set()
+
+    def prepare(self) -> None:
+        """Make the root and the temp directory, durably. Called when a write finds them missing."""
+        made = self._make_directories(self._places.temp)
+        for error in self.sync({_parent(path) for path in made} | {_parent(self._places.root)}).values():
+            raise error
+        self._durable.add(self._places.root)
+
+    @contextmanager
+    def locked(self, exclusive: bool = False) -> Iterator[None]:
+        """Hold the store's lock. A lock of its own for each use: flock belongs to the open file, not to the thread.
+
+        Raises BlockingIOError when another process holds it for too long.
+        """
+        fd = self._calls.open(self._places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self._take(fd, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+            yield
+        finally:
+            self._calls.close(fd)
+
+    def _take(self, fd: int, kind: int) -> None:
+        end = time.monotonic() + self._lock_seconds
+        while True:
+            try:
+                return fcntl.flock(fd, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    held = f"another process has held the store's lock for {self._lock_seconds:g} seconds"
+                    raise BlockingIOError(errno.EWOULDBLOCK, held) from None
+            time.sleep(_LOCK_POLL)
+
+    def create(self, key: bytes, *, directories: bool = False) -> tuple[int, bytes]:
+        """Make an empty file under a key that nobody knows: its descriptor and its path. Needs no lock: the rules above
+        are about a key that several may write.
+
+        Raises FileNotFoundError without `directories` where there are none, FileExistsError when somebody knew it, and
+        Clash when it has no plain path here.
+        """
+        path = self._places.plain_path(key)
+        if path is None:
+            raise Clash
+        try:
+            if directories:
+                self._make_directories(_parent(path))
+            return self._calls.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
+        except OSError as error:
+            if error.errno in _CLASH:
+                raise Clash from error
+            raise
+
+    def create_shared(self, key: bytes) -> tuple[int, bytes]:
+        """Under the shared lock: make an empty file under a key that others may write too: its descriptor and its path.
+
+        Raises FileExistsError where the key is taken, and Clash when its place is, or may be, in the encoded tree.
+        """
+        if self._is_encoded(key):
+            raise Clash
+        try:
+            return self.create(key)
+        except FileNotFoundError:
+            return self.create(key, directories=True)
+
+    def withdraw(self, fd: int, path: bytes) -> None:
+        """Remove a file that `create_shared` made, unless another put of the same key has replaced it meanwhile."""
+        try:
+            with self.locked(exclusive=True):  # nobody renames: the name stays this file's, or another's
+                found = look(path)
+                if found is not None and os.path.samestat(os.fstat(fd), found):
+                    self._calls.unlink(path)
+        except OSError:
+            pass  # it stays for the sweep
+
+    def publish_shared(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
+        """Under the shared lock: move the file to its key and answer where.
+
+        Raises FileExistsError with `if_absent`, and Clash for `publish_exclusive`.
+        """
+        plain = self._places.plain_path(key)
+        if plain is None:
+            return self._move(temp, self._places.encoded_path(key), if_absent)
+        if self._is_encoded(key):
+            if if_absent:
+                raise FileExistsError
+            raise Clash
+        return self._move(temp, plain, if_absent)
+
+    def publish_exclusive(self, temp: bytes, key: bytes, if_absent: bool) -> bytes:
+        """Under the exclusive lock: move the file to whichever of its two paths is the key's now."""
+        plain, encoded = self._places.plain_path(key), self._places.encoded_path(key)
+        if plain is not None and (_file(plain) or look(encoded) is None):
+            try:
+                return self._move(temp, plain, if_absent)
+            except Clash:
+                pass
+        return self._move(temp, encoded, if_absent)
+
+    def remove(self, key: bytes, touched: set[bytes]) -> None:
+        """Under the shared lock: remove the key's file, and add its directory to those to sync."""
+        plain = self._places.plain_path(key)
+        # Should another tool have made a twin, the shadowed encoded file goes first: it must not come to light.
+        for path in (self._places.encoded_path(key), plain):
+            if path is None or not _file(path):  # unlink would take a link
+                continue
+            try:
+                self._calls.unlink(path)
+            except OSError as error:
+                if error.errno not in UNREACHED | _CLASH:
+                    raise
+            else:
+                touched.add(_parent(path))
+
+    def is_older(self, key: bytes, before: float) -> bool:
+        """Under the exclusive lock: whether the key has a file, written before then (Unix seconds)."""
+        for path in (self._places.plain_path(key), self._places.encoded_path(key)):
+            found = None if path is None else _file(path)
+            if found is not None:
+                return found.st_mtime < before
+        return False
+
+    def unsynced(self, path: bytes) -> list[bytes]:
+        """The directories to sync so that the file's name survives a power cut: its own, and parents not yet known."""
+        if not self._calls.syncs:
+            return []
+        directory = _parent(path)
+        needed = [directory]
+        while directory not in self._durable and len(directory) > 1:
+            directory = _parent(directory)
+            needed.append(directory)
+        return needed
+
+    def sync(self, directories: Iterable[bytes]) -> dict[bytes, OSError]:
+        """fsync each once; answers those that failed."""
+        failed: dict[bytes, OSError] = {}
+        for directory in directories if self._calls.syncs else ():
+            try:
+                fd = self._calls.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                try:
+                    self._calls.fsync(fd)
+                finally:
+                    self._calls.close(fd)
+            except OSError as error:
+                failed[directory] = error
+        return failed
+
+    def sync_with(
+        self, files: Sequence[int], directories: Sequence[bytes]
+    ) -> tuple[Sequence[OSError | None], dict[bytes, OSError]]:
+        """fsync open files and directories by one call: what went wrong with each file, and the directories that
+        failed.
+        """
+        opened: dict[bytes, int] = {}
+        failed: dict[bytes, OSError] = {}
+        try:
+            for path in directories:
+                try:
+                    opened[path] = self._calls.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                except OSError as error:
+                    failed[path] = error
+            told = self._calls.fsync_all([*files, *opened.values()])
+        finally:
+            for fd in opened.values():
+                self._calls.close(fd)
+        failed |= {path: error for path, error in zip(opened, told[len(files) :], strict=True) if error is not None}
+        return told[: len(files)], failed
+
+    def remember(self, synced: Sequence[bytes]) -> None:
+        """The directories of one `unsynced` answer are on disk: all but the last have their name in the next."""
+        if len(synced) > 1:
+            if len(self._durable) > _KNOWN:
+                self._durable = {self._places.root}
+            self._durable.update(synced[:-1])
+
+    def discard(self, temp: bytes) -> None:
+        """Remove a temp file that will not be published, if it can be; a sweep finds it otherwise."""
+        try:
+            self._calls.unlink(temp)
+        except OSError:
+            pass
+
+    def _move(self, temp: bytes, target: bytes, if_absent: bool) -> bytes:
+        try:
+            try:
+                self._name(temp, target, if_absent)
+            except FileNotFoundError:
+                self._make_directories(_parent(target))
+                self._name(temp, target, if_absent)
+        except FileExistsError as error:
+            if not _file(target):
+                raise Clash from error
+            raise
+        except OSError as error:
+            if error.errno in _CLASH:
+                raise Clash from error
+            raise
+        return target
+
+    def _name(self, temp: bytes, target: bytes, if_absent: bool) -> None:
+        if if_absent:
+            self._calls.link(temp, target)  # refuses a taken name in one step, which rename cannot
+            self.discard(temp)
+            return
+        found = look(target)
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            raise Clash  # rename would replace a link
+        self._calls.rename(temp, target)
+
+    def _is_encoded(self, key: bytes) -> bool:
+        """Whether the key has a file in the encoded tree. Most stores have no such tree: one look saves encoding."""
+        return look(self._places.encoded.top) is not None and look(self._places.encoded_path(key)) is not None
+
+    def _make_directories(self, path: bytes) -> list[bytes]:
+        missing, made = [path], []
+        while missing:
+            try:
+                self._calls.mkdir(missing[-1])
+                made.append(missing[-1])
+                self._durable.discard(missing[-1])  # known from before it was removed: its new name is not on disk yet
+                missing.pop()
+            except FileNotFoundError:
+                missing.append(_parent(missing[-1]))
+            except FileExistsError:
+                missing.pop()  # a directory; or a file, and then the next step meets ENOTDIR
+        return made
+
+
+def _file(path: bytes) -> os.stat_result | None:
+    found = look(path)
+    return found if found is not None and stat.S_ISREG(found.st_mode) else None
+
+
+def _parent(path: bytes) -> bytes:
+    return path.rpartition(b"/")[0] or b"/"

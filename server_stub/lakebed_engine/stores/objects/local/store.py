@@ -1,0 +1,193 @@
+"""`local://`: objects as files, durably.
+
+The front of the local store; what it does lies in the modules `local_*`: names, publishing, small puts, streams,
+reading, listing. A plain key is a plain path below the root, so other tools can read and write there.
+
+No key leads out of the root, and no symbolic link is followed, at any depth (`local.paths`). Needs POSIX: flock, pread,
+and directories that can be synced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TypeVar
+
+from lakebed_engine.stores.objects.base import BlobStat, PutResult, Refused
+from lakebed_engine.stores.objects.local.concat import concat
+from lakebed_engine.stores.objects.local.keys import ROOT_BYTES, Places, key_bytes
+from lakebed_engine.stores.objects.local.listing import HANDLE, leftovers, pages, pages_guarded
+from lakebed_engine.stores.objects.local.publish import LOCK_SECONDS
+from lakebed_engine.stores.objects.local.read import Reader
+from lakebed_engine.stores.objects.local.stream import put_stream
+from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_without, store_error
+from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.stores.objects.local.write import Put, Writer
+from lakebed_engine.vocabulary.errors import InvalidNamespaceError, InvalidPathError
+
+T = TypeVar("T")
+
+_DELETES = 500
+
+
+class LocalObjects:
+    """One namespace in one directory, which need not exist yet. Many processes may share it.
+
+    A process that forks does so while no call is under way; the child then has threads of its own.
+
+    The root is an absolute path that no link is on; InvalidNamespaceError otherwise. `calls` is the operating system
+    unless a test puts something between; `threads` are shared where given. `base` is a directory above the root that
+    somebody else makes, a mounted disk say: while it is gone, so are the objects, and nothing is written in its place.
+    `lock_seconds`: how long a put or a delete waits for the store's lock; then it raises StoreUnavailableError.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        uri: str,
+        *,
+        threads: Threads | None = None,
+        calls: SystemCalls | None = None,
+        base: Path | None = None,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
+        path = os.fsencode(root)
+        if os.path.realpath(path) != path:
+            raise InvalidNamespaceError(
+                f"a link leads to the directory of {uri}, and the server follows none below objects.local.root: "
+                "mount the directory there instead"
+            )
+        if len(path) > ROOT_BYTES:
+            raise InvalidNamespaceError(
+                f"the directory of {uri} has {len(path):,} bytes, at most {ROOT_BYTES} fit: {root}"
+            )
+        self._uri = uri
+        self._threads = threads or Threads()
+        self._owns_threads = threads is None
+        self._places = Places(path)
+        self._base = None if base is None else os.fsencode(base)
+        self._writer = Writer(uri, self._places, calls or SystemCalls(), self._threads, self._base, lock_seconds)
+        self._reader = Reader(uri, self._places, self._threads, self._base)
+
+    @property
+    def uri(self) -> str:
+        """The namespace's URI."""
+        return self._uri
+
+    @property
+    def directory(self) -> str:
+        """Where plain keys are files."""
+        return os.fsdecode(self._places.root)
+
+    def close(self) -> None:
+        """Let the threads end, where they are this store's own."""
+        if self._owns_threads:
+            self._threads.close()
+
+    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
+        """Write a small object durably. A cancelled put is not visible, or is whole; of one that is killed, and
+        `by_content`, a part may be.
+        """
+        named = by_content and not if_absent
+        await self._writer.put(Put(key, key_bytes(key), if_absent=if_absent, data=data, by_content=named))
+
+    async def put_stream(
+        self, key: str, chunks: AsyncIterable[bytes], *, if_absent: bool = False, fresh: bool = False
+    ) -> PutResult:
+        """Write a stream durably. Cancelled or failed, it leaves nothing; killed, a temp file; killed, and `fresh`, a
+        part of it under the key.
+        """
+        raw = key_bytes(key)
+        return await put_stream(
+            key, raw, chunks, if_absent=if_absent, fresh=fresh, writer=self._writer, threads=self._threads
+        )
+
+    async def get(self, key: str) -> bytes:
+        """The whole object."""
+        return await self._reader.read(key, 0, None)
+
+    async def get_range(self, key: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; fewer only where the object ends."""
+        return await self._reader.read(key, start, length)
+
+    def open(
+        self, key: str, start: int = 0, length: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Stream an object or a part; once entered it survives a delete."""
+        return self._reader.stream(key, start, length)
+
+    async def head(self, key: str) -> BlobStat:
+        """Size and mtime."""
+        found = self._reader.stat(key)
+        return BlobStat(key, found.st_size, found.st_mtime)
+
+    def list(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        """Objects in byte order of the key; each page shows the store as it is then."""
+        return self._list(pages, prefix, start_after)
+
+    def list_guarded(self, prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat | Refused]:
+        """The same, with links, what is no file, and files of other accounts that have other names."""
+        return self._list(pages_guarded, prefix, start_after)
+
+    async def _list(
+        self, pages: Callable[[Places, bytes, bytes], Iterator[Sequence[T]]], prefix: str, start_after: str
+    ) -> AsyncIterator[T]:
+        # Half a surrogate pair is no key, yet may bound a listing: it sorts where its bytes would.
+        refuse_without(self._base, "list", self._uri, prefix)
+        found = pages(self._places, prefix.encode(errors="surrogatepass"), start_after.encode(errors="surrogatepass"))
+        while (page := await self._page(found, prefix)) is not None:
+            for one in page:
+                yield one
+
+    async def any_key(self) -> str | None:
+        """The first key, of a link too. An empty directory is an empty namespace, and so is one that is not there."""
+        return await anext((one.key async for one in self.list_guarded()), None)
+
+    async def list_partial(self) -> AsyncIterator[BlobStat]:
+        """Temp files. Those of puts still under way are among them: a sweep takes only old ones, by mtime."""
+        found = leftovers(self._places)
+        while (page := await self._page(found, "")) is not None:
+            for blob in page:
+                yield blob
+
+    async def delete_partial(self, handle: str) -> None:
+        """Remove one temp file; an absent one is no error."""
+        if not HANDLE.fullmatch(handle.encode(errors="surrogatepass")):
+            raise InvalidPathError(f"not a handle that list_partial gave: {handle!r}")
+        await self._threads.run(self._writer.publisher.discard, self._temp(handle))
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects durably; absent ones are no error."""
+        raw = [(key, key_bytes(key)) for key in keys]
+        for start in range(0, len(raw), _DELETES):
+            await self._threads.run(self._writer.delete, raw[start : start + _DELETES])
+
+    async def delete_older(self, keys: Sequence[str], before: float) -> Sequence[str]:
+        """Remove durably those that are older; puts wait meanwhile."""
+        raw = [(key, key_bytes(key)) for key in keys]
+        old: list[str] = []
+        for start in range(0, len(raw), _DELETES):
+            old += await self._threads.run(self._writer.delete, raw[start : start + _DELETES], before)
+        return old
+
+    async def copy(self, source: str, target: str) -> None:
+        """Copy the bytes: a second name for one file would change with it under a tool that writes in place."""
+        key_bytes(target)
+        async with self.open(source) as chunks:
+            await self.put_stream(target, chunks)
+
+    async def concat(self, keys: Sequence[str], target: str) -> None:
+        """The content of objects, one behind the other, as another: copied by the kernel, or shared where it can."""
+        raw = key_bytes(target)
+        await concat(keys, target, raw, reader=self._reader, writer=self._writer, threads=self._threads)
+
+    async def _page(self, found: Iterator[Sequence[T]], prefix: str) -> Sequence[T] | None:
+        try:
+            return await self._threads.run(next, found, None)
+        except OSError as error:
+            raise store_error(error, "list", self._uri, prefix) from error
+
+    def _temp(self, handle: str) -> bytes:
+        return self._places.temp + b"/" + handle.encode()

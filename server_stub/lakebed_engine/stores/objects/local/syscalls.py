@@ -1,0 +1,108 @@
+"""The system calls that `local://` writes with, and how their errors read.
+
+The calls are attributes of one object, so that a test can record their order or make one fail; nothing else stands
+between the store and the operating system.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import stat
+from collections.abc import Callable, Sequence
+
+from lakebed_engine.stores.objects.local import async_io, paths
+from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+"""EFBIG is the process's or the file system's limit of a file's size: no retry will fit either."""
+
+
+def _writeback() -> Callable[[int], object]:
+    """Linux's sync_file_range, which Python does not have; elsewhere nothing is begun early."""
+    try:
+        call = ctypes.CDLL(None).sync_file_range
+    except (AttributeError, OSError):
+        return lambda fd: None
+    call.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
+    return lambda fd: call(fd, 0, 0, 2)  # all of it, SYNC_FILE_RANGE_WRITE; what goes wrong, fsync will tell
+
+
+def _no_copy(*_: int) -> int:
+    raise OSError(errno.ENOSYS, "this system has no copy_file_range")
+
+
+class SystemCalls:
+    """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says. No call follows a symbolic link."""
+
+    syncs = True
+    """Whether what is synced is on disk then: else no directory need be opened for it."""
+    open = staticmethod(paths.open_file)
+    write = staticmethod(os.write)
+    writev = staticmethod(os.writev)
+    copy_file_range = staticmethod(getattr(os, "copy_file_range", _no_copy))
+    fsync = staticmethod(os.fsync)
+    fsync_all = staticmethod(async_io.fsync_all)
+    """fsync many; answers what went wrong with each."""
+    fdatasync = staticmethod(getattr(os, "fdatasync", os.fsync))  # macOS has no fdatasync
+    writeback = staticmethod(_writeback())
+    """Begin to write a file out. A journal then takes many files at the first fsync, not one at each."""
+    close = staticmethod(os.close)
+    rename = staticmethod(paths.rename)
+    link = staticmethod(paths.link)
+    unlink = staticmethod(paths.unlink)
+    mkdir = staticmethod(paths.mkdir)
+
+
+def _unsynced(fd: object) -> None:
+    pass
+
+
+def _unsynced_all(fds: Sequence[int]) -> list[OSError | None]:
+    return [None] * len(fds)
+
+
+class UnsyncedCalls(SystemCalls):
+    """The same calls, but nothing waits for the disk: what was written survives this process, not this machine."""
+
+    syncs = False
+    fsync = staticmethod(_unsynced)
+    fsync_all = staticmethod(_unsynced_all)
+    fdatasync = staticmethod(_unsynced)
+    writeback = staticmethod(_unsynced)
+
+
+def store_error(error: OSError, verb: str, uri: str, key: str) -> StoreError:
+    """The error to raise for a failed call: what failed, on what, why, the next step. No path: clients read it."""
+    name = errno.errorcode.get(error.errno or 0, "unknown error")
+    what = f"cannot {verb} {uri}/{key}: {error.strerror or type(error).__name__} ({name})"
+    if error.errno in _FULL:
+        text = f"{what}; nothing was half-written: make room, or make it writable, and try again"
+        return StoreFullError(text, told=text, lasting=True)
+    if error.errno == errno.EXDEV:
+        text = f"{what}; the store's directory spans two file systems: mount one at the namespace, not below it"
+        return StoreUnavailableError(text, told=text, lasting=True)
+    if error.errno == errno.ELOOP:
+        text = f"{what}; the server follows no link below objects.local.root: mount the directory there instead"
+        return StoreUnavailableError(text, told=text, lasting=True)
+    if error.errno == errno.EWOULDBLOCK:
+        text = f"{what}; it may be a sweep, which ends, or no process of Lakebed's: `lslocks` shows it; try again"
+        return StoreUnavailableError(text, told=text)
+    text = f"{what}; check the directory's owner, mode and disk, and try again"
+    return StoreUnavailableError(text, told=text)
+
+
+def refuse_without(base: bytes | None, verb: str, uri: str, key: str) -> None:
+    """Raise StoreUnavailableError where `base`, the directory of all namespaces, has gone, and all it held with it."""
+    found = None if base is None else paths.look(base)
+    if base is not None and (found is None or not stat.S_ISDIR(found.st_mode)):
+        text = f"cannot {verb} {uri}/{key}: the directory of local:// namespaces is gone; mount it, or put it back"
+        raise StoreUnavailableError(text, told=text)
+
+
+def write_all(calls: SystemCalls, fd: int, data: bytes) -> None:
+    """Write every byte: one call may take fewer, near a limit or after a signal."""
+    written = calls.write(fd, data)
+    while written < len(data):
+        written += calls.write(fd, memoryview(data)[written:])

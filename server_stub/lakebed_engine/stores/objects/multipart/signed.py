@@ -1,0 +1,104 @@
+"""Uploads in parts as S3 and Azure have them: their bytes go to signed addresses, and the store puts them together.
+
+What a process that was killed has begun, and no record names, is the bucket's lifecycle rule to remove (Azure removes
+it by itself).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+
+from lakebed_engine.stores.objects.cloud.errors import error_of
+from lakebed_engine.stores.objects.cloud.keys import Place
+from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.stores.objects.multipart.base import StoredPart
+from lakebed_engine.stores.objects.multipart.signed_put import Sent, send
+from lakebed_engine.stores.objects.presign import Part, PartUploads, ToWrite
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
+from lakebed_engine.vocabulary.ports import Ids
+
+_SECONDS = 3600
+"""How long an address is good for: it is looked at when the part begins to come."""
+
+_MD5 = re.compile(r"[0-9a-f]{32}")
+_AZURE_BLOCK = 4000 << 20
+"""The largest block, in bytes."""
+
+Copy = Callable[[str, str, int, str, int, int], Awaitable[str]]
+"""Key, upload, number, source, first byte and length: copies inside the store, and gives the ETag."""
+
+
+class SignedParts:
+    """For one namespace."""
+
+    def __init__(
+        self, place: Place, uploads: PartUploads, threads: Threads, ids: Ids, silence: float, copy: Copy | None = None
+    ) -> None:
+        """Without `copy` the store makes no parts of objects."""
+        self._place = place
+        self._uploads = uploads
+        self._threads = threads
+        self._ids = ids
+        self._silence = silence
+        self._copy = copy
+        self._azure = place.scheme == "az"
+
+    async def begin(self, key: str, content_type: str) -> str:
+        """The store's id of the upload."""
+        return await self._uploads.create(ToWrite(key, content_type))
+
+    async def put(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> StoredPart:
+        """One PUT."""
+        told = self._told(number)
+        sent = await self._sent(key, upload, told, size, chunks)
+        handle = str(told) if self._azure else _etag(sent)
+        return StoredPart(number, size, sent.md5, handle)
+
+    async def put_numbered(self, key: str, upload: str, number: int, size: int, chunks: AsyncIterable[bytes]) -> str:
+        """One PUT. Azure gives blocks no ETag and asks for none: there it is the MD5."""
+        sent = await self._sent(key, upload, number, size, chunks)
+        return sent.md5 if self._azure else _etag(sent)
+
+    async def _sent(self, key: str, upload: str, told: int, size: int, chunks: AsyncIterable[bytes]) -> Sent:
+        if self._azure and size > _AZURE_BLOCK:
+            raise InvalidRequestError(f"a part of {size} bytes: az:// takes at most {_AZURE_BLOCK}; send smaller parts")
+        (request,) = await self._uploads.sign(key, upload, [told], _SECONDS)
+        sent = await send(request, size, chunks, self._threads, self._silence)
+        if sent.fault is not None:
+            if sent.fault.code == "NoSuchUpload":
+                raise BlobNotFound(f"there is no such upload to {self._place.uri}/{key}")
+            raise error_of(sent.fault, "write a part of", self._place, key)
+        return sent
+
+    async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> StoredPart | None:
+        """Inside the store, where its ETag tells the MD5."""
+        if self._copy is None:
+            return None
+        etag = (await self._copy(key, upload, number, source, start, length)).strip('"')
+        return StoredPart(number, length, etag, etag) if _MD5.fullmatch(etag) else None
+
+    async def assemble(self, key: str, upload: str, parts: Sequence[StoredPart]) -> None:
+        """One request."""
+        if self._azure:
+            listed = [Part(int(part.handle), "") for part in parts]
+        else:
+            listed = [Part(part.number, part.handle) for part in parts]
+        await self._uploads.complete(key, upload, listed)
+
+    async def clear(self, key: str, upload: str) -> None:
+        """Give it up. A completed one is not there any more."""
+        try:
+            await self._uploads.abort(key, upload)
+        except BlobNotFound:
+            return
+
+    def _told(self, number: int) -> int:
+        """The number that the store knows a part by. Azure checks no ETags: there, each attempt has another one, and
+        all have ten digits, since the names of a blob's blocks have one length.
+        """
+        return (10_000 + number) * 100_000 + int(self._ids.new()[:8], 16) % 100_000 if self._azure else number
+
+
+def _etag(sent: Sent) -> str:
+    return sent.headers.get("etag", "").strip('"')

@@ -1,0 +1,1 @@
+"""What only S3 needs: its client and its presigned URLs."""

@@ -1,0 +1,203 @@
+"""Signed addresses of `s3://`, and its uploads in parts, by botocore: obstore signs neither queries nor headers.
+
+What is signed with an address for a PUT: the condition that nothing is there (`If-None-Match: *`), so that an address
+that is used twice replaces nothing; the content type; the tags. Signing asks the store nothing, and takes 0.1 ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+from lakebed_engine.stores.objects.cloud.errors import error_of
+from lakebed_engine.stores.objects.cloud.keys import PROBE
+from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.stores.objects.presign import Part, SignedRequest, ToRead, ToWrite
+from lakebed_engine.stores.objects.s3.client import SERVICE, S3Client, s3_error, s3_fault
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, OutcomeUnknownError
+from lakebed_engine.vocabulary.ports import Ids
+
+T = TypeVar("T")
+
+_PROBED = {"path.0": "probe"}
+_NO_UPLOAD = "NoSuchUpload"
+_LOOK = "look at"
+
+
+class S3Signer:
+    """Signs for one namespace."""
+
+    any_name = True
+
+    def __init__(self, client: S3Client, threads: Threads, ids: Ids, *, tags: bool) -> None:
+        self._client = client
+        self._threads = threads
+        self._ids = ids
+        self._tags = None if tags else False
+        self.parts = S3Parts(client, threads)
+
+    async def takes_tags(self) -> bool:
+        """Whether a small object with tags can be written, found out by writing one."""
+        if self._tags is None:
+            self._tags = await self._threads.run(self._probe)
+        return bool(self._tags)
+
+    async def sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> Sequence[SignedRequest]:
+        """One PUT for each, where nothing is."""
+        return await self._threads.run(self._sign_writes, targets, seconds)
+
+    async def sign_reads(self, targets: Sequence[ToRead], seconds: int) -> Sequence[str]:
+        """GETs, answered with the content types given."""
+        return await self._threads.run(self._sign_reads, targets, seconds)
+
+    async def storage_class(self, key: str) -> str | None:
+        """None for the standard one, which S3 does not name. Raises BlobNotFound."""
+        found = await self.parts.call(_LOOK, key, lambda calls, where: calls.head_object(**where))
+        named = found.get("StorageClass")
+        return None if named is None else str(named)
+
+    def _sign_writes(self, targets: Sequence[ToWrite], seconds: int) -> list[SignedRequest]:
+        sign = _signing(self._client, seconds)
+        signed = []
+        for target in targets:
+            headers = ({"If-None-Match": "*"} if target.guarded else {}) | _described(target)
+            signed.append(SignedRequest(sign("PUT", target.key, {}, headers), headers))
+        return signed
+
+    def _sign_reads(self, targets: Sequence[ToRead], seconds: int) -> list[str]:
+        sign = _signing(self._client, seconds)
+        return [
+            sign("GET", one.key, {"response-content-type": one.content_type} if one.content_type else {}, {})
+            for one in targets
+        ]
+
+    def _probe(self) -> bool | None:
+        """None when the store did not answer: it is asked again the next time."""
+        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
+
+        calls, place = self._client.calls, self._client.place
+        where = {"Bucket": place.bucket, "Key": f"{place.prefix}{PROBE}{self._ids.new()}"}
+        try:
+            calls.put_object(**where, Body=b"", Tagging=urlencode(_PROBED))
+            found = calls.get_object_tagging(**where)["TagSet"]
+            calls.delete_object(**where)
+        except ClientError as error:
+            return None if s3_fault(error).passing else False
+        except BotoCoreError:
+            return None
+        return {tag["Key"]: tag["Value"] for tag in found} == _PROBED
+
+
+class S3Parts:
+    """Uploads in parts. What was begun and neither completed nor aborted is the bucket's lifecycle rule to remove."""
+
+    def __init__(self, client: S3Client, threads: Threads) -> None:
+        self._client = client
+        self._threads = threads
+
+    async def create(self, target: ToWrite) -> str:
+        """Begin an upload; gives its id."""
+        told: dict[str, Any] = {"ContentType": target.content_type} if target.content_type else {}
+        if target.tags:
+            told["Tagging"] = urlencode(target.tags, quote_via=quote)
+        answer = await self.call(
+            "begin an upload to", target.key, lambda calls, where: calls.create_multipart_upload(**where, **told)
+        )
+        return str(answer["UploadId"])
+
+    async def sign(self, key: str, upload: str, numbers: Sequence[int], seconds: int) -> Sequence[SignedRequest]:
+        """One PUT for each part. A part may be written twice: the last one counts, until the upload is completed."""
+
+        def signed() -> list[SignedRequest]:
+            sign = _signing(self._client, seconds)
+            queries = [{"partNumber": str(number), "uploadId": upload} for number in numbers]
+            return [SignedRequest(sign("PUT", key, query, {}), {}) for query in queries]
+
+        return await self._threads.run(signed)
+
+    async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> None:
+        """One attempt. Raises BlobNotFound, InvalidRequestError, OutcomeUnknownError."""
+        told = {"Parts": [{"PartNumber": part.number, "ETag": part.etag} for part in parts]}
+        await self.call(
+            "complete the upload to",
+            key,
+            lambda calls, where: calls.complete_multipart_upload(**where, UploadId=upload, MultipartUpload=told),
+            writes=True,
+        )
+
+    async def copy(self, key: str, upload: str, number: int, source: str, start: int, length: int) -> str:
+        """Make a part of an object of this namespace, inside the store; gives its ETag. Raises BlobNotFound."""
+        place = self._client.place
+        told = {
+            "CopySource": {"Bucket": place.bucket, "Key": place.name(source)},
+            "CopySourceRange": f"bytes={start}-{start + length - 1}",
+        }
+        answer = await self.call(
+            "copy a part to",
+            key,
+            lambda calls, at: calls.upload_part_copy(**at, UploadId=upload, PartNumber=number, **told),
+        )
+        return str(answer["CopyPartResult"]["ETag"])
+
+    async def abort(self, key: str, upload: str) -> None:
+        """Give it up. Raises BlobNotFound."""
+        await self.call(
+            "give up an upload to", key, lambda calls, at: calls.abort_multipart_upload(**at, UploadId=upload)
+        )
+
+    async def call(
+        self, doing: str, key: str, job: Callable[[Any, Mapping[str, str]], T], *, writes: bool = False
+    ) -> T:
+        """One request on one key. Raises BlobNotFound, StoreUnavailableError; with `writes` OutcomeUnknownError."""
+        return await self._threads.run(self._run, doing, key, job, writes)
+
+    def _run(self, doing: str, key: str, job: Callable[[Any, Mapping[str, str]], T], writes: bool) -> T:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        place = self._client.place
+        try:
+            return job(self._client.calls, {"Bucket": place.bucket, "Key": place.name(key)})
+        except (ClientError, BotoCoreError) as error:
+            fault = s3_fault(error)
+            if fault.code == _NO_UPLOAD or (fault.status == 404 and doing == _LOOK):
+                raise BlobNotFound(f"cannot {doing} {place.uri}/{key}: it is not there") from None
+            if writes and not fault.certain:
+                raise OutcomeUnknownError(
+                    f"the answer was lost when it was tried to {doing} {place.uri}/{key}; look what is there"
+                ) from None
+            if writes and fault.status == 400:
+                raise InvalidRequestError(
+                    f"cannot {doing} {place.uri}/{key}: the store refused its parts ({fault.code}): write them again"
+                ) from None
+            raise s3_error(error, doing, place, key) from None
+
+
+def _described(target: ToWrite) -> dict[str, str]:
+    headers = {"Content-Type": target.content_type} if target.content_type else {}
+    if target.tags:
+        headers["x-amz-tagging"] = urlencode(target.tags, quote_via=quote)
+    return headers
+
+
+def _signing(client: S3Client, seconds: int) -> Callable[[str, str, Mapping[str, str], Mapping[str, str]], str]:
+    """A function that signs: method, key, query and headers; gives the URL."""
+    from botocore.auth import S3SigV4QueryAuth  # type: ignore[import-untyped]
+    from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        auth = S3SigV4QueryAuth(client.credentials(), SERVICE, client.region, seconds)
+        base = client.base
+    except BotoCoreError as error:
+        raise error_of(s3_fault(error), "sign an address in", client.place, "") from None
+
+    def sign(method: str, key: str, query: Mapping[str, str], headers: Mapping[str, str]) -> str:
+        url = base + quote(client.place.name(key), safe="/~")
+        if query:
+            url += "?" + urlencode(query, quote_via=quote, safe="")
+        request = AWSRequest(method, url, headers=dict(headers))
+        auth.add_auth(request)
+        return str(request.url)
+
+    return sign

@@ -1,0 +1,158 @@
+"""What a tree is made of: ranges in order, and patches over them. Pure values; the bottom of `tree` beside `rows`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA
+from lakebed_format.schemas import LEVELED_SCHEMA
+from lakebed_format.split import MAX_BYTES, MIN_BYTES
+
+from lakebed_engine.tree.inline_patch import Stretch, carrier_id
+from lakebed_engine.vocabulary.keys import LAYERS, METARANGES, RANGES
+
+Kind = Literal["range", "layer", "patch"]
+
+SCHEMAS: dict[Kind, pa.Schema] = {"range": RANGE_SCHEMA, "layer": DELTA_SCHEMA, "patch": PATCH_SCHEMA}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How trees are cut. The byte bounds decide ids, so only tests change them.
+
+    A small change becomes a patch over the ranges instead of rewriting some: `patch_rows` is the most rows of all
+    patches of a tree, `small` the rows up to which a patch is written anew by the next commit, `patches` how many
+    there may be, and `share` how many rows of the ranges must lie between a patch's first and last path for each of
+    its own: with fewer, rewriting the ranges is no dearer (docs/decisions/0011). Patches that are full and lie over
+    more than `at_once` ranges are folded in portions, one row in `portion` or more at a time.
+    """
+
+    min_bytes: int = MIN_BYTES
+    max_bytes: int = MAX_BYTES
+    patch_rows: int = 32_768
+    small: int = 64
+    patches: int = 6
+    share: int = 8
+    portion: int = 16
+    at_once: int = 64
+
+
+LIMITS = Limits()
+
+SMALL = 512
+"""Rows up to which work on a table is done at once, not handed to another thread."""
+
+CARRIERS = 128
+"""Files of a tree up to which its metarange carries a small patch: it lists them as JSON, which takes more room."""
+
+
+class RangeInfo(NamedTuple):
+    """One row of a metarange, or one part of a layer: how many `rows`, and their raw bytes."""
+
+    id: str
+    min_path: str
+    max_path: str
+    rows: int
+    size_bytes: int
+    kind: Kind = "range"
+    carrier: str = ""
+    """Of a patch that the metarange of a tree carries in its own file: the id of that tree."""
+
+    @property
+    def file(self) -> str:
+        """Its key in the object store."""
+        if self.carrier:
+            return metarange_file(self.carrier)
+        return f"{LAYERS if self.kind == 'layer' else RANGES}{self.id}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """All entries of one commit, as ranges in order and patches over them, newest first; or the rows of one layer.
+
+    The empty tree has the id ``""``. A tree has patches only when it has ranges.
+    """
+
+    id: str
+    ranges: tuple[RangeInfo, ...]
+    max_paths: list[str] = field(compare=False)
+    patches: tuple[RangeInfo, ...] = ()
+
+    def seek(self, path: str) -> int:
+        """The index of the first range that may hold `path` or a greater one."""
+        return bisect_left(self.max_paths, path)
+
+    @property
+    def files(self) -> tuple[RangeInfo, ...]:
+        """Everything that its metarange names."""
+        return self.ranges + self.patches
+
+
+EMPTY_TREE = Tree("", (), [])
+
+
+def metarange_file(tree_id: str) -> str:
+    """The key of a tree's metarange in the object store."""
+    return f"{METARANGES}{tree_id}.parquet"
+
+
+def single(info: RangeInfo) -> Tree:
+    """One file as something to read."""
+    return Tree(f"{info.kind}/{info.id}", (info,), [info.max_path])
+
+
+_PLAIN_ROW = pa.struct(list(METARANGE_SCHEMA))
+_LEVELED_ROW = pa.struct(list(LEVELED_SCHEMA))
+
+
+def metarange_rows(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> pa.Table:
+    """The rows of the metarange of these ranges, and of these patches, newest first."""
+    rows = [info[:5] for info in (*ranges, *reversed(patches))]
+    if not patches:
+        return _table(rows, _PLAIN_ROW)
+    levels = [0] * len(ranges) + list(range(1, len(patches) + 1))
+    leveled = [(*row, level) for row, level in zip(rows, levels, strict=True)]
+    return _table(leveled, _LEVELED_ROW)
+
+
+def carrying_tree(
+    ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
+) -> tuple[Tree, Sequence[Stretch]]:
+    """The tree of these ranges and patches, the newest of which its metarange carries; and that metarange's rows."""
+    below, max_paths = _below(ranges)
+    patches = [info[:5] for info in (*reversed(older), newest)]
+    stretches = (below, Stretch(patches, range(1, len(patches) + 1)))
+    tree_id = carrier_id(stretches)
+    return Tree(tree_id, ranges, max_paths, (newest._replace(carrier=tree_id), *older)), stretches
+
+
+@lru_cache(16)  # small commits that follow each other have the same ranges
+def _below(ranges: tuple[RangeInfo, ...]) -> tuple[Stretch, list[str]]:
+    return Stretch([info[:5] for info in ranges], [0] * len(ranges)), [info.max_path for info in ranges]
+
+
+def _table(rows: Sequence[tuple[object, ...]], row: pa.StructType) -> pa.Table:
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(rows, row))])
+
+
+def tree_from(tree_id: str, rows: pa.Table, *, carries: bool = False) -> Tree:
+    """The tree of a metarange's rows, whose file carries the newest patch or does not."""
+    infos = infos_of(rows)
+    if carries:
+        infos[-1] = infos[-1]._replace(carrier=tree_id)
+    ranges = tuple(info for info in infos if info.kind == "range")
+    patches = tuple(info for info in reversed(infos) if info.kind == "patch")
+    return Tree(tree_id, ranges, [info.max_path for info in ranges], patches)
+
+
+def infos_of(rows: pa.Table) -> list[RangeInfo]:
+    """The rows of a metarange, patches last, a newer one behind an older one."""
+    columns = [rows.column(name).to_pylist() for name in METARANGE_SCHEMA.names]
+    levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * rows.num_rows
+    kinds: list[Kind] = ["patch" if level else "range" for level in levels]
+    return [RangeInfo(*values) for values in zip(*columns, kinds, strict=True)]

@@ -1,0 +1,182 @@
+"""`lakebed fsck`, `lakebed sweep` and `lakebed rebuild`: verbs that open the stores themselves, without a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed_server.vocabulary import SettingError, StartError
+
+if TYPE_CHECKING:
+    from lakebed_server.settings.schema import Settings
+
+
+class VerbError(click.ClickException):
+    """The verb could not be carried out. `exit_code` is one of docs/cli.md, `kind` a word for programs."""
+
+    def __init__(self, message: str, exit_code: int, kind: str) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]
+        self.kind = kind
+
+
+def refusal(error: StartError) -> VerbError:
+    """What `serve` ends with when it cannot start: 2 for a setting that is wrong, 1 for what is no setting."""
+    if isinstance(error, SettingError):
+        return VerbError(str(error), 2, "configuration")
+    return VerbError(str(error), 1, "failed")
+
+
+def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which stores are meant."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--data-dir", type=click.Path(), help="The server's directory [~/.lakebed/data]."),
+        click.option("--config", type=click.Path(), help="The server's YAML file of settings."),
+    ):
+        verb = option(verb)
+    return verb
+
+
+@click.command()
+@click.argument("repo")
+@click.option("--data", is_flag=True, help="Look at every object too: is it there, and of the right size?")
+@click.option("--deep", is_flag=True, help="Read every object and compare its MD5; with --data.")
+@click.option(
+    "--orphan-age",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=3600.0,
+    show_default=True,
+    help="A younger file that nothing names may belong to work under way: it is no orphan.",
+)
+@store_options
+def fsck(
+    *, repo: str, data: bool, deep: bool, orphan_age: float, config: str | None, data_dir: str | None, as_json: bool
+) -> int:
+    """Check that everything a repository names is there and whole, and list what nothing names.
+
+    Opens the server's stores itself; a server may be running on them. Changes nothing. Ends with 0 when nothing is
+    missing or corrupt, with 1 when something is, and with another code when the check could not be finished: then
+    nothing is known of what it did not reach.
+
+    \b
+    Example:
+      lakebed fsck sales --data --data-dir /srv/lakebed
+    """
+    from lakebed_engine.vocabulary.reports import FsckOptions
+
+    from lakebed_server.cli.maintenance import run_fsck
+
+    options = FsckOptions(data=data or deep, deep=deep, orphan_age=orphan_age)
+    return _run(lambda: run_fsck(read_settings(config, data_dir), repo, options, as_json=as_json))
+
+
+@click.command()
+@click.argument("repo", required=False, default="")
+@click.option("--data", is_flag=True, help="Delete objects too that no commit and no uncommitted change names.")
+@click.option("--dry-run", is_flag=True, help="Look once, and only say what would be deleted.")
+@click.option("--yes", "-y", is_flag=True, help="With --data: delete also when many orphans predate the repository.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=None,
+    help="Pause between the two looks [cleanup.grace, 300].",
+)
+@click.option(
+    "--orphan-age",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=None,
+    help="A younger file may belong to work under way and stays [cleanup.orphan_age, 86400].",
+)
+@store_options
+def sweep(
+    *,
+    repo: str,
+    data: bool,
+    dry_run: bool,
+    yes: bool,
+    grace: float | None,
+    orphan_age: float | None,
+    config: str | None,
+    data_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Delete files that Lakebed made and nothing names, of one repository or of all.
+
+    Looks twice, with a pause between, and deletes only what nothing named either time and what is older than a day.
+    Files that Lakebed did not make are counted as foreign and stay. When more than a tenth of the orphans is older than
+    the repository, --data only lists them and ends with 1; --yes deletes them.
+    Opens the server's stores itself; servers may be running on them. Without REPO it also drops uncommitted rows that
+    no branch names. Ends with 0 when all was swept, or another process is at it; with 1 when a repository was left
+    alone because something in it is damaged, unknown or unreachable: then nothing more of it was deleted.
+
+    \b
+    Example:
+      lakebed sweep sales --dry-run --data-dir /srv/lakebed
+    """
+    from lakebed_server.cli.maintenance import run_sweep
+
+    def job() -> int:
+        settings = read_settings(config, data_dir)
+        return run_sweep(
+            settings, repo, data=data, dry_run=dry_run, yes=yes, grace=grace, age=orphan_age, as_json=as_json
+        )
+
+    return _run(job)
+
+
+@click.command()
+@click.option("--namespace", required=True, metavar="URI", help="Where the repository's data lies: local://sales.")
+@click.option("--name", default="", help="Name of the repository [as it was].")
+@click.option("--dry-run", is_flag=True, help="Only say what would come back.")
+@store_options
+def rebuild(
+    *, namespace: str, name: str, dry_run: bool, config: str | None, data_dir: str | None, as_json: bool
+) -> int:
+    """Bring a repository back from its bucket alone, when the key-value store is lost.
+
+    Every commit comes back, and branches and tags as of the last ref snapshot. Uncommitted changes are gone, and so are
+    access keys: a server makes a new one of the admin on its first start. Refuses when the repository exists. Ends with
+    0 when everything came back, with 1 when something is missing in the bucket: the rest is back nevertheless.
+
+    \b
+    Example:
+      lakebed rebuild --namespace local://sales --data-dir /srv/lakebed
+    """
+    from lakebed_server.cli.maintenance import run_rebuild
+
+    return _run(lambda: run_rebuild(read_settings(config, data_dir), namespace, name, dry_run=dry_run, as_json=as_json))
+
+
+def read_settings(config: str | None, data_dir: str | None) -> Settings:
+    """The settings of the server that a verb works for. Raises StartError."""
+    from lakebed_server.process.data_directory import restrict
+    from lakebed_server.settings.load import load
+
+    settings = load(flags={"data_dir": data_dir}, env=os.environ, config=config).settings
+    restrict(settings)
+    return settings
+
+
+def _run(job: Callable[[], int]) -> int:
+    from lakebed_engine.vocabulary.errors import EngineError
+
+    from lakebed_server.cli.maintenance import exit_code_of
+
+    try:
+        return job()
+    except StartError as error:
+        raise VerbError(str(error), 2, "usage") from None
+    except EngineError as error:
+        raise VerbError(error.message, exit_code_of(error), error.kind) from error
+    except BrokenPipeError:  # the reader of the output went away: `main` has a code for it
+        raise
+    except Exception as error:  # never 1, which says that the work was finished and problems were found
+        message = f"the work could not be finished: unexpected {type(error).__name__}: {error}"
+        raise VerbError(f"{message}; run it again with --debug for a traceback", 7, "internal") from error

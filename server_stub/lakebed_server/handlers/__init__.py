@@ -1,5 +1,0 @@
-"""One function per operation: read the request, call the engine once, write the answer. No decisions here.
-
-Above the engine and `views`, under `bindings`. A handler gets the call, its parameters and, where the operation has a
-JSON body, the body (None when it is optional and absent).
-"""

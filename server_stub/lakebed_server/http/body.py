@@ -1,0 +1,85 @@
+"""The body of one request, as it arrives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError, bad_request
+
+
+class RequestBody:
+    """Reads a body once, piece by piece. A client that goes away raises ClientGoneError, never a short body."""
+
+    __slots__ = ("_receive", "finished", "length", "received", "touched")
+
+    def __init__(self, receive: Receive, headers: Mapping[bytes, bytes]) -> None:
+        length = headers.get(b"content-length")
+        chunked = b"transfer-encoding" in headers
+        self._receive = receive
+        self.length = int(length) if length is not None and length.isdigit() and not chunked else None
+        # who says Expect is asked for its body even where it is empty: botocore, answered without a 100, waits for ever
+        # on the next such request of the connection
+        expects = headers.get(b"expect", b"").lower() == b"100-continue"
+        self.finished = not chunked and not self.length and not expects
+        self.received = 0
+        self.touched = False  # someone asked for it: with `Expect: 100-continue` the client is sending now
+
+    async def next(self) -> bytes | None:
+        """The next piece as it came, or None at the end."""
+        while not self.finished:
+            self.touched = True
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            self.finished = not message.get("more_body", False)
+            piece: bytes = message.get("body", b"")
+            if piece:
+                self.received += len(piece)
+                return piece
+        if self.length is not None and self.received < self.length:
+            raise ClientGoneError
+        return None
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """All pieces as they come, some 64 to 256 KiB each. Stores gather them into the size that suits them."""
+        while (piece := await self.next()) is not None:
+            yield piece
+
+    async def whole(self, limit: int) -> bytes:
+        """The whole body, refused as soon as it is known to be longer than `limit` bytes."""
+        if self.length is not None and self.length > limit:
+            raise _too_large(limit)
+        pieces = []
+        while (piece := await self.next()) is not None:
+            pieces.append(piece)
+            if self.received > limit:
+                raise _too_large(limit)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def drain(self, limit: int, seconds: float) -> bool:
+        """Read and forget up to `limit` bytes for at most `seconds`; whether the end was reached."""
+        try:
+            async with asyncio.timeout(seconds):
+                stop = self.received + limit
+                while self.received < stop:
+                    if await self.next() is None:
+                        return True
+        except TimeoutError:
+            pass
+        return self.finished
+
+
+def _too_large(limit: int) -> RequestError:
+    return RequestError("request_too_large", f"the body is larger than {limit} bytes, the most that is read here")
+
+
+def decoded(value: bytes, what: str) -> str:
+    """Text of a header: UTF-8 where it is that, else Latin-1, as HTTP allows. Control characters are refused."""
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = value.decode("latin-1")
+    if not text.isprintable() and any(char < " " or char == "\x7f" for char in text.replace("\t", " ")):
+        raise bad_request(f"{what}: control characters are not allowed")
+    return text

@@ -1,0 +1,75 @@
+"""What clients may negotiate about a JSON answer: that it has not changed (304), and that it comes compressed.
+
+Object bytes have entity tags of their own (`streaming.downloads`) and are sent as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import zlib
+from typing import Final
+
+import pyarrow as pa
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import JSON, Reply, StreamReply
+from lakebed_server.vocabulary import Header
+
+LEAST: Final = 8 << 10
+"""Bytes below which an answer is sent as it is: a few packets more cost less than packing."""
+
+_AT_ONCE: Final = 256 << 10
+"""Bytes up to which an answer is packed without another thread."""
+
+_VARY: Final[Header] = (b"vary", b"accept-encoding")
+
+
+async def negotiated(call: Call, reply: Reply) -> Reply:
+    """The answer as this client wants it. Only that of a GET has an entity tag; its own is left as it is."""
+    if isinstance(reply, StreamReply) or not reply.body or JSON not in reply.headers:
+        return reply
+    if call.method == "GET" and reply.status == 200:
+        reply = _tagged(call, reply)
+    # to a client on this machine, packing takes longer than sending
+    if len(reply.body) < LEAST or call.is_local:
+        return reply
+    packing = _wanted(call.headers.get(b"accept-encoding", b""))
+    if packing is None:
+        return Reply(reply.status, reply.body, (*reply.headers, _VARY))
+    large = len(reply.body) > _AT_ONCE
+    packed = await asyncio.to_thread(_pack, packing, reply.body) if large else _pack(packing, reply.body)
+    return Reply(reply.status, packed, (*reply.headers, _VARY, (b"content-encoding", packing)))
+
+
+def _tagged(call: Call, reply: Reply) -> Reply:
+    """With an entity tag: a weak one, since the same JSON may come packed or not."""
+    if any(name == b"etag" for name, _ in reply.headers):
+        return reply
+    tag = b'W/"%s"' % hashlib.blake2b(reply.body, digest_size=12).hexdigest().encode()
+    asked = call.headers.get(b"if-none-match")
+    validators = (*(pair for pair in reply.headers if pair[0] == b"last-modified"), (b"etag", tag))
+    if asked is not None and tag in (one.strip() for one in asked.split(b",")):
+        return Reply(304, headers=validators)
+    return Reply(reply.status, reply.body, (*reply.headers, (b"etag", tag)))
+
+
+def _wanted(accepted: bytes) -> bytes | None:
+    """The packing that a client takes, the better one if it takes both."""
+    found = {name.strip().lower(): quality.replace(b" ", b"") for name, _, quality in map(_split, accepted.split(b","))}
+    for packing in (b"zstd", b"gzip"):
+        if packing in found and found[packing] not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000"):
+            return packing
+    return None
+
+
+def _split(one: bytes) -> tuple[bytes, bytes, bytes]:
+    return one.partition(b";")
+
+
+def _pack(packing: bytes, body: bytes) -> bytes:
+    if packing == b"zstd":
+        packed: bytes = pa.compress(body, codec="zstd", asbytes=True)
+        return packed
+    packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()

@@ -1,0 +1,149 @@
+"""One request on its way through the server, and the services that it may use.
+
+`api` makes a Call, handlers read it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lakebed_engine.engine import Engine
+
+from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_id_of
+from lakebed_server.auth.records import LONGEST_ID
+from lakebed_server.http.body import RequestBody
+from lakebed_server.http.spool import Spool
+from lakebed_server.network import locality
+from lakebed_server.network.clients import NO_PROXIES, Proxies, client_of, is_loopback
+from lakebed_server.vocabulary import ZERO_COPY, Receive, Scope
+
+_SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
+_LONGEST_AGENT = 200
+"""Characters of `User-Agent` that the log keeps."""
+_process = secrets.token_hex(6)
+_count = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What `getConfig` and workspaces say about this server.
+
+    `presign`: whether clients get signed addresses, good for `presign_seconds`; `share`: who is told the directories of
+    `local://`; `imports`: below which addresses objects may be imported.
+    """
+
+    version: str
+    default_namespace_prefix: str = "local://repos"
+    memory: bool = False
+    local: bool = True
+    cloud: bool = False
+    presign: bool = False
+    presign_seconds: int = 900
+    share: str = "auto"
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What handlers may call."""
+
+    engine: Engine
+    authenticator: Authenticator
+    installation: Installation
+    spool: Spool = field(default_factory=Spool)
+    proxies: Proxies = NO_PROXIES
+
+
+class Call:
+    """One request: where it came from, who sent it, its headers and body."""
+
+    __slots__ = (
+        "body",
+        "claimed_key_id",
+        "client_address",
+        "counted",
+        "head",
+        "headers",
+        "https",
+        "method",
+        "operation",
+        "path",
+        "request_id",
+        "sends_files",
+        "services",
+        "started",
+        "user",
+    )
+
+    def __init__(self, scope: Scope, receive: Receive, services: Services) -> None:
+        self.services = services
+        self.method: str = scope["method"]
+        self.path: bytes = scope["raw_path"] if "raw_path" in scope else scope["path"].encode()
+        self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        self.body = RequestBody(receive, self.headers)
+        self.head = self.method == "HEAD"
+        self.client_address, self.https = client_of(scope, services.proxies)
+        self.sends_files = ZERO_COPY in scope.get("extensions", ())
+        self.user = ""
+        self.counted = False  # among the requests that are worked on
+        self.claimed_key_id = ""  # the access key id in a login or a signature, right or wrong
+        self.operation = ""
+        self.started = time.perf_counter()
+        self.request_id = _request_id(self.headers.get(b"x-request-id"))
+
+    @property
+    def access_key_id(self) -> str:
+        """The access key of the Basic credentials that the request came with, right or wrong; empty without any."""
+        scheme, _, value = self.headers.get(b"authorization", b"").partition(b" ")
+        return key_id_of(value) if scheme.lower() == b"basic" else ""
+
+    @property
+    def engine(self) -> Engine:
+        """The engine."""
+        return self.services.engine
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the client is on this machine, as far as the connection and trusted proxies tell."""
+        return is_loopback(self.client_address)
+
+    @property
+    def shares_directories(self) -> bool:
+        """Whether the server names directories of this machine to this client."""
+        share = self.services.installation.share
+        proven = self.is_local and locality.proves(self.headers.get(locality.HEADER))
+        return share == "always" or (share == "auto" and proven)
+
+    def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
+        """What the log says of the request. No query, header or body: they may hold secrets."""
+        return {
+            "method": self.method,
+            "path": self.path.decode("ascii", "backslashreplace"),
+            "operation": self.operation,
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+            "received": self.body.received,
+            "sent": sent,
+            "user": self.user,
+            "access_key_id": _plain(self.claimed_key_id or claimed_key_id(self.headers, https=self.https), LONGEST_ID),
+            "address": self.client_address,
+            "user_agent": _plain(self.headers.get(b"user-agent", b"").decode("latin-1"), _LONGEST_AGENT),
+            "request_id": self.request_id,
+        }
+
+
+def _plain(text: str, longest: int) -> str:
+    """The beginning of what a client sent, in ASCII."""
+    return text[:longest].encode("ascii", "backslashreplace").decode()
+
+
+def _request_id(sent: bytes | None) -> str:
+    """The client's own id when it is harmless, else a new one."""
+    if sent is not None and _SANE_ID.fullmatch(sent) is not None:
+        return sent.decode("ascii")
+    return f"{_process}-{next(_count):08x}"

@@ -1,0 +1,123 @@
+"""The way out: one reply, from its status to its last byte.
+
+Knows how far an answer came, and lets nobody take a part of one for the whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from lakebed_engine.stores.objects.base import CHUNK, FilePart
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
+from lakebed_server.vocabulary import ZERO_COPY, ClientGoneError, Message, Receive, Send
+
+_DRAIN_FIRST = 256 << 10  # a body as short as this is read to its end, and the connection lives on
+_DRAIN_MOST = 16 << 20  # so much of a longer one is read while the answer is on its way
+_DRAIN_SECONDS = 5.0
+
+_FILE_AT_ONCE = 16 << 20  # of a file; after each, the log knows how far it came
+
+
+class Exchange:
+    """The way out: sends one reply and knows how far it came."""
+
+    __slots__ = ("_call", "_common", "_send", "sent", "status")
+
+    def __init__(self, call: Call, send: Send, common: list[tuple[bytes, bytes]]) -> None:
+        self._call = call
+        self._send = send
+        self._common = common
+        self.status = 0  # 0 until the first byte is out
+        self.sent = 0
+
+    async def send(self, reply: Reply, receive: Receive) -> None:
+        """Send a reply. Raises ClientGoneError when the client leaves a long one."""
+        if isinstance(reply, StreamReply):
+            await self._stream(reply, receive)
+        elif self._call.body.finished:
+            await self._start(reply)
+            self.sent = len(reply.body)
+            await self._send({"type": "http.response.body", "body": reply.body})
+        else:
+            await self._send_early(reply)
+
+    async def send_last(self, reply: Reply) -> None:
+        """Send a whole reply now, whatever the client still sends: the server stops."""
+        await self._start(reply, (b"connection", b"close"))
+        await self._send({"type": "http.response.body", "body": reply.body})
+
+    async def _start(self, reply: Reply, *extra: tuple[bytes, bytes]) -> None:
+        headers = [*self._common, (b"x-request-id", self._call.request_id.encode()), *reply.headers, *extra]
+        if reply.status not in (204, 304) and reply.length != UNKNOWN:
+            headers.append((b"content-length", b"%d" % reply.length))
+        self.status = reply.status
+        await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
+
+    async def _stream(self, reply: StreamReply, receive: Receive) -> None:
+        async with reply.source as chunks:  # entered first: what is gone is still an error with a status
+            await self._start(reply)
+            known = reply.length != UNKNOWN
+            may_copy = known and self._call.sends_files
+            if may_copy and isinstance(chunks, FilePart) and await self._send_file(reply, chunks):
+                return
+            # the server drops what is sent to a client that left; only `receive` tells
+            gone = asyncio.ensure_future(_gone(receive)) if reply.length > CHUNK or not known else None
+            try:
+                async for chunk in chunks:
+                    self.sent += len(chunk)
+                    more = not known or self.sent < reply.length
+                    await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
+                    if gone is not None and gone.done():
+                        raise ClientGoneError
+            finally:
+                if gone is not None:
+                    gone.cancel()
+        if not known:
+            await self._send({"type": "http.response.body", "body": b""})
+        elif self.sent < reply.length:
+            raise EOFError(f"the store gave {self.sent} bytes of {reply.length}")
+
+    async def _send_file(self, reply: StreamReply, part: FilePart) -> bool:
+        """Let the connection send the content by itself. False when it cannot: nothing of it is sent then."""
+        while self.sent < reply.length:
+            count = min(reply.length - self.sent, _FILE_AT_ONCE)
+            more = self.sent + count < reply.length
+            offset = part.start + self.sent
+            try:
+                await self._send({"type": ZERO_COPY, "file": part, "offset": offset, "count": count, "more_body": more})
+            except asyncio.SendfileNotAvailableError:
+                if self.sent:
+                    raise
+                return False
+            self.sent += count
+        return True
+
+    async def _send_early(self, reply: Reply) -> None:
+        """Answer while the client is still sending.
+
+        Closing at once would reset the connection, and the client might never see the answer. So a short rest is read
+        first; of a long one, a bounded part is read while the answer is already out, and then the connection is closed.
+        """
+        body = self._call.body
+        waits = not body.touched and self._call.headers.get(b"expect", b"").lower() == b"100-continue"
+        short = body.length is not None and body.length - body.received <= _DRAIN_FIRST
+        if short and not waits and await body.drain(_DRAIN_FIRST, _DRAIN_SECONDS):
+            await self.send(reply, _never)
+            return
+        await self._start(reply, (b"connection", b"close"))
+        self.sent = len(reply.body)
+        await self._send({"type": "http.response.body", "body": reply.body, "more_body": True})
+        if not waits:
+            await body.drain(_DRAIN_MOST, _DRAIN_SECONDS)
+        await self._send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _never() -> Message:
+    raise AssertionError("a whole reply reads nothing")

@@ -1,0 +1,1 @@
+"""The server process: wiring, start, stop, workers and logs."""

@@ -1,0 +1,262 @@
+"""The whole ASGI application: the API, the S3 gateway, and beside them health, the spec and a page for people.
+
+What is S3's goes straight to `Gateway` and what is below `/api/v1` to `Api`; Starlette answers the others and runs the
+background work between start-up and shutdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import msgspec
+from lakebed_engine.engine import Engine
+from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
+from lakebed_wire.operations import API_PREFIX
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from lakebed_server.bounds.admission import Admission
+from lakebed_server.http.request import Services
+from lakebed_server.network.clients import client_of
+from lakebed_server.process.logs import RequestLog
+from lakebed_server.rest.api import Api
+from lakebed_server.rest.operation_handlers import Handler
+from lakebed_server.s3.config import S3Config
+from lakebed_server.s3.gateway import Gateway
+from lakebed_server.settings.schema import LimitSettings
+from lakebed_server.vocabulary import Receive, Scope, Send
+
+log = logging.getLogger("lakebed.server")
+
+CLEANUP_INTERVAL = 60.0
+LAST_WRITES = 10.0
+"""Seconds that a stop waits at most for the last ref snapshots, and then for the stores to close."""
+CLOSING = 1.0
+"""Seconds more that the stores have to close."""
+COMPACTION_INTERVAL = 0.5
+LOOK_WHETHER_TO_SWEEP = 3600.0
+"""Seconds between two looks whether a repository is due."""
+HEALTH = "/_health"
+SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
+
+_PAGE = """Lakebed {version}: Git-like version control for data lakes.
+
+This is the server's API endpoint; point a client at it:
+
+    pip install lakebed
+    export LAKEBED_ENDPOINT={endpoint}
+    export LAKEBED_ACCESS_KEY_ID=...  LAKEBED_SECRET_ACCESS_KEY=...
+    lakebed repo list
+
+  {endpoint}/openapi.json   the API, described
+  {endpoint}/_health        whether the server is up
+"""
+
+
+class App:
+    """The ASGI callable: a fork in the road and nothing more. `life` is its background work, from start to stop."""
+
+    def __init__(
+        self, api: Api, gateway: Gateway, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        self.life = life
+        self.stops = False
+        """Whether the server is about to stop: health says so, and everything else goes on."""
+        self._api = api
+        self._gateway = gateway
+        self._site = site
+        self._prefix = API_PREFIX.encode() + b"/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or run the application's life."""
+        if scope["type"] == "http":
+            raw: bytes = scope.get("raw_path") or scope["path"].encode()
+            root: str = scope.get("root_path", "")
+            is_api = raw.removeprefix(root.encode()).startswith(self._prefix)
+            if self._gateway.is_for(scope, is_api=is_api):
+                await self._gateway(scope, receive, send)
+                return
+            if is_api:
+                await self._api(scope, receive, send)
+                return
+            if self.stops and scope["path"] == HEALTH:
+                await _plain("stopping\n", 503)(scope, receive, send)
+                return
+        await self._site(scope, receive, send)
+
+
+def create_app(
+    services: Services,
+    *,
+    json_limit: int = 10 << 20,
+    limits: LimitSettings | None = None,
+    request_log: RequestLog | None = None,
+    cleanup_interval: float = CLEANUP_INTERVAL,
+    snapshot_interval: float | None = None,
+    sweep: SweepOptions | None = None,
+    scrub: ScrubOptions | None = None,
+    on_shutdown: Callable[[], Awaitable[None]] | None = None,
+    last_writes: float = LAST_WRITES,
+    handlers: Mapping[str, Handler] | None = None,
+    s3: S3Config | None = None,
+) -> App:
+    """The application over its services. `on_shutdown` runs last, after the last request. `s3`: the gateway's settings.
+
+    With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end. With `sweep`,
+    each repository is swept every `sweep.every` seconds; with `scrub`, all are checked every `scrub.every` seconds.
+    """
+    request_log = request_log or RequestLog()
+
+    life = functools.partial(
+        _life, services.engine, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes, request_log
+    )
+
+    async def page(request: Request) -> Response:
+        scheme = "https" if client_of(request.scope, services.proxies).https else "http"
+        endpoint = str(request.base_url.replace(scheme=scheme)).rstrip("/")
+        return _plain(_PAGE.format(version=services.installation.version, endpoint=endpoint))
+
+    async def health(_: Request) -> Response:
+        return _plain("alive!\n")
+
+    async def unknown(_: Request, __: Exception) -> Response:
+        return _plain(f"nothing here; the API is below {API_PREFIX}\n", 404)
+
+    site = Starlette(
+        routes=[
+            Route("/", page),
+            Route(HEALTH, health),
+            Route("/openapi.json", _spec),
+        ],
+        exception_handlers={404: unknown},
+        lifespan=lambda _: life(),
+    )
+    admission = Admission(limits or LimitSettings())
+    api = Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers, admission=admission)
+    gateway = Gateway(services, s3 or S3Config(), request_log=request_log, admission=admission)
+    return App(api, gateway, site, life)
+
+
+@contextlib.asynccontextmanager
+async def _life(
+    engine: Engine,
+    cleanup_interval: float,
+    snapshot_interval: float | None,
+    sweep: SweepOptions | None,
+    scrub: ScrubOptions | None,
+    on_shutdown: Callable[[], Awaitable[None]] | None,
+    last_writes: float,
+    request_log: RequestLog,
+) -> AsyncIterator[None]:
+    chores = [
+        asyncio.create_task(_for_ever(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
+        asyncio.create_task(_for_ever(engine.maintain, COMPACTION_INTERVAL, "compaction")),
+    ]
+    if snapshot_interval is not None:
+        snapshots = functools.partial(_write_snapshots, engine)
+        chores.append(asyncio.create_task(_for_ever(snapshots, snapshot_interval, "ref snapshots")))
+    if sweep is not None:
+        # asks more often than it sweeps: a server that is started anew every day must come to it, too
+        pause = min(sweep.every, LOOK_WHETHER_TO_SWEEP)
+        chores.append(asyncio.create_task(_for_ever(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
+    if scrub is not None:
+        pause = min(scrub.every, LOOK_WHETHER_TO_SWEEP)
+        chores.append(asyncio.create_task(_for_ever(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
+    try:
+        yield
+    finally:
+        for chore in chores:
+            chore.cancel()
+        await asyncio.gather(*chores, return_exceptions=True)
+        ends = asyncio.get_running_loop().time() + last_writes
+        if snapshot_interval is not None:
+            await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
+        if on_shutdown is not None:
+            await _by(ends + CLOSING, on_shutdown, "the stores could not be closed")
+        request_log.flush()
+
+
+async def _for_ever(chore: Callable[[], Awaitable[int]], interval: float, name: str) -> None:
+    while True:
+        await asyncio.sleep(interval)
+        try:
+            done = await chore()
+            if done:
+                log.debug("%s: removed %d", name, done)
+        except Exception:
+            log.exception("%s failed; it tries again in %g s", name, interval)
+
+
+async def _clean(engine: Engine) -> int:
+    await engine.keep_time()
+    return await engine.run_cleaner()
+
+
+async def _write_snapshots(engine: Engine) -> int:
+    for repository, why in (await engine.run_snapshots()).failures:
+        log.warning("repository %s: no ref snapshot was written: %s", repository, why)
+    return 0  # nothing was removed
+
+
+async def _sweep(engine: Engine, options: SweepOptions) -> int:
+    done = await engine.sweep("", options)
+    for repository, why in done.failures:
+        log.warning("%s was not swept: %s", repository, why)
+    return done.deleted
+
+
+async def _scrub(engine: Engine, options: ScrubOptions) -> int:
+    await engine.scrub(options)
+    return 0  # nothing was removed
+
+
+async def _by(moment: float, job: Callable[[], Awaitable[object]], failed: str) -> None:
+    """Do the last work of a server. A store that hangs does not keep it from stopping."""
+    try:
+        async with asyncio.timeout_at(moment):
+            await job()
+    except Exception:
+        log.exception(failed)
+
+
+def _plain(text: str, status: int = 200) -> Response:
+    return PlainTextResponse(text, status_code=status, headers=dict(SAFE))
+
+
+async def _spec(_: Request) -> Response:
+    body = await asyncio.to_thread(read_spec)
+    if body is None:
+        return _plain("this installation does not carry openapi.yaml\n", 404)
+    return Response(body, media_type="application/json", headers=dict(SAFE))
+
+
+_READING_SPEC = threading.Lock()
+"""Clients without a key ask for it: however many do, it is read once."""
+
+
+def read_spec() -> bytes | None:
+    """openapi.yaml as JSON: from the package, or from the source tree that it runs in."""
+    with _READING_SPEC:
+        return _read_spec()
+
+
+@functools.cache
+def _read_spec() -> bytes | None:
+    import lakebed_wire
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C takes a tenth of the time
+    package = Path(lakebed_wire.__file__).parent
+    for path in (package / "openapi.yaml", package.parent.parent / "openapi.yaml"):
+        if path.is_file():
+            return msgspec.json.encode(yaml.load(path.read_bytes(), loader))  # noqa: S506
+    return None

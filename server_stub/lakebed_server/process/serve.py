@@ -1,0 +1,246 @@
+"""Running the server: from settings to a process that listens, and down again without losing anything.
+
+uvicorn with httptools and uvloop; several processes may share a store, and with `--workers` a port (`workers`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import math
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import uvicorn
+from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
+
+from lakebed_server.auth.records import Credential
+from lakebed_server.bounds import descriptors
+from lakebed_server.bounds.connections import Address, Connections
+from lakebed_server.http.protocol import Protocol
+from lakebed_server.network import hangup
+from lakebed_server.network.clients import read_proxies
+from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
+from lakebed_server.network.server import Server
+from lakebed_server.network.tls import Tls, open_tls
+from lakebed_server.process import data_directory, logs, wiring, workers
+from lakebed_server.process.app import LAST_WRITES, App, create_app
+from lakebed_server.rest.operation_handlers import Handler
+from lakebed_server.s3.config import S3Config, read_config
+from lakebed_server.settings.schema import Settings
+from lakebed_server.vocabulary import SettingError
+
+log = logging.getLogger("lakebed.server")
+
+KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: then no request meets a closing one
+
+SWITCH_SECONDS = 0.001
+"""How long Python lets a thread wait for the one that runs; its own is 5 ms. A put changes between the loop and the
+threads of its two stores a dozen times, each a system call. On a noisy machine the gain is within the noise (0025).
+"""
+
+Say = Callable[[str], None]
+
+
+def run(settings: Settings, say: Say, count: int = 1) -> None:
+    """Serve until SIGTERM or SIGINT, in `count` processes. `say` gets the lines for the person at the terminal.
+
+    Raises StartError.
+    """
+    hangup.hold()
+    tls = open_tls(settings.listen.tls, settings.limits.head_time)
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(listener) for listener in listen_all(settings)]
+        if count == 1:
+            _work(settings, listeners, tls, lambda admin: _announce(settings, admin, listeners, say))
+            return
+        if settings.kv.type == "memory":
+            raise SettingError("--workers needs a KV store that processes can share; kv.type is memory")
+        # made once, before the workers: so the admin's key is made, and shown, once
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            admin = runner.run(_first_admin(settings))
+        workers.run(
+            count,
+            lambda ready: _work(settings, listeners, tls, lambda _: ready()),
+            lambda: _announce(settings, admin, listeners, say, count),
+            say,
+        )
+
+
+def _work(
+    settings: Settings, listeners: Listeners, tls: Tls | None, on_ready: Callable[[Credential | None], None]
+) -> None:
+    """One server process, from its first thread to its last."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
+    descriptors.raise_limit()
+    request_log = logs.configure(style, settings.logging.level, settings.logging.output)
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(_serve(settings, listeners, tls, request_log, on_ready))
+    request_log.flush()
+
+
+async def _first_admin(settings: Settings) -> Credential | None:
+    parts = await wiring.build(settings)
+    await parts.close()
+    return parts.first_admin
+
+
+async def _serve(
+    settings: Settings,
+    listeners: Listeners,
+    tls: Tls | None,
+    request_log: logs.RequestLog,
+    on_ready: Callable[[Credential | None], None],
+) -> None:
+    parts = await wiring.build(settings)
+    if settings.durability == "process":
+        log.warning(
+            "durability is process: SQLite and local:// are not synced, and a machine that stops (a power cut, say) "
+            "may lose or damage any repository; for data to keep, start it again with LAKEBED_DURABILITY=disk"
+        )
+    for sentence in data_directory.open_to_others(settings):
+        log.warning(sentence)
+    if tls is None:
+        for sentence in clear_text(listeners):
+            log.warning(sentence)
+    app = application(settings, parts, request_log, s3_port=s3_port(listeners))
+    server = Server(
+        http_config(app, settings), lambda: on_ready(parts.first_admin), functools.partial(_drain, app, settings), tls
+    )
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # until uvicorn listens to signals itself; and it raises them again once it has stopped, which would make a clean
+    # stop look like a death
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, stop)
+
+    def reload() -> None:
+        request_log.reopen()
+        if tls is not None:
+            tls.reload()
+
+    hangup.listen(reload, stop)
+    await server.serve(sockets=list(listeners))
+
+
+async def _drain(app: App, settings: Settings) -> None:
+    """Go on for a while, so that load balancers see that this server stops before it refuses anybody."""
+    app.stops = True
+    await asyncio.sleep(settings.server.drain)
+
+
+def application(
+    settings: Settings,
+    parts: wiring.Components,
+    request_log: logs.RequestLog,
+    handlers: Mapping[str, Handler] | None = None,
+    *,
+    s3_port: int | None = None,
+) -> App:
+    """The application over the parts of a server; it closes them at its end. `s3_port`: where all is S3."""
+    return create_app(
+        parts.services,
+        json_limit=settings.limits.json_body,
+        limits=settings.limits,
+        request_log=request_log,
+        cleanup_interval=settings.cleanup.interval,
+        snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
+        sweep=_sweep_options(settings),
+        scrub=_scrub_options(settings),
+        on_shutdown=parts.close,
+        last_writes=min(LAST_WRITES, settings.server.shutdown_timeout),
+        handlers=handlers,
+        s3=_s3_config(settings, s3_port),
+    )
+
+
+def _s3_config(settings: Settings, port: int | None = None) -> S3Config:
+    return read_config(settings.gateway.s3, port)
+
+
+def http_config(
+    app: Callable[..., Any],
+    settings: Settings,
+    *,
+    protocol: type[Protocol] = Protocol,
+    lifespan: Literal["on", "off"] = "on",
+) -> uvicorn.Config:
+    """How uvicorn serves an ASGI application here: one event loop, with its own count of connections."""
+    limits = settings.limits
+    connections = Connections(limits, most=descriptors.connections(limits.connections), exempt=_exempt(settings))
+    bounded: Any = functools.partial(protocol, connections)
+    return uvicorn.Config(
+        app,
+        interface="asgi3",
+        http=bounded,
+        ws="none",
+        lifespan=lifespan,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # `network.clients` reads them; the middleware would cost every request
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.server.shutdown_timeout),
+    )
+
+
+def _exempt(settings: Settings) -> Callable[[Address], bool]:
+    """Whether an address stands for many clients: that of a trusted proxy, or of any proxy on this machine."""
+    proxies = read_proxies(settings.listen.trusted_proxies)
+    return lambda address: address.is_loopback or proxies.trusts(address)
+
+
+def _scrub_options(settings: Settings) -> ScrubOptions | None:
+    scrub = settings.scrub
+    if not scrub.interval:
+        return None
+    return ScrubOptions(every=scrub.interval, rate=float(scrub.rate), objects=scrub.objects)
+
+
+def _sweep_options(settings: Settings) -> SweepOptions | None:
+    cleanup = settings.cleanup
+    if not cleanup.sweep_interval:
+        return None
+    return SweepOptions(grace=cleanup.grace, age=cleanup.orphan_age, every=cleanup.sweep_interval)
+
+
+def _announce(settings: Settings, admin: Credential | None, listeners: Listeners, say: Say, count: int = 1) -> None:
+    scheme = "https" if settings.listen.tls.certificate else "http"
+    endpoint = endpoint_of(listeners[0], scheme)
+    say(f"Lakebed {wiring.version()} is ready at {endpoint}")
+    if len(listeners) > 1:
+        say(f"  S3 alone: {endpoint_of(listeners[1], scheme)}")
+    if count > 1:
+        say(f"  {count} processes")
+    if settings.kv.type == "memory":
+        say("  data directory: none, everything is forgotten at the end")
+    else:
+        say(f"  data directory: {settings.data_dir}")
+    if settings.durability == "process":
+        say("  durability: process, nothing is safe from a machine that stops")
+    if admin is not None:
+        say("")
+        say("  This is the first start. The access key of the admin, shown only now:")
+        say("")
+        say(f"    export LAKEBED_ENDPOINT={endpoint}")
+        say(f"    export LAKEBED_ACCESS_KEY_ID={admin.access_key_id}")
+        say(f"    export LAKEBED_SECRET_ACCESS_KEY={admin.secret_access_key}")
+        say("")
+    say("  stop with Ctrl-C")
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loops of servers: uvloop where there is one, None for asyncio's own."""
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    factory: Any = uvloop.new_event_loop
+    return factory  # type: ignore[no-any-return]

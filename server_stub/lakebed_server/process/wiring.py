@@ -1,0 +1,250 @@
+"""The parts of a server, built from settings.
+
+Configuration is data: this is where it turns into objects.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.stores.kv.base import KVStore
+from lakebed_engine.stores.objects.cloud.options import CloudOptions
+from lakebed_engine.stores.objects.disk_cache import DiskCache
+from lakebed_engine.stores.objects.external import Foreign
+from lakebed_engine.stores.objects.registry import Stores, cloud_installed
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.ports import Runtime
+
+from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.credentials import CredentialStore
+from lakebed_server.auth.opening import ensure_admin, key_ring
+from lakebed_server.auth.records import Credential
+from lakebed_server.http.request import Installation, Services
+from lakebed_server.http.spool import Spool
+from lakebed_server.network.clients import read_proxies
+from lakebed_server.process import data_directory
+from lakebed_server.settings.schema import PostgresSettings, Settings
+from lakebed_server.vocabulary import SettingError, StartError
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """What a running server is made of. `first_admin` is set when this start made the admin's access key."""
+
+    kv: KVStore
+    stores: Stores
+    engine: Engine
+    services: Services
+    first_admin: Credential | None
+
+    async def close(self) -> None:
+        """Stop the engine, then let go of the store."""
+        await self.engine.close()
+        await self.kv.close()
+        self.stores.close()
+
+
+async def build(settings: Settings, runtime: Runtime | None = None) -> Components:
+    """Open the stores and put everything together. Raises StartError with one clear sentence.
+
+    A given `runtime` is shared, and stays with its owner; without one the engine has its own.
+    """
+    data_directory.prepare(settings)
+    kv = _open_kv(settings)
+    stores = _stores(settings)
+    try:
+        ring = await key_ring(settings, kv)
+        store = CredentialStore(kv, ring)
+        first_admin = await ensure_admin(settings, store)
+        secret, _ = await store.current()
+        engine = _engine(settings, kv, stores, runtime, secret.derive("physical addresses"))
+    except BaseException as error:
+        await kv.close()
+        stores.close()
+        if isinstance(error, EngineError):
+            raise StartError(f"cannot open the store: {error.message}") from error
+        raise
+    installation = Installation(
+        version=version(),
+        default_namespace_prefix="local://repos" if settings.objects.local.root else "mem://repos",
+        local=bool(settings.objects.local.root),
+        memory=_memory(settings),
+        cloud=settings.objects.cloud and cloud_installed(),
+        presign=settings.objects.presign,
+        presign_seconds=int(settings.objects.presign_expiry),
+        share=settings.objects.local.share,
+        imports=tuple(_allowed(settings)),
+    )
+    authenticator = Authenticator(store, settings.auth.login_duration)
+    spool = Spool(settings.limits.temporary_disk)
+    proxies = read_proxies(settings.listen.trusted_proxies)
+    services = Services(engine, authenticator, installation, spool, proxies)
+    return Components(kv, stores, engine, services, first_admin)
+
+
+@contextlib.asynccontextmanager
+async def open_engine(settings: Settings, absent: Literal["refuse", "make", "pretend"]) -> AsyncIterator[Engine]:
+    """The engine over its stores, for a command that works on them without a server. Raises StartError.
+
+    `absent` is what to do when there is no database yet; `pretend` takes one in memory. Files are read from the bucket
+    itself, past the cache on disk.
+    """
+    exists = _database_exists(settings)
+    if not exists and absent == "refuse":
+        raise _no_database(settings)
+    if absent == "make":
+        data_directory.prepare(settings)
+    pretend = not exists and absent == "pretend"
+    kv = _memory_kv() if pretend else _open_kv(settings)
+    stores = _stores(settings, cached=False)
+    engine = _engine(settings, kv, stores)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+        await kv.close()
+        stores.close()
+
+
+@contextlib.asynccontextmanager
+async def open_kv(settings: Settings) -> AsyncIterator[KVStore]:
+    """The KV store of a server that was started before. Raises StartError."""
+    if not _database_exists(settings):
+        raise _no_database(settings)
+    kv = _open_kv(settings)
+    try:
+        yield kv
+    finally:
+        await kv.close()
+
+
+def _database_exists(settings: Settings) -> bool:
+    if settings.kv.type == "memory":
+        raise StartError("kv.type is memory: a server keeps that to itself, there is nothing to open")
+    return settings.kv.type != "sqlite" or os.path.isfile(settings.kv.sqlite.path)
+
+
+def _no_database(settings: Settings) -> StartError:
+    return StartError(f"there is no database {settings.kv.sqlite.path}: give the server's own --data-dir or --config")
+
+
+def _engine(
+    settings: Settings, kv: KVStore, stores: Stores, runtime: Runtime | None = None, address_key: bytes = b""
+) -> Engine:
+    return Engine(
+        kv,
+        stores,
+        cache_bytes=settings.cache.memory,
+        cleanup_grace=settings.cleanup.grace,
+        snapshot_always=settings.refs.snapshot == "always",
+        snapshots_kept=settings.refs.keep,
+        foreign=_foreign(settings, stores),
+        runtime=runtime,
+        address_key=address_key,
+        upload_age=settings.cleanup.upload_age,
+    )
+
+
+def _allowed(settings: Settings) -> list[str]:
+    return [prefix.strip() for prefix in settings.ingest.allow.split(",") if prefix.strip()]
+
+
+def _foreign(settings: Settings, stores: Stores) -> Foreign:
+    try:
+        return Foreign(stores.open_foreign, _allowed(settings))
+    except EngineError as error:
+        raise SettingError(f"ingest.allow: {error.message}") from None
+
+
+@functools.cache
+def version() -> str:
+    """The version of the installed package."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version("lakebed")
+    except importlib.metadata.PackageNotFoundError:
+        return "0.0.0"
+
+
+def _open_kv(settings: Settings) -> KVStore:
+    if settings.kv.type == "memory":
+        return _memory_kv()
+    if settings.kv.type == "postgres":
+        return _open_postgres(settings.kv.postgres)
+    from lakebed_engine.stores.kv.sqlite.store import SqliteKV
+
+    try:
+        return SqliteKV(Path(settings.kv.sqlite.path), durable=_durable(settings))
+    except EngineError as error:
+        raise StartError(f"cannot open the database {settings.kv.sqlite.path}: {error.message}") from None
+
+
+def _memory_kv() -> KVStore:
+    from lakebed_engine.stores.kv.memory import MemoryKV
+
+    return MemoryKV()
+
+
+def _open_postgres(settings: PostgresSettings) -> KVStore:
+    if not settings.dsn:
+        raise SettingError("kv.type postgres needs kv.postgres.dsn: postgresql://user:password@host:5432/database")
+    try:
+        from lakebed_engine.stores.kv.postgres.store import PostgresKV
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise StartError("kv.type postgres needs asyncpg; run: pip install 'lakebed[postgres]'") from None
+    return PostgresKV(settings.dsn, schema=settings.schema, pool=settings.pool)
+
+
+def _stores(settings: Settings, *, cached: bool = True) -> Stores:
+    root = Path(settings.objects.local.root) if settings.objects.local.root else None
+    disk = settings.cache.disk
+    cache = DiskCache(Path(disk.path), disk.limit) if cached and disk.path else None
+    return Stores(
+        root,
+        memory=_memory(settings),
+        cloud=_cloud(settings),
+        cache=cache,
+        keep_root=True,
+        durable=_durable(settings),
+    )
+
+
+def _durable(settings: Settings) -> bool:
+    return settings.durability == "disk"
+
+
+def _cloud(settings: Settings) -> CloudOptions | None:
+    if not settings.objects.cloud:
+        return None
+    s3 = settings.objects.s3
+    if s3.endpoint.startswith("http://") and not s3.allow_http:
+        raise SettingError("objects.s3.endpoint is without TLS: use https://, or set objects.s3.allow_http to true")
+    return CloudOptions(
+        endpoint=s3.endpoint,
+        region=s3.region,
+        access_key_id=s3.access_key_id,
+        secret_access_key=s3.secret_access_key,
+        session_token=s3.session_token,
+        profile=s3.profile,
+        credentials_file=s3.credentials_file,
+        allow_http=s3.allow_http,
+        virtual_hosted=s3.virtual_hosted,
+        tags=settings.objects.tags,
+        retry_seconds=settings.objects.retry,
+        silence_seconds=settings.objects.silence,
+    )
+
+
+def _memory(settings: Settings) -> bool:
+    # beside a KV store that forgets, objects that are forgotten as well surprise nobody
+    return settings.objects.memory or settings.kv.type == "memory"

@@ -1,0 +1,169 @@
+"""The API below `/api/v1`: one request from its first byte to the last of the answer.
+
+Pure ASGI, without middleware, since each layer costs every request: trie, then authentication, then binding, then the
+handler. Whatever is raised becomes a response in `errors`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from lakebed_wire.operations import API_PREFIX, OPERATIONS, Operation
+
+from lakebed_server.auth import origins
+from lakebed_server.bounds.admission import Admission, Room
+from lakebed_server.http.caching import negotiated
+from lakebed_server.http.request import Call, Services
+from lakebed_server.http.response_writer import Exchange
+from lakebed_server.http.responses import Reply
+from lakebed_server.process.logs import RequestLog
+from lakebed_server.rest import operation_handlers, unsupported_operations
+from lakebed_server.rest.binder import Binder
+from lakebed_server.rest.errors import interrupted, respond
+from lakebed_server.rest.operation_handlers import Handler
+from lakebed_server.rest.routing import Trie
+from lakebed_server.settings.schema import LimitSettings
+from lakebed_server.vocabulary import (
+    WITH_KEY,
+    ClientGoneError,
+    Receive,
+    RequestError,
+    Scope,
+    Send,
+    bad_request,
+    not_implemented,
+)
+
+log = logging.getLogger("lakebed.server")
+
+JSON_LIMIT = 10 << 20
+CLIENT_GONE = 499  # never sent: what the log says when nobody was there to answer
+
+
+class Route(NamedTuple):
+    """An operation, ready to be called."""
+
+    operation: Operation
+    binder: Binder
+    handler: Handler
+    room: Room | None
+
+
+class Api:
+    """The ASGI application for paths below `/api/v1` (below `root_path`, when a proxy adds one)."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        json_limit: int = JSON_LIMIT,
+        request_log: RequestLog | None = None,
+        operations: Iterable[Operation] = OPERATIONS,
+        handlers: Mapping[str, Handler] | None = None,
+        admission: Admission | None = None,
+    ) -> None:
+        if handlers is None:
+            handlers = operation_handlers.HANDLERS
+        operation_handlers.check(operations)
+        self._services = services
+        self._log = request_log or RequestLog()
+        self._admission = admission or Admission(LimitSettings())
+        self._trie = Trie(
+            (operation.method, operation.path, self._route(operation, json_limit, handlers)) for operation in operations
+        )
+        version = services.installation.version.encode()
+        self._headers = [
+            (b"server", b"lakebed/" + version),
+            (b"x-content-type-options", b"nosniff"),
+            (b"x-frame-options", b"SAMEORIGIN"),
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Raises nothing but cancellation."""
+        call = Call(scope, receive, self._services)
+        exchange = Exchange(call, send, self._headers)
+        try:
+            try:
+                await exchange.send(await negotiated(call, await self._answer(call, scope)), receive)
+            except (ClientGoneError, asyncio.CancelledError):
+                raise
+            except Exception as error:
+                if exchange.status:
+                    raise
+                await exchange.send(respond(error, call), receive)
+        except asyncio.CancelledError:  # a stop of the server has waited long enough
+            if exchange.status:
+                raise
+            await exchange.send_last(respond(interrupted(call), call))
+        except ClientGoneError:
+            exchange.status = exchange.status or CLIENT_GONE
+        except Exception:
+            # the status is out: all that is left is to break off, so that nobody takes the part for the whole
+            log.exception("a response broke off", extra={"request_id": call.request_id})
+        finally:
+            if call.counted:
+                self._admission.leave()
+            self._log_request(call, exchange)
+
+    async def _answer(self, call: Call, scope: Scope) -> Reply:
+        path = _below_prefix(call.path, scope.get("root_path", ""))
+        try:
+            route, raw = self._trie.find(call.method, path)
+        except RequestError as error:
+            raise unsupported_operations.refusal(call.method, path, error) from None
+        operation = route.operation
+        call.operation = operation.operation_id
+        if call.method not in origins.SAFE:
+            origins.refuse_foreign(call.headers)
+        if operation.security:
+            if len(call.headers) != len(scope["headers"]):
+                _refuse_two_authorizations(scope)
+            call.user = await self._services.authenticator.authenticate(
+                call.headers, https=call.https, address=call.client_address
+            )
+            scope[WITH_KEY] = True
+            self._admission.enter()
+            call.counted = True
+        binder = route.binder
+        params = binder.params(raw, scope["query_string"], call.headers)
+        values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
+        if route.room is None:
+            return await route.handler(call, *values)
+        async with route.room.place():
+            return await route.handler(call, *values)
+
+    def _route(self, operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
+        name = operation.operation_id
+        handler = handlers.get(name) or _planned(operation_handlers.PLANNED.get(name, ""))
+        return Route(operation, Binder(operation, json_limit), handler, self._admission.room(name))
+
+    def _log_request(self, call: Call, exchange: Exchange) -> None:
+        seconds = time.perf_counter() - call.started
+        if not self._log.wants(call.method, exchange.status, seconds):
+            return
+        self._log.write(call.log_fields(exchange.status, exchange.sent, seconds), exchange.status)
+
+
+def _refuse_two_authorizations(scope: Scope) -> None:
+    """A request has one sender: a proxy may look at another of two headers than this server does."""
+    if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
+        raise bad_request("the header Authorization stands twice: send one")
+
+
+def _below_prefix(path: bytes, root_path: str) -> str:
+    try:
+        text = path.decode("ascii")
+    except UnicodeDecodeError:
+        raise bad_request("the path must be percent-encoded") from None
+    return text.removeprefix(root_path).removeprefix(API_PREFIX)
+
+
+def _planned(what: str) -> Handler:
+    async def handler(call: Call, *_: object) -> Reply:
+        raise not_implemented(f"{call.operation} is not here yet: {what}")
+
+    return handler

@@ -1,0 +1,139 @@
+"""From a request to values: the parameters and the JSON body of one operation, checked against the spec.
+
+Everything comes from the generated operation table; the rules that msgspec's lax mode does not know are here
+(`facts/spec_first.md` 3): booleans as Go writes them, no scalar twice, no numbers for times, strict UTF-8, unknown keys
+ignored, an empty optional body is no body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from lakebed_wire.operations import Operation
+
+from lakebed_server.http.body import RequestBody, decoded
+from lakebed_server.rest.routing import decode_segment, unescape
+from lakebed_server.vocabulary import RequestError, bad_request
+
+BOOLEANS: dict[str, bool] = {
+    **dict.fromkeys(("1", "t", "T", "true", "True", "TRUE"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False),
+}
+
+_AT = " - at `$"
+"""What msgspec puts between what is wrong and where: ` - at `$.paths[0]``."""
+_PATTERN = re.compile(r"^Expected `str` matching regex '(.*)'$", re.DOTALL)
+_SHAPE_KINDS = {"name": "invalid_name", "id": "invalid_name", "storage_namespace": "invalid_namespace"}
+
+
+PATTERNS = {
+    "^[a-z0-9][a-z0-9-]{2,62}$": "3 to 63 lower-case letters, digits and hyphens, beginning with a letter or a digit",
+    "^(s3|gs|az|https?|mem|local|transient)://.*$": "an address such as local://sales, s3://bucket/sales or mem://sales",
+    "^[0-9a-f]{32}$": "32 of the hexadecimal digits 0 to 9 and a to f",
+}
+"""What each pattern of the spec asks for, in words."""
+
+
+class Binder:
+    """Binds the requests of one operation."""
+
+    def __init__(self, operation: Operation, json_limit: int) -> None:
+        self._params = operation.params
+        self._path = tuple(p.name for p in operation.parameters if p.place == "path")
+        self._query = {p.name: p for p in operation.parameters if p.place == "query"}
+        self._headers = tuple((p.name, p.name.lower().encode()) for p in operation.parameters if p.place == "header")
+        self._decoder = None if operation.body is None else msgspec.json.Decoder(operation.body)
+        self._body_required = operation.body_required
+        self._json_limit = json_limit
+
+    def params(self, raw: tuple[str, ...], query: bytes, headers: Mapping[bytes, bytes]) -> Any:
+        """The parameters as the operation's struct. Raises RequestError (400) naming the parameter."""
+        got: dict[str, Any] = {name: decode_segment(name, value) for name, value in zip(self._path, raw, strict=True)}
+        if query and self._query:
+            self._read_query(query, got)
+        for name, key in self._headers:
+            value = headers.get(key)
+            if value:  # an empty header is no header
+                got[name] = decoded(value, f"parameter {name}")
+        try:
+            return msgspec.convert(got, self._params, strict=False)
+        except msgspec.ValidationError as error:
+            raise _refusal(error, "parameter") from None
+
+    def _read_query(self, query: bytes, got: dict[str, Any]) -> None:
+        for pair in _text(query).split("&"):
+            key, _, value = pair.partition("=")
+            if "%" in key or "+" in key:
+                key = unescape(key.replace("+", " "), "query")
+            parameter = self._query.get(key)
+            if parameter is None:
+                continue
+            if "+" in value:
+                value = value.replace("+", " ")
+            if "%" in value:
+                value = unescape(value, f"parameter {key}")
+            if parameter.is_array:
+                got.setdefault(key, []).append(value)
+            elif key in got:
+                raise bad_request(f"parameter {key}: given twice")
+            elif parameter.is_bool:
+                got[key] = _boolean(key, value)
+            elif parameter.is_time and value[10:11] not in ("T", "t"):
+                raise bad_request(f"parameter {key}: expected an RFC 3339 time, for example 2026-01-31T12:00:00Z")
+            else:
+                got[key] = value
+
+    async def body(self, body: RequestBody, headers: Mapping[bytes, bytes]) -> Any:
+        """The JSON body as the operation's struct, None when it is optional and empty."""
+        if self._decoder is None:
+            return None
+        raw = await body.whole(self._json_limit)
+        if not raw:
+            if self._body_required:
+                raise bad_request("body: required")
+            return None
+        _require_json(headers.get(b"content-type"))
+        try:
+            return self._decoder.decode(raw)
+        except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _refusal(error, "body") from None
+
+
+def _text(query: bytes) -> str:
+    try:
+        return query.decode("ascii")
+    except UnicodeDecodeError:
+        raise bad_request("query: characters outside ASCII must be percent-encoded as UTF-8") from None
+
+
+def _boolean(name: str, value: str) -> bool:
+    try:
+        return BOOLEANS[value]
+    except KeyError:
+        raise bad_request(f"parameter {name}: expected true or false") from None
+
+
+def _require_json(content_type: bytes | None) -> None:
+    if content_type is None:
+        return
+    kind = content_type.partition(b";")[0].strip().lower()
+    if kind != b"application/json" and not kind.endswith(b"+json"):
+        shown = kind.decode("ascii", "replace")[:100]
+        raise bad_request(f"body: expected Content-Type application/json, got {shown!r}")
+
+
+def _refusal(error: Exception, where: str) -> RequestError:
+    text = str(error)
+    reason, found, place = text.rpartition(_AT)
+    if not found:
+        return bad_request(f"{where}: {text}")
+    place = place.removeprefix(".").removesuffix("`")
+    shape = _PATTERN.match(reason)
+    if shape is not None:
+        reason = f"expected {PATTERNS.get(shape[1], shape[1])}"
+    about_shape = where == "body" and (shape is not None or "of length" in reason)
+    kind = _SHAPE_KINDS.get(place, "invalid_request") if about_shape else "invalid_request"
+    return RequestError(kind, f"{where} {place}: {reason}")

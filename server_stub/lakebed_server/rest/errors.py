@@ -1,0 +1,89 @@
+"""Errors become responses: the one place.
+
+The status of a kind stands in openapi.yaml (`x-error-kinds`). What is the client's to mend is told in the error's own
+words. What is ours (5xx) is logged in full, and told in fixed words or in those that the store chose for clients: no
+path, address or secret of this machine leaves.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, PathsConflictError, StoreError
+from lakebed_wire import models
+from lakebed_wire.operations import ERROR_KINDS
+from msgspec import UNSET
+
+from lakebed_server.auth.origins import is_browser
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, json
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartError
+
+log = logging.getLogger("lakebed.server")
+
+RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+CHALLENGE: Final[Header] = (b"www-authenticate", b'Basic realm="lakebed"')
+
+
+def respond(error: Exception, call: Call) -> Reply:
+    """The response to an error that a request raised."""
+    if isinstance(error, RequestError):
+        return _reply(call, error.kind, error.message, error.headers)
+    if isinstance(error, EngineError):
+        return _engine_reply(error, call)
+    if isinstance(error, StartError):  # stored secrets that the key does not open: the operator's, not the client's
+        log.error("%s", error, extra={"request_id": call.request_id})
+    else:
+        log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})
+    return _reply(call, "internal", OUR_FAULT["internal"])
+
+
+def interrupted(call: Call) -> RequestError:
+    """A request that a stop of the server cuts off: 503."""
+    if call.method in ("GET", "HEAD"):
+        return RequestError("interrupted", "the server stopped before it had answered; ask again")
+    return RequestError(
+        "interrupted",
+        "the server stopped before the request was done: it may have been done, or not; look before repeating it",
+    )
+
+
+def _engine_reply(error: EngineError, call: Call) -> Reply:
+    kind = error.kind
+    if kind in OUR_FAULT:
+        detail = f"{type(error).__name__}: {error.message}"
+        log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
+        told, lasting = (error.told, error.lasting) if isinstance(error, StoreError) else ("", False)
+        return _reply(call, kind, told or OUR_FAULT[kind], retry=not lasting)
+    if isinstance(error, PathsConflictError):
+        return _conflict_reply(error, call)
+    headers: tuple[Header, ...] = ()
+    if isinstance(error, InvalidRangeError) and error.size is not None:
+        headers = ((b"content-range", b"bytes */%d" % error.size),)
+    return _reply(call, kind, error.message, headers)
+
+
+def _conflict_reply(error: PathsConflictError, call: Call) -> Reply:
+    body = models.Error(
+        message=error.message,
+        kind=error.kind,
+        # clients of lakeFS read a 409 of a merge as a MergeResult
+        reference="" if error.kind == "merge_conflict" else UNSET,
+        conflicts=serializers.conflicts(error.conflicts),
+        conflicts_has_more=error.has_more,
+        request_id=call.request_id,
+    )
+    return Reply(ERROR_KINDS[error.kind]) if call.head else json(ERROR_KINDS[error.kind], body)
+
+
+def _reply(call: Call, kind: str, message: str, headers: tuple[Header, ...] = (), *, retry: bool = True) -> Reply:
+    status = ERROR_KINDS.get(kind, 500)
+    if retry and status in (429, 503) and not any(name == RETRY_AFTER[0] for name, _ in headers):
+        headers = (*headers, RETRY_AFTER)
+    if status == 401 and not is_browser(call.headers):
+        headers = (*headers, CHALLENGE)  # a browser would ask for a key, and then send it with every request
+    if call.head:
+        return Reply(status, headers=headers)
+    return json(status, models.Error(message=message, kind=kind, request_id=call.request_id), headers)

@@ -1,0 +1,145 @@
+"""Login, the calling user, and its own access keys. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+import time
+
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+
+from lakebed_server.auth.records import SHORTEST_SECRET, Credential
+from lakebed_server.auth.tokens import cookie_name
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, empty, json
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import Header, RequestError, bad_request
+
+
+async def login(call: Call, p: ops.LoginParams, body: models.LoginInformation | None) -> Reply:
+    """login. The cookie carries the token too; scripts in a browser cannot read it."""
+    if body is None:
+        raise bad_request("body: required")
+    now = int(time.time())
+    call.claimed_key_id = body.access_key_id
+    token = await call.services.authenticator.log_in(
+        body.access_key_id, body.secret_access_key, now, call.client_address
+    )
+    call.user = token.user
+    given = models.AuthenticationToken(token=token.text, token_expiration=token.expires)
+    return json(200, given, (_cookie(call, token.text, token.expires - now),))
+
+
+async def logout(call: Call, p: ops.LogoutParams) -> Reply:
+    """logout."""
+    authenticator, now = call.services.authenticator, int(time.time())
+    if p.everywhere is True:
+        await authenticator.log_out_everywhere(call.user, now)
+    else:
+        await authenticator.log_out(call.headers, now, https=call.https)
+    return empty(204, (_cookie(call, "", 0),))
+
+
+async def get_current_user(call: Call, p: ops.GetCurrentUserParams) -> Reply:
+    """getCurrentUser."""
+    user = await call.services.authenticator.user(call.user)
+    created = 0 if user is None else user.created
+    return json(200, models.CurrentUser(user=models.User(id=call.user, creation_date=created, friendly_name=call.user)))
+
+
+async def get_auth_capabilities(call: Call, p: ops.GetAuthCapabilitiesParams) -> Reply:
+    """getAuthCapabilities."""
+    return json(200, models.AuthCapabilities(invite_user=False, forgot_password=False))
+
+
+async def setup(call: Call, p: ops.SetupParams, body: models.Setup) -> Reply:
+    """setup. The first start makes the administrator, so it is refused unless nobody is there."""
+    wanted = (body.key.access_key_id, body.key.secret_access_key) if body.key else ("", "")
+    if body.key and len(wanted[1]) < SHORTEST_SECRET:
+        raise bad_request(f"body key.secret_access_key: at least {SHORTEST_SECRET} characters")
+    made = await call.services.authenticator.store.make_first_admin(int(time.time()), *wanted)
+    if made is None:
+        raise RequestError("already_set_up", "there is an administrator already: log in with an access key")
+    return json(200, _with_secret(made))
+
+
+async def setup_comm_prefs(call: Call, p: ops.SetupCommPrefsParams, body: models.CommPrefsInput) -> Reply:
+    """setupCommPrefs."""
+    raise RequestError("already_set_up", "this server sends no e-mails: there is nothing to set up")
+
+
+async def list_user_credentials(call: Call, p: ops.ListUserCredentialsParams) -> Reply:
+    """listUserCredentials."""
+    user = _own(call, p.user_id)
+    found, more = await call.services.authenticator.store.list_of(
+        user, serializers.text(p.prefix), serializers.text(p.after), serializers.amount(p.amount)
+    )
+    results = [models.Credentials(access_key_id=one.access_key_id, creation_date=one.created) for one in found]
+    pagination = models.Pagination(
+        has_more=more,
+        next_offset=found[-1].access_key_id if more else "",
+        results=len(found),
+        max_per_page=serializers.MAX_PER_PAGE,
+    )
+    return json(200, models.CredentialsList(pagination=pagination, results=results))
+
+
+async def create_credentials(call: Call, p: ops.CreateCredentialsParams) -> Reply:
+    """createCredentials."""
+    _refuse_cookie(call)
+    made = await call.services.authenticator.store.add(_own(call, p.user_id), int(time.time()))
+    return json(201, _with_secret(made))
+
+
+async def get_credentials(call: Call, p: ops.GetCredentialsParams) -> Reply:
+    """getCredentials."""
+    found = await _found(call, p.user_id, p.access_key_id)
+    return json(200, models.Credentials(access_key_id=found.access_key_id, creation_date=found.created))
+
+
+async def delete_credentials(call: Call, p: ops.DeleteCredentialsParams) -> Reply:
+    """deleteCredentials."""
+    _refuse_cookie(call)
+    found = await _found(call, p.user_id, p.access_key_id)
+    if found.access_key_id == call.access_key_id:
+        raise bad_request(f"access key {found.access_key_id!r} is the one of this request: remove it with another one")
+    await call.services.authenticator.remove(found.access_key_id, found.user)
+    return empty()
+
+
+def _cookie(call: Call, token: str, seconds: int) -> Header:
+    secure = "; Secure" if call.https else ""
+    name = cookie_name(https=call.https)
+    return b"set-cookie", f"{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}".encode()
+
+
+def _refuse_cookie(call: Call) -> None:
+    """A browser sends cookies by itself, so they do not show that the caller wants this."""
+    if b"authorization" not in call.headers:
+        raise RequestError(
+            "key_required",
+            "a cookie does not authorize making or deleting access keys: send an access key pair (HTTP Basic) or a "
+            "token of login (Bearer)",
+        )
+
+
+def _own(call: Call, user: str) -> str:
+    """The calling user, who may see and change what is his. Who else there is, he is not told."""
+    if user != call.user:
+        raise RequestError(
+            "permission_denied", f"only the access keys of {call.user!r}, the caller, can be managed here"
+        )
+    return user
+
+
+async def _found(call: Call, user: str, access_key_id: str) -> Credential:
+    _own(call, user)
+    found = await call.services.authenticator.store.find(access_key_id)
+    if found is None or found.credential.user != user:
+        raise RequestError("credentials_not_found", f"access key {access_key_id[:80]!r} of {user!r} not found")
+    return found.credential
+
+
+def _with_secret(made: Credential) -> models.CredentialsWithSecret:
+    return models.CredentialsWithSecret(
+        access_key_id=made.access_key_id, secret_access_key=made.secret_access_key, creation_date=made.created
+    )

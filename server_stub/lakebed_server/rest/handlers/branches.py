@@ -1,0 +1,97 @@
+"""Branches. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from lakebed_engine.vocabulary.records import PickRequest
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from msgspec import UNSET, UnsetType
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, empty, json, text
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import bad_request
+
+
+async def list_branches(call: Call, p: ops.ListBranchesParams) -> Reply:
+    """listBranches."""
+    page = await call.engine.list_branches(
+        p.repository,
+        prefix=serializers.text(p.prefix),
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        show_hidden=bool(p.show_hidden),
+    )
+    return json(200, serializers.refs(page))
+
+
+async def create_branch(call: Call, p: ops.CreateBranchParams, body: models.BranchCreation) -> Reply:
+    """createBranch. The answer is the bare commit id: existing clients print it as it is."""
+    made = await call.engine.create_branch(
+        p.repository, body.name, body.source, hidden=bool(body.hidden), force=bool(body.force)
+    )
+    return text(201, made.commit_id)
+
+
+async def get_branch(call: Call, p: ops.GetBranchParams) -> Reply:
+    """getBranch."""
+    return json(200, serializers.ref(await call.engine.get_branch(p.repository, p.branch)))
+
+
+async def delete_branch(call: Call, p: ops.DeleteBranchParams) -> Reply:
+    """deleteBranch."""
+    await call.engine.delete_branch(p.repository, p.branch, force=bool(p.force))
+    return empty()
+
+
+async def reset_branch(call: Call, p: ops.ResetBranchParams, body: models.ResetCreation) -> Reply:
+    """resetBranch."""
+    force = bool(body.force)
+    if body.type is models.ResetType.reset:
+        await call.engine.reset_branch(p.repository, p.branch, force=force)
+    elif not body.path:
+        raise bad_request("body path: required unless type is reset")
+    elif body.type is models.ResetType.common_prefix:
+        await call.engine.reset_prefix(p.repository, p.branch, body.path, force=force)
+    else:
+        await call.engine.reset_object(p.repository, p.branch, body.path, force=force)
+    return empty()
+
+
+async def hard_reset_branch(call: Call, p: ops.HardResetBranchParams) -> Reply:
+    """hardResetBranch."""
+    await call.engine.hard_reset(p.repository, p.branch, p.ref, force=bool(p.force))
+    return empty()
+
+
+async def revert_branch(call: Call, p: ops.RevertBranchParams, body: models.RevertCreation) -> Reply:
+    """revertBranch."""
+    request = _pick(call, body, body.commit_overrides, bool(body.allow_empty))
+    await call.engine.revert(p.repository, p.branch, request, serializers.text(p.idempotency_key))
+    return empty()
+
+
+async def cherry_pick(call: Call, p: ops.CherryPickParams, body: models.CherryPickCreation) -> Reply:
+    """cherryPick."""
+    request = _pick(call, body, body.commit_overrides)
+    made = await call.engine.cherry_pick(p.repository, p.branch, request, serializers.text(p.idempotency_key))
+    return json(201, serializers.commit(made))
+
+
+def _pick(
+    call: Call,
+    body: models.RevertCreation | models.CherryPickCreation,
+    overrides: models.CommitOverrides | UnsetType,
+    allow_empty: bool = False,
+) -> PickRequest:
+    message = UNSET if overrides is UNSET else overrides.message
+    metadata = UNSET if overrides is UNSET else overrides.metadata
+    return PickRequest(
+        ref=body.ref,
+        committer=call.user,
+        parent_number=body.parent_number or 0,
+        message=message or None,
+        metadata=None if metadata is UNSET else metadata,
+        allow_empty=allow_empty,
+        force=bool(body.force),
+    )

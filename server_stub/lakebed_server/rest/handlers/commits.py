@@ -1,0 +1,77 @@
+"""Commits and history. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from lakebed_engine.vocabulary.errors import InvalidRequestError
+from lakebed_engine.vocabulary.records import Commit, CommitRequest, LogRequest
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from msgspec import UNSET
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, empty, json, last_modified
+from lakebed_server.rest import serializers
+
+
+async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -> Reply:
+    """commit."""
+    request, key = commit_request(call, body), serializers.text(p.idempotency_key)
+    if p.source_metarange:
+        if key:
+            raise InvalidRequestError("a commit of source_metarange takes no Idempotency-Key: leave one of them out")
+        made = await call.engine.commit_tree(p.repository, p.branch, p.source_metarange, request)
+    else:
+        made = await call.engine.commit(p.repository, p.branch, request, key)
+    return json(201, serializers.commit(made))
+
+
+def commit_request(call: Call, body: models.CommitCreation) -> CommitRequest:
+    """What a commit is asked for with."""
+    return CommitRequest(
+        message=body.message,
+        committer=call.user,
+        metadata=body.metadata or {},
+        date=None if body.date is UNSET else body.date,
+        allow_empty=bool(body.allow_empty),
+        force=bool(body.force),
+    )
+
+
+async def create_commit_record(call: Call, p: ops.CreateCommitRecordParams, body: models.CommitRecordCreation) -> Reply:
+    """createCommitRecord."""
+    commit = Commit(
+        id=body.commit_id,
+        parents=tuple(body.parents),
+        committer=body.committer,
+        message=body.message,
+        creation_date=body.creation_date,
+        metarange_id=body.metarange_id,
+        metadata=body.metadata or {},
+        generation=body.generation,
+        version=body.version,
+    )
+    await call.engine.record_commit(p.repository, commit, force=bool(body.force))
+    return empty()
+
+
+async def get_commit(call: Call, p: ops.GetCommitParams) -> Reply:
+    """getCommit."""
+    found = await call.engine.get_commit(p.repository, p.commit_id)
+    return json(200, serializers.commit(found), (last_modified(found.creation_date),))
+
+
+async def log_commits(call: Call, p: ops.LogCommitsParams) -> Reply:
+    """logCommits."""
+    request = LogRequest(
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        objects=p.objects,
+        prefixes=p.prefixes,
+        limit=bool(p.limit),
+        first_parent=bool(p.first_parent),
+        since=None if p.since is UNSET else p.since.timestamp(),
+        stop_at=serializers.text(p.stop_at),
+    )
+    page = await call.engine.log(p.repository, p.ref, request)
+    pagination = serializers.pagination(page, lambda item: item.id)
+    return json(200, models.CommitList(pagination=pagination, results=[serializers.commit(c) for c in page.items]))

@@ -1,0 +1,125 @@
+"""Objects: reading, listing, writing, copying, deleting. One function per operation (`handlers`).
+
+What has to do with bytes (headers, forms, ranges) is read and written by `http`.
+"""
+
+from __future__ import annotations
+
+from lakebed_engine.vocabulary.records import PublishRequest
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from lakebed_wire.operations import ERROR_KINDS
+from msgspec import UNSET
+
+from lakebed_server.http import downloads, uploads
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, empty, json, last_modified
+from lakebed_server.rest import presigned, serializers
+from lakebed_server.vocabulary import bad_request, not_implemented
+
+MOST_PATHS = 1000
+
+
+async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
+    """getObject."""
+    signs = await presigned.wanted(call, p.repository, p.presign, p.may_presign)
+    entry = await call.engine.stat(p.repository, p.ref, p.path)
+    if signs and (elsewhere := await presigned.redirect(call, p, entry)) is not None:
+        return elsewhere
+    return downloads.content(call.engine, p.repository, p.ref, entry, p.range, p.if_none_match)
+
+
+async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
+    """headObject."""
+    return downloads.head(p.ref, await call.engine.stat(p.repository, p.ref, p.path), p.range)
+
+
+async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
+    """statObject."""
+    signs = await presigned.wanted(call, p.repository, p.presign)
+    entry, address = await call.engine.locate(p.repository, p.ref, p.path)
+    stats = serializers.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False)
+    if signs:
+        await presigned.sign_one(call, p.repository, stats, entry)
+    return json(200, stats, (last_modified(entry.mtime),))
+
+
+async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
+    """listObjects."""
+    signs = await presigned.wanted(call, p.repository, p.presign, p.may_presign)
+    page = await call.engine.list_objects(
+        p.repository,
+        p.ref,
+        prefix=serializers.text(p.prefix),
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        delimiter=serializers.text(p.delimiter),
+    )
+    address = await call.engine.addresses(p.repository)
+    results = serializers.listed(page.items, address, user_metadata=p.user_metadata is not False)
+    if signs:
+        await presigned.sign_rows(call, p.repository, results, page.items, p.presign)
+    pagination = serializers.pagination(page, lambda item: item.path)
+    return json(200, models.ObjectStatsList(pagination=pagination, results=results))
+
+
+async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
+    """uploadObject."""
+    request, chunks = await uploads.single(call, p)
+    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
+    entry = await call.engine.upload(p.repository, p.branch, request, chunks)
+    return json(201, serializers.object_stats(p.path, entry, address(entry)))
+
+
+async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
+    """uploadObjects."""
+    asked, changes = await uploads.batch(call)
+    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
+    if asked is None:
+        made = await call.engine.upload_many(p.repository, p.branch, changes, force=bool(p.force))
+        return json(201, serializers.batch_result(made, address))
+    request = publish_request(call, asked, force=bool(p.force))
+    done = await call.engine.publish_uploads(p.repository, p.branch, changes, request)
+    return json(201, serializers.batch_result(done.objects, address, done.commit))
+
+
+def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -> PublishRequest:
+    """What a commit is asked for with that brings its objects along."""
+    return PublishRequest(
+        committer=call.user,
+        message=asked.message,
+        metadata=asked.metadata or {},
+        date=None if asked.date is UNSET else asked.date,
+        idempotency_key=serializers.text(asked.idempotency_key),
+        allow_empty=bool(asked.allow_empty),
+        force=force,
+    )
+
+
+async def delete_object(call: Call, p: ops.DeleteObjectParams) -> Reply:
+    """deleteObject."""
+    if_match = None if p.if_match is UNSET else uploads.etag_of(p.if_match)
+    await call.engine.delete_object(p.repository, p.branch, p.path, force=bool(p.force), if_match=if_match)
+    return empty()
+
+
+async def delete_objects(call: Call, p: ops.DeleteObjectsParams, body: models.PathList) -> Reply:
+    """deleteObjects."""
+    if len(body.paths) > MOST_PATHS:
+        raise bad_request(f"body paths: at most {MOST_PATHS} paths in one request, got {len(body.paths)}")
+    failures = await call.engine.delete_objects(p.repository, p.branch, body.paths, force=bool(p.force))
+    errors = [
+        models.ObjectError(status_code=ERROR_KINDS.get(f.kind, 500), message=f.message, path=f.path) for f in failures
+    ]
+    return json(200, models.ObjectErrorList(errors=errors))
+
+
+async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCopyCreation) -> Reply:
+    """copyObject."""
+    if body.shallow:
+        raise not_implemented("a shallow copy is not possible; leave shallow out to copy the content")
+    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
+    entry = await call.engine.copy_object(
+        p.repository, p.branch, p.dest_path, body.src_ref or p.branch, body.src_path, force=bool(body.force)
+    )
+    return json(201, serializers.object_stats(p.dest_path, entry, address(entry)))

@@ -1,0 +1,79 @@
+"""Repositories and their metadata. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, empty, json
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import bad_request
+
+
+async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
+    """listRepositories."""
+    page = await call.engine.list_repositories(
+        prefix=serializers.text(p.prefix),
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        search=serializers.text(p.search),
+    )
+    pagination = serializers.pagination(page, lambda item: item.name)
+    return json(
+        200, models.RepositoryList(pagination=pagination, results=[serializers.repository(r) for r in page.items])
+    )
+
+
+async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: models.RepositoryCreation) -> Reply:
+    """createRepository."""
+    if body.storage_id:
+        raise bad_request("body storage_id: this server has one store, leave it empty")
+    made = await call.engine.create_repository(
+        body.name,
+        body.storage_namespace,
+        default_branch=body.default_branch or "main",
+        read_only=bool(body.read_only),
+        bare=bool(p.bare),
+        samples_by=call.user if body.sample_data else "",
+        allow_non_empty=bool(body.allow_non_empty_namespace),
+    )
+    return json(201, serializers.repository(made))
+
+
+async def get_repository(call: Call, p: ops.GetRepositoryParams) -> Reply:
+    """getRepository."""
+    found = await call.engine.get_repository(p.repository)
+    return json(200, serializers.repository(found, await _directory(call, p.repository)))
+
+
+async def delete_repository(call: Call, p: ops.DeleteRepositoryParams) -> Reply:
+    """deleteRepository."""
+    await call.engine.delete_repository(p.repository, force=bool(p.force))
+    return empty()
+
+
+async def get_repository_metadata(call: Call, p: ops.GetRepositoryMetadataParams) -> Reply:
+    """getRepositoryMetadata."""
+    return json(200, await call.engine.get_metadata(p.repository))
+
+
+async def set_repository_metadata(
+    call: Call, p: ops.SetRepositoryMetadataParams, body: models.RepositoryMetadataSet
+) -> Reply:
+    """setRepositoryMetadata."""
+    await call.engine.set_metadata(p.repository, body.metadata)
+    return empty()
+
+
+async def delete_repository_metadata(
+    call: Call, p: ops.DeleteRepositoryMetadataParams, body: models.RepositoryMetadataKeys
+) -> Reply:
+    """deleteRepositoryMetadata."""
+    await call.engine.delete_metadata(p.repository, body.keys)
+    return empty()
+
+
+async def _directory(call: Call, repository: str) -> str:
+    """Where the data of a repository lies, if the client may be told."""
+    return (await call.engine.place_of(repository)).directory if call.shares_directories else ""

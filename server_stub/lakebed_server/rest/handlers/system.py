@@ -1,0 +1,94 @@
+"""Health, configuration and set-up state. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lakebed_engine.stores.objects.registry import CLOUD
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+
+from lakebed_server.auth.tokens import cookie_name
+from lakebed_server.http.request import Call, Installation
+from lakebed_server.http.responses import Reply, empty, json
+
+API_LEVEL: Final = "1.60.0"
+"""The level of the lakeFS API that clients test: dotted whole numbers, which lakefs-spec parses as integers. Our own
+version stands in the `Server` header. The edition (`version_context`) is empty, or lakectl warns before every command.
+"""
+
+
+async def health_check(call: Call, p: ops.HealthCheckParams) -> Reply:
+    """healthCheck."""
+    return empty()
+
+
+async def get_config(call: Call, p: ops.GetConfigParams) -> Reply:
+    """getConfig."""
+    config = models.Config(
+        version_config=_version(),
+        storage_config=_storage(call.services.installation),
+        storage_config_list=[],
+        ui_config=models.UIConfig(custom_viewers=[]),
+        capabilities_config=models.CapabilitiesConfig(
+            workspaces=True, presigned_uploads=call.services.installation.presign
+        ),
+    )
+    return json(200, config)
+
+
+async def get_lakefs_version(call: Call, p: ops.GetLakeFSVersionParams) -> Reply:
+    """getLakeFSVersion."""
+    return json(200, _version())
+
+
+async def get_storage_config(call: Call, p: ops.GetStorageConfigParams) -> Reply:
+    """getStorageConfig."""
+    return json(200, _storage(call.services.installation))
+
+
+async def post_stats_events(call: Call, p: ops.PostStatsEventsParams, body: models.StatsEventsList) -> Reply:
+    """postStatsEvents. Nothing is kept of them."""
+    return empty()
+
+
+async def get_setup_state(call: Call, p: ops.GetSetupStateParams) -> Reply:
+    """getSetupState. The first start sets everything up, so the answer does not change."""
+    login = models.LoginConfig(
+        RBAC="none",
+        login_url="",
+        login_url_method="none",
+        login_cookie_names=[cookie_name(https=call.https)],
+        logout_url="",
+        username_ui_placeholder="Access Key ID",
+        password_ui_placeholder="Secret Access Key",  # noqa: S106
+        login_failed_message="The access key id or the secret access key is wrong.",
+    )
+    return json(200, models.SetupState(state="initialized", comm_prefs_missing=False, login_config=login))
+
+
+def _version() -> models.VersionConfig:
+    return models.VersionConfig(
+        version=API_LEVEL, version_context="", latest_version=API_LEVEL, upgrade_recommended=False, upgrade_url=""
+    )
+
+
+def _storage(installation: Installation) -> models.StorageConfig:
+    schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
+    schemes += CLOUD if installation.cloud else ()
+    # clients ask once, and then of every repository: only where all stores sign may they be told so
+    signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
+    return models.StorageConfig(
+        blockstore_type=schemes[0] if schemes else "mem",
+        blockstore_namespace_example=f"{installation.default_namespace_prefix}/example",
+        blockstore_namespace_ValidityRegex=f"^({'|'.join(schemes)})://",
+        default_namespace_prefix=installation.default_namespace_prefix,
+        pre_sign_support=signs,
+        pre_sign_support_ui=signs,
+        import_support=bool(installation.imports),
+        import_validity_regex=f"^({'|'.join(map(re.escape, installation.imports))})" if installation.imports else "^$",
+        pre_sign_multipart_upload=signs,
+        blockstore_id="",
+        blockstore_description="",
+    )

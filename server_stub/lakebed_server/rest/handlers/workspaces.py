@@ -1,0 +1,186 @@
+"""Workspaces. One function per operation (`handlers`)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from lakebed_engine.vocabulary.records import AdvanceRequest, Workspace, WorkspaceRequest
+from lakebed_wire import models
+from lakebed_wire import operations as ops
+from msgspec import UNSET, UnsetType
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply, empty, json
+from lakebed_server.rest import serializers
+from lakebed_server.vocabulary import bad_request, not_implemented
+
+WEEK = 7 * 24 * 3600
+
+
+async def list_workspaces(call: Call, p: ops.ListWorkspacesParams) -> Reply:
+    """listWorkspaces."""
+    page = await call.engine.list_workspaces(
+        p.repository,
+        branch=serializers.text(p.branch),
+        after=serializers.text(p.after),
+        amount=serializers.amount(p.amount),
+        state=serializers.text(p.state) or "open",
+    )
+    pagination = serializers.pagination(page, lambda item: item.uid)
+    show = await _shown(call, p.repository)
+    return json(200, models.WorkspaceList(pagination=pagination, results=list(map(show, page.items))))
+
+
+async def create_workspace(call: Call, p: ops.CreateWorkspaceParams, body: models.WorkspaceCreation) -> Reply:
+    """createWorkspace."""
+    branch = serializers.text(body.branch)
+    ref = serializers.text(body.ref) or branch
+    if not ref:
+        raise bad_request("body: branch or ref is required")
+    request = WorkspaceRequest(
+        ref=ref,
+        creator=call.user,
+        branch=branch,
+        message=serializers.text(body.message),
+        lifetime=_lifetime(body.expires_in),
+        claims=tuple(body.claims or ()),
+        id=serializers.text(body.id),
+        force=bool(body.force),
+    )
+    return await _one(call, p.repository, lambda: call.engine.create_workspace(p.repository, request), 201)
+
+
+async def get_workspace(call: Call, p: ops.GetWorkspaceParams) -> Reply:
+    """getWorkspace."""
+    return await _one(call, p.repository, lambda: call.engine.get_workspace(p.repository, p.workspace))
+
+
+async def drop_workspace(call: Call, p: ops.DropWorkspaceParams) -> Reply:
+    """dropWorkspace."""
+    await call.engine.delete_workspace(p.repository, p.workspace, force=bool(p.force))
+    return empty()
+
+
+async def renew_workspace(call: Call, p: ops.RenewWorkspaceParams, body: models.WorkspaceRenewal) -> Reply:
+    """renewWorkspace."""
+    renew = partial(call.engine.renew_workspace, p.repository, p.workspace, body.expires_in)
+    return await _one(call, p.repository, renew)
+
+
+async def register_objects(call: Call, p: ops.RegisterObjectsParams, body: models.ObjectRegistration) -> Reply:
+    """registerObjects."""
+    objects = [serializers.written(one) for one in body.objects or ()]
+    await call.engine.register_written(p.repository, p.workspace, objects, body.deletes or (), force=bool(p.force))
+    return empty()
+
+
+async def push_layer(call: Call, p: ops.PushLayerParams) -> Reply:
+    """pushLayer."""
+    async with call.services.spool.spooled(call.body) as file:
+        layer = await call.engine.push_written(p.repository, p.workspace, file, force=bool(p.force))
+    return json(201, models.WorkspaceLayer(id=layer.id, rows=sum(part.rows for part in layer.parts)))
+
+
+async def share_objects(call: Call, p: ops.ShareObjectsParams, body: models.ObjectShares) -> Reply:
+    """shareObjects."""
+    pairs = [(one.path, one.same_as) for one in body.objects]
+    done = await call.engine.share_objects(p.repository, p.workspace, pairs, force=bool(p.force))
+    return json(200, models.ObjectSharesResult(shared=done.shared, left=done.left))
+
+
+async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
+    """scanWorkspace."""
+    done = await call.engine.scan_workspace(p.repository, p.workspace, force=bool(p.force))
+    refusals = [models.ScanRefusal(path=one.path, reason=one.reason) for one in done.refusals]
+    return json(
+        200,
+        models.WorkspaceScan(
+            registered=done.registered,
+            vanished=done.vanished,
+            unchanged=done.unchanged,
+            refused=done.refused,
+            refusals=refusals,
+        ),
+    )
+
+
+async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: models.UploadUrlRequest) -> Reply:
+    """createUploadUrls."""
+    refuse_unsigned(call)
+    signed = await call.engine.sign_uploads(
+        p.repository,
+        p.workspace,
+        body.paths,
+        size=body.size_bytes or 0,
+        content_type=serializers.text(body.content_type),
+        seconds=call.services.installation.presign_seconds,
+    )
+    return json(200, models.UploadUrlList(results=[serializers.upload_url(one) for one in signed]))
+
+
+async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: models.WorkspaceCommit) -> Reply:
+    """commitWorkspace."""
+    request = AdvanceRequest(
+        committer=call.user,
+        message=serializers.text(body.message),
+        metadata=body.metadata or {},
+        date=None if body.date is UNSET else body.date,
+        policy="rebase" if body.policy is UNSET else body.policy.value,
+        globs=tuple(body.paths or ()),
+        replace_prefix=tuple(body.replace_prefix or ()),
+        idempotency_key=serializers.text(body.idempotency_key),
+        allow_empty=bool(body.allow_empty),
+        relocate=bool(body.relocate),
+        force=bool(body.force),
+        conflicts_amount=p.conflicts_amount or serializers.DEFAULT_AMOUNT,
+    )
+    return json(201, serializers.commit(await call.engine.commit_workspace(p.repository, p.workspace, request)))
+
+
+async def revert_workspace(call: Call, p: ops.RevertWorkspaceParams, body: models.WorkspaceRevert | None) -> Reply:
+    """revertWorkspace."""
+    globs = body.paths or () if body is not None else ()
+    await call.engine.revert_workspace(p.repository, p.workspace, tuple(globs), force=bool(p.force))
+    return empty()
+
+
+async def pop_workspace(call: Call, p: ops.PopWorkspaceParams, body: models.WorkspacePop | None) -> Reply:
+    """popWorkspace."""
+    branch = "" if body is None else serializers.text(body.branch)
+    await call.engine.pop(p.repository, p.workspace, branch=branch, force=bool(p.force))
+    return empty()
+
+
+async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashCreation | None) -> Reply:
+    """stashBranch."""
+    body = body or models.StashCreation()
+    request = WorkspaceRequest(
+        ref=p.branch,
+        creator=call.user,
+        message=serializers.text(body.message),
+        lifetime=_lifetime(body.expires_in),
+        force=bool(body.force),
+    )
+    return await _one(call, p.repository, lambda: call.engine.stash(p.repository, p.branch, request), 201)
+
+
+def refuse_unsigned(call: Call) -> None:
+    """Raise RequestError where the operator withholds signed addresses."""
+    if not call.services.installation.presign:
+        raise not_implemented("this server gives no signed addresses (objects.presign): write through the server")
+
+
+def _lifetime(sent: int | UnsetType) -> int:
+    return WEEK if sent is UNSET else sent
+
+
+async def _one(call: Call, repository: str, make: Callable[[], Awaitable[Workspace]], status: int = 200) -> Reply:
+    show = await _shown(call, repository)  # before anything changes: it may fail
+    return json(status, show(await make()))
+
+
+async def _shown(call: Call, repository: str) -> Callable[[Workspace], models.Workspace]:
+    """What shows workspaces of a repository to this client."""
+    place, installation = await call.engine.place_of(repository), call.services.installation
+    return partial(serializers.workspace, place=place, presign=installation.presign, shared=call.shares_directories)

@@ -1,0 +1,265 @@
+"""The engine's records as the wire writes them.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+
+from lakebed_engine.operations.tasks.records import Task
+from lakebed_engine.vocabulary import records
+from lakebed_engine.vocabulary.errors import Conflict
+from lakebed_wire import models
+from msgspec import UNSET, UnsetType
+
+from lakebed_server.vocabulary import OUR_FAULT
+
+T = TypeVar("T")
+
+MAX_PER_PAGE: Final = 1000
+DEFAULT_AMOUNT: Final = 100
+
+
+def amount(sent: int | UnsetType) -> int:
+    """How many results were asked for; nothing, 0 and -1 mean 100, as existing clients expect."""
+    return DEFAULT_AMOUNT if sent is UNSET or sent <= 0 else sent
+
+
+def text(sent: str | UnsetType) -> str:
+    """A text that may be absent; absent and empty mean the same."""
+    return "" if sent is UNSET else sent
+
+
+def pagination(page: records.Page[T], offset_of: Callable[[T], str]) -> models.Pagination:
+    """Where a page ends. `next_offset` names its last item when more follow."""
+    return models.Pagination(
+        has_more=page.has_more,
+        next_offset=offset_of(page.items[-1]) if page.has_more and page.items else "",
+        results=len(page.items),
+        max_per_page=MAX_PER_PAGE,
+    )
+
+
+def repository(record: records.Repository, directory: str = "") -> models.Repository:
+    """A repository. `directory`: where its data lies, for a client that may be told."""
+    return models.Repository(
+        id=record.name,
+        creation_date=record.creation_date,
+        default_branch=record.default_branch,
+        storage_id="",
+        storage_namespace=record.storage_namespace,
+        read_only=record.read_only,
+        local_path=directory or UNSET,
+    )
+
+
+def ref(record: records.Branch | records.Tag) -> models.Ref:
+    """A branch or a tag."""
+    return models.Ref(id=record.name, commit_id=record.commit_id)
+
+
+def refs(page: records.Page[records.Branch] | records.Page[records.Tag]) -> models.RefList:
+    """A page of branches or tags."""
+    results = [ref(item) for item in page.items]
+    more: records.Page[models.Ref] = records.Page(results, page.has_more)
+    return models.RefList(pagination=pagination(more, lambda item: item.id), results=results)
+
+
+def commit(record: records.Commit) -> models.Commit:
+    """A commit."""
+    return models.Commit(
+        id=record.id,
+        parents=list(record.parents),
+        committer=record.committer,
+        message=record.message,
+        creation_date=record.creation_date,
+        meta_range_id=record.metarange_id,
+        metadata=record.metadata,
+        generation=record.generation,
+        version=record.version,
+    )
+
+
+def moment(seconds: int) -> datetime:
+    """Unix seconds as a time."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def task_error(found: Task) -> models.Error | UnsetType:
+    """Why a task failed, if it did. What is the server's own failure is not told in its words."""
+    if not found.kind:
+        return UNSET
+    error = models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
+    if found.conflicts:
+        error.conflicts, error.conflicts_has_more = conflicts(found.conflicts), found.more
+    return error
+
+
+def conflicts(found: Sequence[Conflict]) -> list[models.Conflict]:
+    """Paths that stand in the way, with what each side has there."""
+
+    def known(value: str | None) -> str | UnsetType:
+        return UNSET if value is None else value
+
+    return [
+        models.Conflict(path=one.path, base=known(one.base), ours=known(one.ours), theirs=known(one.theirs))
+        for one in found
+    ]
+
+
+def task(found: Task, made: records.Commit | None) -> models.Task:
+    """A task, and the commit that it has made."""
+    return models.Task(
+        id=found.id,
+        operation=found.what,
+        completed=found.state != "running",
+        update_time=moment(found.updated),
+        commit=UNSET if made is None else commit(made),
+        error=task_error(found),
+    )
+
+
+def refs_dump(parts: Mapping[str, str]) -> models.RefsDump:
+    """The parts of a dump."""
+    return models.RefsDump(
+        commits_meta_range_id=parts["commits"],
+        tags_meta_range_id=parts["tags"],
+        branches_meta_range_id=parts["branches"],
+    )
+
+
+def refs_parts(sent: models.RefsRestore) -> dict[str, str]:
+    """The parts of a dump that is to be restored."""
+    return {
+        "commits": sent.commits_meta_range_id,
+        "tags": sent.tags_meta_range_id,
+        "branches": sent.branches_meta_range_id,
+    }
+
+
+def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata: bool = True) -> models.ObjectStats:
+    """One object, `metadata` always there, as `statObject` and the writing operations answer."""
+    return models.ObjectStats(
+        path=path,
+        path_type="object",
+        physical_address=address,
+        checksum=entry.etag,
+        size_bytes=entry.size,
+        mtime=entry.mtime,
+        metadata=entry.metadata if user_metadata else {},
+        content_type=entry.content_type,
+    )
+
+
+def batch_result(
+    made: Sequence[tuple[str, records.Entry]],
+    address: Callable[[records.Entry], str],
+    new: records.Commit | None = None,
+) -> models.ObjectBatchResult:
+    """The objects of a batch, and the commit that holds them."""
+    results = [object_stats(path, entry, address(entry)) for path, entry in made]
+    return models.ObjectBatchResult(results=results, commit=UNSET if new is None else commit(new))
+
+
+def listed(
+    rows: Sequence[records.Listed], address: Callable[[records.Entry], str], *, user_metadata: bool
+) -> list[models.ObjectStats]:
+    """Rows of a listing. Unlike in a stat, `metadata` is left out where there is none."""
+    results = []
+    for row in rows:
+        if row.entry is None:
+            stats = models.ObjectStats(
+                path=row.path, path_type="common_prefix", physical_address="", checksum="", mtime=0
+            )
+        else:
+            stats = object_stats(row.path, row.entry, address(row.entry))
+            if not (user_metadata and stats.metadata):
+                stats.metadata = UNSET
+        results.append(stats)
+    return results
+
+
+def diff(record: records.DiffEntry, *, right_stats: bool = False) -> models.Diff:
+    """One row of a diff. The size is the right side's; of a removed path, the left's."""
+    shown = record.right or record.left
+    right = record.right
+    return models.Diff(
+        type=record.type,
+        path=record.path,
+        path_type="common_prefix" if shown is None else "object",
+        size_bytes=UNSET if shown is None else shown.size,
+        right=UNSET
+        if right is None or not right_stats
+        else models.DiffObjectStat(
+            checksum=right.etag, mtime=right.mtime, content_type=right.content_type, metadata=right.metadata
+        ),
+    )
+
+
+def diffs(page: records.Page[records.DiffEntry], *, right_stats: bool = False) -> models.DiffList:
+    """A page of a diff."""
+    results = [diff(item, right_stats=right_stats) for item in page.items]
+    return models.DiffList(pagination=pagination(page, lambda item: item.path), results=results)
+
+
+def data_paths(place: records.DataPlace, *, presign: bool, shared: bool) -> list[str]:
+    """The ways for the bytes of a workspace that a server offers, best first."""
+    cloud = place.uri.startswith(("s3://", "gs://", "az://"))
+    found = ["direct"] if cloud or (shared and place.directory) else []
+    return [*found, *(["presigned"] if presign and place.signs else []), "proxied"]
+
+
+def workspace(record: records.Workspace, place: records.DataPlace, *, presign: bool, shared: bool) -> models.Workspace:
+    """A workspace. `shared`: the client may be told a directory of this machine."""
+    return models.Workspace(
+        id=record.uid,
+        name=record.name,
+        branch=record.branch,
+        base_commit_id=record.commit_id,
+        state=record.state,
+        storage_prefix=f"{place.uri}/{record.prefix}",
+        local_path=f"{place.directory}/{record.prefix}" if shared and place.directory else UNSET,
+        creator=record.creator,
+        creation_date=record.creation_date,
+        expires=record.expires,
+        message=record.message,
+        claims=list(record.claims),
+        closed=record.closed or UNSET,
+        commit_id=record.result or UNSET,
+        data_paths=data_paths(place, presign=presign, shared=shared),
+    )
+
+
+def written(sent: models.WorkspaceObject) -> records.Written:
+    """An object that a client says it wrote."""
+    return records.Written(
+        path=sent.path,
+        physical_address=sent.physical_address,
+        checksum=sent.checksum,
+        size=sent.size_bytes,
+        mtime=None if sent.mtime is UNSET else sent.mtime,
+        content_type=text(sent.content_type) or "application/octet-stream",
+        metadata=sent.metadata or {},
+    )
+
+
+def upload_url(signed: records.SignedUpload) -> models.UploadUrl:
+    """A signed address."""
+    return models.UploadUrl(
+        path=signed.path,
+        physical_address=signed.physical_address,
+        method="PUT",
+        url=signed.url,
+        headers=signed.headers,
+        expires=signed.expires,
+    )
+
+
+def part_url(signed: records.SignedPart) -> models.PartUrl:
+    """A signed address of a part."""
+    return models.PartUrl(
+        part=signed.number, method="PUT", url=signed.url, headers=signed.headers, expires=signed.expires
+    )

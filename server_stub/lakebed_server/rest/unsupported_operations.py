@@ -1,0 +1,70 @@
+"""Operations of the lakeFS API that are not here, and never were: answered with 501 and what to use instead.
+
+A client sees that the server knows what it was asked for, and that a misspelled path is another thing (404,
+`endpoint_not_found`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lakebed_server.rest.routing import Trie
+from lakebed_server.vocabulary import RequestError, not_implemented
+
+_PEOPLE: Final = "users, groups and policies are not managed here: the administrator's access keys are"
+_OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
+_HOOKS: Final = "there are no actions here"
+_GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` does at once"
+_PULLS: Final = "there are no pull requests here: compare with a diff, and merge"
+_USAGE: Final = "nobody's usage is counted here"
+
+_TABLE: Final[tuple[tuple[str, str, str], ...]] = (
+    ("GET POST", "/auth/users", _PEOPLE),
+    ("GET DELETE", "/auth/users/{}", _PEOPLE),
+    ("GET", "/auth/users/{}/groups", _PEOPLE),
+    ("GET", "/auth/users/{}/policies", _PEOPLE),
+    ("PUT DELETE", "/auth/users/{}/policies/{}", _PEOPLE),
+    ("GET POST", "/auth/groups", _PEOPLE),
+    ("GET DELETE", "/auth/groups/{}", _PEOPLE),
+    ("GET", "/auth/groups/{}/members", _PEOPLE),
+    ("PUT DELETE", "/auth/groups/{}/members/{}", _PEOPLE),
+    ("GET", "/auth/groups/{}/policies", _PEOPLE),
+    ("PUT DELETE", "/auth/groups/{}/policies/{}", _PEOPLE),
+    ("GET POST", "/auth/groups/{}/acl", _PEOPLE),
+    ("GET POST", "/auth/policies", _PEOPLE),
+    ("GET PUT DELETE", "/auth/policies/{}", _PEOPLE),
+    ("POST DELETE", "/auth/users/{}/external/principals", _OUTSIDE),
+    ("GET", "/auth/users/{}/external/principals/ls", _OUTSIDE),
+    ("GET", "/auth/external/principals", _OUTSIDE),
+    ("POST", "/auth/external/principal/login", _OUTSIDE),
+    ("POST", "/sts/login", _OUTSIDE),
+    ("GET", "/oidc/callback", _OUTSIDE),
+    ("GET", "/repositories/{}/actions/runs", _HOOKS),
+    ("GET", "/repositories/{}/actions/runs/{}", _HOOKS),
+    ("GET", "/repositories/{}/actions/runs/{}/hooks", _HOOKS),
+    ("GET", "/repositories/{}/actions/runs/{}/hooks/{}/output", _HOOKS),
+    ("GET PUT DELETE", "/repositories/{}/settings/gc_rules", _GC),
+    ("GET", "/repositories/{}/gc/rules/set_allowed", _GC),
+    ("GET POST DELETE", "/repositories/{}/gc/rules", _GC),
+    ("POST", "/repositories/{}/gc/prepare_commits", _GC),
+    ("POST", "/repositories/{}/gc/prepare_commits/async", _GC),
+    ("GET", "/repositories/{}/gc/prepare_commits/status", _GC),
+    ("POST", "/repositories/{}/gc/prepare_uncommited", _GC),
+    ("GET", "/config/garbage-collection", _GC),
+    ("GET POST", "/repositories/{}/pulls", _PULLS),
+    ("GET PATCH", "/repositories/{}/pulls/{}", _PULLS),
+    ("PUT", "/repositories/{}/pulls/{}/merge", _PULLS),
+    ("GET", "/usage-report/summary", _USAGE),
+)
+"""Methods, path and what to say."""
+
+
+_trie = Trie((method, path, said) for methods, path, said in _TABLE for method in methods.split())
+
+
+def refusal(method: str, path: str, otherwise: RequestError) -> RequestError:
+    """What to answer to a path that no operation has."""
+    try:
+        return not_implemented(_trie.find(method, path).target)
+    except RequestError:
+        return otherwise

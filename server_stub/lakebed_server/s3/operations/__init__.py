@@ -1,0 +1,1 @@
+"""S3 operations: buckets, objects, listings and multipart uploads."""

@@ -1,0 +1,110 @@
+"""ListBuckets, HeadBucket, GetBucketLocation, CreateBucket, DeleteBucket.
+
+A bucket is a repository; one that is bound to a ref is there when the ref is.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+from lakebed_engine.vocabulary.errors import (
+    NamespaceInUseError,
+    NamespaceNotEmptyError,
+    NotFoundError,
+    RepositoryNotFoundError,
+)
+from lakebed_engine.vocabulary.records import Repository
+
+from lakebed_server.http.responses import Reply, empty
+from lakebed_server.s3.requests import xml_parse
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.responses import xml
+from lakebed_server.s3.responses.xml import OWNER, iso_date, tag
+from lakebed_server.s3.vocabulary import S3Error, not_implemented
+
+MOST: Final = 10_000
+_PAGE: Final = 1000
+
+
+async def list_buckets(call: S3Call) -> Reply:
+    """ListBuckets: the repositories, in order of name."""
+    amount = call.number("max-buckets", MOST, MOST) or MOST
+    prefix = call.query.get("prefix", "")
+    found: list[Repository] = []
+    after, more = call.query.get("continuation-token", ""), True
+    while more and len(found) < amount:
+        page = await call.engine.list_repositories(prefix=prefix, after=after, amount=min(_PAGE, amount - len(found)))
+        found += page.items
+        more = page.has_more
+        after = found[-1].name if found else ""
+    rows = "".join(
+        f"<Bucket>{tag('Name', one.name)}<CreationDate>{iso_date(one.creation_date)}</CreationDate></Bucket>"
+        for one in found
+    )
+    rest = tag("ContinuationToken", after) if more else ""
+    return xml.xml("ListAllMyBucketsResult", f"{OWNER}<Buckets>{rows}</Buckets>{rest}")
+
+
+async def head_bucket(call: S3Call) -> Reply:
+    """HeadBucket."""
+    await require(call)
+    return empty(200, ((b"x-amz-bucket-region", call.config.region.encode()),))
+
+
+async def get_location(call: S3Call) -> Reply:
+    """GetBucketLocation. The first region has no name here, as with S3."""
+    await require(call)
+    region = "" if call.config.region == "us-east-1" else call.config.region
+    return xml.xml("LocationConstraint", xml.text(region))
+
+
+async def require(call: S3Call) -> None:
+    """Raises S3Error: NoSuchBucket when there is no such repository, or no such ref of it."""
+    if not call.address.bound:
+        await call.engine.get_repository(call.repo)
+        return
+    try:
+        await call.engine.list_objects(call.repo, call.ref, amount=1)
+    except RepositoryNotFoundError:
+        raise
+    except NotFoundError as error:
+        raise S3Error("NoSuchBucket", error.message) from None
+
+
+async def create_bucket(call: S3Call) -> Reply:
+    """CreateBucket: a repository below the configured namespace."""
+    body = await call.whole(xml_parse.LIMIT)
+    if body:
+        await xml_parse.read(body, "CreateBucketConfiguration", xml_parse.name_of)
+    try:
+        await require(call)
+    except (RepositoryNotFoundError, S3Error):
+        await _create(call)
+        return empty(200, ((b"location", f"/{call.bucket}".encode()),))
+    raise S3Error("BucketAlreadyOwnedByYou", "The bucket is there already, and it is yours.")
+
+
+async def _create(call: S3Call) -> None:
+    if not call.config.namespace:
+        raise not_implemented(
+            "This server makes no repositories for buckets (gateway.s3.namespace): make one with `lakebed repo create`."
+        )
+    if call.address.bound:
+        raise S3Error("InvalidBucketName", "This name stands for a ref of a repository: make a branch instead.")
+    place = f"{call.config.namespace.rstrip('/')}/{call.repo}"
+    try:
+        await call.engine.create_repository(call.repo, place)
+    except (NamespaceInUseError, NamespaceNotEmptyError):  # a deleted repository's data still lies there, or another's
+        await call.engine.create_repository(call.repo, f"{place}-{secrets.token_hex(4)}")
+
+
+async def delete_bucket(call: S3Call) -> Reply:
+    """DeleteBucket, when no branch holds an object and no workspace is open."""
+    await require(call)
+    if call.address.bound or not call.config.namespace:
+        raise not_implemented("This server deletes no repositories for buckets (gateway.s3.namespace).")
+    held = await call.engine.delete_empty_repository(call.repo)
+    if held:
+        raise S3Error("BucketNotEmpty", f"The bucket you tried to delete is not empty: it has {held}.")
+    return empty(204)

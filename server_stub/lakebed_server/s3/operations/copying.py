@@ -1,0 +1,87 @@
+"""CopyObject: metadata only within a repository, the bytes where two are concerned."""
+
+from __future__ import annotations
+
+from lakebed_engine.vocabulary.records import Entry, UploadRequest
+
+from lakebed_server.http.responses import Reply
+from lakebed_server.s3.requests import conditions, headers
+from lakebed_server.s3.requests.addressing import Address, locate, unescape
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.responses import xml
+from lakebed_server.s3.responses.xml import iso_date
+from lakebed_server.s3.vocabulary import S3Error, invalid_argument
+
+SOURCE = b"x-amz-copy-source"
+
+
+async def copy_object(call: S3Call) -> Reply:
+    """CopyObject."""
+    headers.refuse_unsupported(call.headers)
+    if not call.path:
+        raise invalid_argument("A key is <branch>/<path>: this one has no path.")
+    source = source_of(call)
+    found = await readable_source(call, source)
+    replaced = _replacement(call)
+    if replaced is None and source[2:5] == (call.repo, call.ref, call.path):
+        raise S3Error(
+            "InvalidRequest",
+            "This copy request is illegal because it is trying to copy an object to itself without changing the "
+            "object's metadata",
+        )
+    entry = await _copy(call, source, found, replaced)
+    inner = f"<LastModified>{iso_date(entry.mtime)}</LastModified><ETag>&quot;{entry.etag}&quot;</ETag>"
+    return xml.xml("CopyObjectResult", inner)
+
+
+def source_of(call: S3Call) -> Address:
+    """What x-amz-copy-source names. Raises S3Error: InvalidArgument, NoSuchVersion."""
+    raw, _, version = call.headers[SOURCE].strip().partition(b"?")
+    if version.startswith(b"versionId=") and version != b"versionId=null":
+        raise S3Error("NoSuchVersion", "Versions of objects are commits here: copy <commit id>/<path> instead.")
+    bucket, slash, key = unescape(raw).removeprefix("/").partition("/")
+    if not (bucket and slash and key):
+        raise invalid_argument("Copy Source must mention the source bucket and key: sourcebucket/sourcekey")
+    return locate(bucket, key, call.config)
+
+
+async def readable_source(call: S3Call, source: Address) -> Entry:
+    """The entry to copy from, when its conditions hold. Raises S3Error: NoSuchKey, PreconditionFailed."""
+    if not source.path:
+        raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", source.key),))
+    found = await call.engine.stat(source.repo, source.ref, source.path)
+    if conditions.check(call.headers, found, SOURCE + b"-") == "unchanged":
+        raise S3Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+    return found
+
+
+def _replacement(call: S3Call) -> tuple[str, dict[str, str]] | None:
+    directive = call.header(b"x-amz-metadata-directive") or "COPY"
+    if directive not in ("COPY", "REPLACE"):
+        raise invalid_argument("Unknown metadata directive.")
+    return headers.stored(call) if directive == "REPLACE" else None
+
+
+def _kept(found: Entry, replaced: tuple[str, dict[str, str]] | None, *, same_bytes: bool) -> tuple[str, dict[str, str]]:
+    """Type and metadata of the copy. The sizes of parts belong to the bytes: they stay with them, and only there."""
+    content_type, metadata = replaced or (found.content_type, found.metadata)
+    kept = {key: value for key, value in metadata.items() if key != headers.PARTS}
+    if same_bytes and headers.PARTS in found.metadata:
+        kept[headers.PARTS] = found.metadata[headers.PARTS]
+    return content_type, kept
+
+
+async def _copy(call: S3Call, source: Address, found: Entry, replaced: tuple[str, dict[str, str]] | None) -> Entry:
+    if_none_match, if_match = headers.write_conditions(call)
+    content_type, metadata = _kept(found, replaced, same_bytes=source.repo == call.repo)
+    request = UploadRequest(
+        path=call.path,
+        content_type=content_type,
+        metadata=metadata,
+        if_none_match=if_none_match,
+        if_match=if_match,
+    )
+    if source.repo != call.repo:
+        async with call.engine.open_entry(source.repo, found) as chunks:
+            return await call.engine.upload(call.repo, call.ref, request, chunks)
+    return await call.engine.copy_as(call.repo, call.ref, request, source.ref, source.path, source_etag=found.etag)

@@ -1,0 +1,172 @@
+"""GetObject, HeadObject, GetObjectAttributes.
+
+Uncommitted changes are read, as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from lakebed_engine.operations.objects.read import Found
+from lakebed_engine.vocabulary.errors import InvalidRangeError
+from lakebed_engine.vocabulary.records import Entry
+
+from lakebed_server.http import content_headers
+from lakebed_server.http.ranges import Slice, parse_range
+from lakebed_server.http.responses import Reply, StreamReply, last_modified
+from lakebed_server.s3.operations.directory_marker import is_root, root
+from lakebed_server.s3.requests import conditions, headers
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.responses import xml
+from lakebed_server.s3.responses.xml import tag
+from lakebed_server.s3.vocabulary import S3Error, invalid_argument
+from lakebed_server.vocabulary import Header
+
+SMALL: Final = 64 << 10
+"""Bytes that are read at once: a stream of one piece takes longer to set up than to read."""
+
+_RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
+_LONGEST_PARTS: Final = 1 << 18
+"""Characters of what says the sizes of an object's parts: 10,000 of them have fewer."""
+
+
+class Part(NamedTuple):
+    """What is asked for: the status, the bytes, and the headers that say so."""
+
+    status: int
+    slice: Slice
+    headers: tuple[Header, ...] = ()
+
+
+async def get_object(call: S3Call) -> Reply:
+    """GetObject."""
+    found = None if is_root(call) else await _find(call)
+    entry = await stat(call) if found is None else found.entry
+    reply, part = _answer(call, entry)
+    if part is None or part.slice.length == 0 or found is None:
+        return reply
+    start, length = part.slice
+    if length <= SMALL:
+        return Reply(reply.status, await found.read(start, length), reply.headers)
+    source = call.engine.open_entry(call.repo, entry, start, length)
+    return StreamReply(reply.status, source, length, reply.headers)
+
+
+async def head_object(call: S3Call) -> Reply:
+    """HeadObject."""
+    reply, part = _answer(call, await stat(call))
+    if part is not None:
+        reply.length = part.slice.length
+    return reply
+
+
+async def get_object_attributes(call: S3Call) -> Reply:
+    """GetObjectAttributes. Without checksums: they are verified, and not kept."""
+    entry = await stat(call)
+    asked = {one.strip() for one in call.header(b"x-amz-object-attributes").split(",")}
+    inner = tag("ETag", entry.etag) if "ETag" in asked else ""
+    if "ObjectParts" in asked and entry.parts:
+        inner += f"<ObjectParts><PartsCount>{entry.parts}</PartsCount></ObjectParts>"
+    if "StorageClass" in asked:
+        inner += "<StorageClass>STANDARD</StorageClass>"
+    if "ObjectSize" in asked:
+        inner += f"<ObjectSize>{entry.size}</ObjectSize>"
+    return xml.xml("GetObjectAttributesResponse", inner, headers=(last_modified(entry.mtime),))
+
+
+async def stat(call: S3Call) -> Entry:
+    """The entry that a key names. Raises S3Error: NoSuchKey; NoSuchVersion for a version."""
+    if is_root(call):
+        refuse_versions(call)
+        return await root(call)
+    return (await _find(call)).entry
+
+
+async def _find(call: S3Call) -> Found:
+    refuse_versions(call)
+    if not call.path:
+        raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", call.key),))
+    return await call.engine.find(call.repo, call.ref, call.path)
+
+
+def refuse_versions(call: S3Call) -> None:
+    """Raises S3Error when a version is asked for: what was is read by a commit's id, in the place of the branch."""
+    if call.query.get("versionId", "null") not in ("null", ""):
+        raise S3Error("NoSuchVersion", "Versions of objects are commits here: read <commit id>/<path> instead.")
+
+
+def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
+    """The answer without its content, and what of that is asked for; None where nothing is."""
+    validators = (_etag(entry), last_modified(entry.mtime))
+    if conditions.check(call.headers, entry) == "unchanged":
+        return Reply(304, headers=(*validators, content_headers.cache_control(call.ref))), None
+    part = _part(call, entry)
+    found = headers.told(entry)
+    if call.query:
+        found |= headers.overrides(call)
+    headers.make_safe(found, call.ref)
+    reply = Reply(part.status, headers=(*validators, *found.items(), (b"accept-ranges", b"bytes"), *part.headers))
+    return reply, part
+
+
+def _part(call: S3Call, entry: Entry) -> Part:
+    number = call.query.get("partNumber")
+    asked = call.headers.get(b"range")
+    if number is not None:
+        if asked is not None:
+            raise S3Error("InvalidRequest", "Cannot specify both Range header and partNumber query parameter")
+        return _numbered(call.number("partNumber", 0), entry)
+    if asked is None or not conditions.range_is_for(call.headers, entry):
+        return Part(200, Slice(0, entry.size))
+    text = asked.decode("latin-1")
+    found = _RANGE.fullmatch(text)
+    if found is None or (found[2] and int(found[2][:20]) < int(found[1][:20])):
+        return Part(200, Slice(0, entry.size))  # what is no single range is not there, as S3 has it
+    try:
+        part = parse_range(text, entry.size)
+    except InvalidRangeError:
+        raise S3Error(
+            "InvalidRange",
+            "The requested range is not satisfiable",
+            headers=((b"content-range", b"bytes */%d" % entry.size),),
+            details=(("RangeRequested", text), ("ActualObjectSize", str(entry.size))),
+        ) from None
+    return Part(206, part, (_content_range(part, entry.size),))
+
+
+def _numbered(number: int, entry: Entry) -> Part:
+    if number < 1:
+        raise invalid_argument("Part number must be an integer between 1 and 10000, inclusive")
+    sizes = _sizes(entry)
+    if number > len(sizes):
+        raise S3Error("InvalidPartNumber", "The requested partnumber is not satisfiable")
+    part = Slice(sum(sizes[: number - 1]), sizes[number - 1])
+    count: tuple[Header, ...] = ((b"x-amz-mp-parts-count", b"%d" % len(sizes)),) if entry.parts else ()
+    if not part.length:
+        return Part(200, part, count)
+    return Part(206, part, (_content_range(part, entry.size), *count))
+
+
+def _sizes(entry: Entry) -> list[int]:
+    """The sizes of its parts; of what was not written in parts, or not here, one."""
+    text = entry.metadata.get(headers.PARTS, "")
+    sizes: list[int] = []
+    for run in text.split(",") if len(text) <= _LONGEST_PARTS else ():
+        count, _, size = run.partition("x")
+        if not (_is_number(count, 5) and _is_number(size, 15)) or len(sizes) + int(count) > headers.MOST_PARTS:
+            return [entry.size]  # metadata of the REST API may say anything
+        sizes += [int(size)] * int(count)
+    return sizes if sizes and sum(sizes) == entry.size else [entry.size]
+
+
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits
+
+
+def _content_range(part: Slice, size: int) -> Header:
+    return (b"content-range", b"bytes %d-%d/%d" % (part.start, part.start + part.length - 1, size))
+
+
+def _etag(entry: Entry) -> Header:
+    return (b"etag", f'"{entry.etag}"'.encode("ascii", "replace"))

@@ -1,0 +1,132 @@
+"""PutObject, DeleteObject and DeleteObjects.
+
+The conditions of a write are the engine's: nothing can come between.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+from xml.etree.ElementTree import Element
+
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.records import Entry, UploadRequest
+
+from lakebed_server.http.responses import Reply, empty
+from lakebed_server.s3.operations import directory_marker
+from lakebed_server.s3.operations.reading import refuse_versions
+from lakebed_server.s3.requests import addressing, headers, xml_parse
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.requests.checksums import PREFIX
+from lakebed_server.s3.responses import xml
+from lakebed_server.s3.responses.errors import CODES, as_s3
+from lakebed_server.s3.responses.xml import tag
+from lakebed_server.s3.vocabulary import S3Error
+from lakebed_server.vocabulary import Header
+
+MOST_KEYS: Final = 1000
+
+
+class Doomed(NamedTuple):
+    """A key to delete, and the ETag that it must have."""
+
+    key: str
+    path: str
+    if_match: str | None
+
+
+async def put_object(call: S3Call) -> Reply:
+    """PutObject."""
+    headers.refuse_unsupported(call.headers)
+    if not call.path:
+        return _written(call, await directory_marker.write(call))
+    content_type, metadata = headers.stored(call)
+    if_none_match, if_match = headers.write_conditions(call)
+    request = UploadRequest(
+        path=call.path,
+        content_type=content_type,
+        metadata=metadata,
+        if_none_match=if_none_match,
+        if_match=if_match,
+    )
+    return _written(call, await call.engine.upload(call.repo, call.ref, request, call.chunks()))
+
+
+def _written(call: S3Call, entry: Entry) -> Reply:
+    verified: list[Header] = [
+        ((PREFIX + algorithm).encode(), value.encode()) for algorithm, value in call.payload.checksums.items()
+    ]
+    return Reply(200, headers=((b"etag", f'"{entry.etag}"'.encode()), *verified))
+
+
+async def delete_object(call: S3Call) -> Reply:
+    """DeleteObject. Deleting what is not there is no error; the directory of a ref stays."""
+    refuse_versions(call)
+    if call.path:
+        if_match = call.header(b"if-match")
+        await call.engine.delete_object(
+            call.repo, call.ref, call.path, if_match=headers.etag_of(if_match) if if_match else None
+        )
+    return empty(204)
+
+
+async def delete_objects(call: S3Call) -> Reply:
+    """DeleteObjects: the keys of each ref in one batch."""
+    asked, quiet = await xml_parse.read(await call.whole(xml_parse.LIMIT), "Delete", _asked)
+    by_ref: dict[str, list[Doomed]] = {}
+    failed: dict[str, S3Error] = {}
+    for key, version, etag in asked:
+        if version not in (None, "", "null"):
+            failed[key] = S3Error("NoSuchVersion", "Versions of objects are commits here: they are not deleted.")
+            continue
+        place = addressing.locate(call.bucket, key, call.config)
+        if place.path:
+            doomed = Doomed(key, place.path, headers.etag_of(etag) if etag else None)
+            by_ref.setdefault(place.ref, []).append(doomed)
+    for ref, rows in by_ref.items():
+        failed.update(await _delete(call, ref, rows))
+    return _deleted(call, [key for key, _, _ in asked], failed, quiet=quiet)
+
+
+def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]], bool]:
+    """The key, the version and the ETag of each object, and whether only failures are to be answered."""
+    found = xml_parse.children(document, "Object")
+    if not 1 <= len(found) <= MOST_KEYS:
+        raise xml_parse.malformed(f"from 1 to {MOST_KEYS} keys, got {len(found)}")
+    asked = []
+    for element in found:
+        key = xml_parse.text_of(element, "Key")
+        if not key:
+            raise xml_parse.malformed("an Object without a Key")
+        asked.append((key, xml_parse.text_of(element, "VersionId"), xml_parse.text_of(element, "ETag")))
+    return asked, xml_parse.text_of(document, "Quiet") == "true"
+
+
+async def _delete(call: S3Call, ref: str, rows: list[Doomed]) -> dict[str, S3Error]:
+    """Delete keys of one ref; what failed. What cannot be told apart by key fails as a whole."""
+    failed: dict[str, S3Error] = {}
+    at_once = [row for row in rows if row.if_match is None]
+    by_path = {row.path: row.key for row in rows}
+    try:
+        if at_once:
+            for one in await call.engine.delete_objects(call.repo, ref, [row.path for row in at_once]):
+                failed[by_path[one.path]] = S3Error(CODES[one.kind], one.message)
+    except EngineError as error:
+        failed.update(dict.fromkeys((row.key for row in at_once), as_s3(error, call.base)))
+    for row in rows:
+        if row.if_match is not None:
+            try:
+                await call.engine.delete_object(call.repo, ref, row.path, if_match=row.if_match)
+            except EngineError as error:
+                failed[row.key] = as_s3(error, call.base)
+    return failed
+
+
+def _deleted(call: S3Call, keys: list[str], failed: dict[str, S3Error], *, quiet: bool) -> Reply:
+    rows = []
+    for key in keys:
+        error = failed.get(key)
+        if error is not None:
+            rows.append(f"<Error>{tag('Key', key)}{tag('Code', error.code)}{tag('Message', error.message)}</Error>")
+        elif not quiet:
+            rows.append(f"<Deleted>{tag('Key', key)}</Deleted>")
+    return xml.xml("DeleteResult", "".join(rows))

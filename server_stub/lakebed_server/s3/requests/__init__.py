@@ -1,0 +1,1 @@
+"""S3 requests: their address, headers, body and checksums."""

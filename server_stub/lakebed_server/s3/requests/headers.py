@@ -1,0 +1,168 @@
+"""What headers say of an object: kept with it when it is written, told when it is read.
+
+User metadata is the object's own: `x-amz-meta-owner` is the key `owner`, over REST as here. Other headers that S3 keeps
+have reserved keys, `::s3::cache-control`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.errors import MessageError
+from email.header import Header as MimeHeader
+from email.header import decode_header, make_header
+from typing import Final
+
+from lakebed_engine.vocabulary.records import Entry
+
+from lakebed_server.http import content_headers
+from lakebed_server.http.uploads import OCTETS
+from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.vocabulary import S3Error, invalid_argument, not_implemented
+
+RESERVED: Final = "::s3::"
+PARTS: Final = f"{RESERVED}parts"
+"""The sizes of a multipart upload's parts, for reads by part number."""
+MOST_PARTS: Final = 10_000
+"""Parts of an upload: the limit is S3's."""
+META: Final = b"x-amz-meta-"
+META_MOST: Final = 2048
+"""Bytes of user metadata, keys and values: the limit is S3's."""
+
+_KEPT: Final = ("cache-control", "content-disposition", "content-encoding", "content-language", "expires")
+_TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
+_PRINTABLE = re.compile(r"[\x20-\x7e]*")
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def stored(call: S3Call) -> tuple[str, dict[str, str]]:
+    """The content type and the metadata that a request gives an object. Raises S3Error: MetadataTooLarge."""
+    metadata: dict[str, str] = {}
+    size = 0
+    for name, value in call.headers.items():
+        if name.startswith(META) and name != META:
+            key, text = name[len(META) :].decode("latin-1"), _sent(value)
+            metadata[key] = text
+            size += len(key) + len(text.encode())
+    if size > META_MOST:
+        raise S3Error("MetadataTooLarge", f"Your metadata headers exceed the maximum of {META_MOST} bytes.")
+    for kept in _KEPT:
+        sent = call.headers.get(kept.encode())
+        text = "" if sent is None else _without_chunks(_plain(sent)) if kept == "content-encoding" else _plain(sent)
+        if text:
+            metadata[RESERVED + kept] = text
+    return _plain(call.headers.get(b"content-type", b"")) or OCTETS, metadata
+
+
+def told(entry: Entry) -> dict[bytes, bytes]:
+    """The headers that an object was given: its type, user metadata and the reserved ones."""
+    found = {b"content-type": _safe(entry.content_type) or OCTETS.encode()}
+    missing = 0
+    for key, value in entry.metadata.items():
+        if key.startswith(RESERVED):
+            name = key[len(RESERVED) :]
+            if name in _KEPT and (text := _safe(value)):
+                found[name.encode()] = text
+        elif not key.startswith("::"):
+            if _TOKEN.fullmatch(key.lower()) is None:
+                missing += 1
+            else:
+                found[META + key.lower().encode()] = _told(value)
+    if missing:
+        found[b"x-amz-missing-meta"] = b"%d" % missing
+    return found
+
+
+def make_safe(found: dict[bytes, bytes], ref: str) -> None:
+    """Add what keeps browsers from running the content. A Cache-Control that the object or the request names stays."""
+    name, value = content_headers.SANDBOX
+    found[name] = value
+    name, value = content_headers.cache_control(ref)
+    found.setdefault(name, value)
+    if not content_headers.is_shown(found[b"content-type"].decode()):
+        name, value = content_headers.ATTACHMENT
+        given = found.get(name)
+        found[name] = value if given is None else content_headers.as_attachment(given.decode()).encode()
+
+
+def overrides(call: S3Call) -> dict[bytes, bytes]:
+    """The headers that the query of a read replaces (`response-content-type` and so on)."""
+    found = {}
+    for name in ("content-type", *_KEPT):
+        value = call.query.get(f"response-{name}")
+        if value is not None:
+            if _PRINTABLE.fullmatch(value) is None:
+                raise invalid_argument(f"response-{name}: expected printable ASCII characters.")
+            found[name.encode()] = value.encode()
+    return found
+
+
+def refuse_unsupported(headers: Mapping[bytes, bytes]) -> None:
+    """Raises S3Error for what must not be passed over silently: encryption keys, tags, locks and public access."""
+    for name in headers:
+        if not name.startswith(b"x-amz-"):
+            continue
+        if name.startswith((b"x-amz-server-side-encryption", b"x-amz-copy-source-server-side-encryption")):
+            raise not_implemented("Encryption is the object store's: set it up there, and leave its headers out here.")
+        if name.startswith((b"x-amz-object-lock-", b"x-amz-website-redirect")) or (
+            name == b"x-amz-tagging" and headers[name]
+        ):
+            raise not_implemented(f"{name.decode()} is not supported.")
+        if name.startswith(b"x-amz-grant-") or (
+            name == b"x-amz-acl" and headers[name] not in (b"private", b"bucket-owner-full-control")
+        ):
+            raise S3Error("AccessControlListNotSupported", "The bucket does not allow ACLs")
+
+
+def write_conditions(call: S3Call) -> tuple[bool, str | None]:
+    """Whether a write may replace nothing (`If-None-Match: *`), and the ETag that it must replace. Raises S3Error."""
+    none_match, match = call.header(b"if-none-match"), call.header(b"if-match")
+    if none_match and none_match != "*":
+        raise not_implemented("If-None-Match on a write takes only *, which refuses to replace an object.")
+    if match == "*":
+        raise not_implemented("If-Match on a write takes an ETag, not *.")
+    return bool(none_match), etag_of(match) if match else None
+
+
+def etag_of(value: str) -> str:
+    """An ETag without its quotes."""
+    return value.strip().removeprefix('"').removesuffix('"')
+
+
+def _plain(value: bytes) -> str:
+    text = value.strip().decode("latin-1")
+    if _PRINTABLE.fullmatch(text) is None:
+        raise invalid_argument("A header holds characters that are not printable ASCII.")
+    return text
+
+
+def _without_chunks(encoding: str) -> str:
+    return ",".join(one for part in encoding.split(",") if (one := part.strip()) and one.lower() != "aws-chunked")
+
+
+def _safe(text: str) -> bytes:
+    """For a header; empty where it would break it: entries can also be written past the server."""
+    return text.encode() if _PRINTABLE.fullmatch(text) is not None else b""
+
+
+def _sent(value: bytes) -> str:
+    """User metadata as it is meant: UTF-8, or Latin-1, or in the form of RFC 2047."""
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = value.decode("latin-1")
+    if "=?" in text:
+        try:
+            text = str(make_header(decode_header(text)))
+        except (MessageError, UnicodeError, LookupError, ValueError):
+            pass  # it only looks like it
+    if _CONTROL.search(text) is not None:
+        raise invalid_argument("User metadata must not hold control characters.")
+    return text
+
+
+def _told(value: str) -> bytes:
+    """User metadata as S3 tells it: ASCII as it is, the rest in the form of RFC 2047."""
+    if _PRINTABLE.fullmatch(value) is not None:
+        return value.encode()
+    return MimeHeader(value, "utf-8", maxlinelen=1 << 16).encode(linesep="").encode("ascii", "replace")

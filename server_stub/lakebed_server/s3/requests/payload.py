@@ -1,0 +1,147 @@
+"""The body of a request, and what was promised of it: nothing of it may be kept before the promises are checked.
+
+`signatures` says how the body is signed, the headers what else is true.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import AsyncIterator, Mapping
+
+from lakebed_server.http.body import RequestBody
+from lakebed_server.s3.requests.aws_chunked import ChunkDecoder, ChunkSigner
+from lakebed_server.s3.requests.body_hashing import Digests
+from lakebed_server.s3.requests.checksums import ALGORITHMS, PREFIX, Checksum, decoded, encoded, promised
+from lakebed_server.s3.vocabulary import S3Error
+
+_MD5_BYTES = 16
+
+
+class Payload:
+    """What must be true of a body. `checksums` has those that were sent and are right, in base64, once it is read."""
+
+    __slots__ = ("_algorithm", "_checksum", "_chunked", "_length", "_md5", "_trailers", "checksums", "sha256", "signer")
+
+    def __init__(self) -> None:
+        self.sha256: bytes | None = None
+        self.signer: ChunkSigner | None = None
+        self.checksums: dict[str, str] = {}
+        self._chunked = False
+        self._length: int | None = None
+        self._md5: bytes | None = None
+        self._algorithm = ""
+        self._checksum: bytes | None = None
+        self._trailers: list[bytes] = []
+
+    def read_headers(self, headers: Mapping[bytes, bytes], *, chunked: bool, checksums: bool) -> None:
+        """Take in what the headers say. `chunked`: the signature says so. Without `checksums` those are of
+        something else. Raises S3Error.
+        """
+        self._chunked = chunked or b"aws-chunked" in headers.get(b"content-encoding", b"").lower()
+        if self._chunked:
+            self._length = _decoded_length(headers)
+        if b"content-md5" in headers:
+            self._md5 = _md5_of(headers[b"content-md5"])
+        if not checksums:
+            return
+        found = promised(headers)
+        if found is not None:
+            self._algorithm, self._checksum = found
+        trailers = headers.get(b"x-amz-trailer")
+        if trailers is not None:
+            self._trailers = [name.strip().lower() for name in trailers.split(b",")]
+            self._read_trailers()
+        elif found is None and b"x-amz-sdk-checksum-algorithm" in headers and b"content-md5" not in headers:
+            raise S3Error(
+                "InvalidRequest",
+                "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer "
+                "headers were found.",
+            )
+
+    def promises(self, algorithm: str) -> bool:
+        """Whether a checksum of this algorithm comes with the body."""
+        return self._algorithm == algorithm
+
+    @property
+    def length(self) -> int | None:
+        """Bytes of the content, where chunks wrap it."""
+        return self._length
+
+    async def chunks(self, body: RequestBody) -> AsyncIterator[bytes]:
+        """The content. Raises S3Error at its end when it is not what was signed or promised."""
+        decoder = ChunkDecoder(body, self._length or 0, self.signer) if self._chunked else None
+        sha256 = None if self.sha256 is None else hashlib.sha256()
+        md5 = None if self._md5 is None else hashlib.md5(usedforsecurity=False)
+        checksum: Checksum | None = ALGORITHMS[self._algorithm]() if self._algorithm else None
+        digests = Digests([one.update for one in (sha256, md5, checksum) if one is not None])
+        async for piece in body.pieces() if decoder is None else decoder.pieces():
+            await digests.take(piece)
+            yield piece
+        await digests.finish()
+        if sha256 is not None and self.sha256 is not None:
+            _require_sha256(self.sha256, sha256.hexdigest().encode())
+        if md5 is not None and md5.digest() != self._md5:
+            raise S3Error("BadDigest", "The Content-MD5 you specified did not match what we received.")
+        if decoder is not None and self._trailers:
+            self._take_trailer(decoder.trailer)
+        if checksum is not None:
+            self._require_checksum(checksum)
+
+    def _read_trailers(self) -> None:
+        for name in self._trailers:
+            algorithm = name.decode("latin-1").removeprefix(PREFIX)
+            if algorithm in ALGORITHMS:
+                if self._algorithm:
+                    raise S3Error("InvalidRequest", "Expecting a single x-amz-checksum- header.")
+                self._algorithm = algorithm
+        if not self._chunked:
+            raise S3Error("InvalidRequest", "x-amz-trailer needs a body in chunks (aws-chunked).")
+
+    def _take_trailer(self, trailer: Mapping[bytes, bytes]) -> None:
+        if set(trailer) != set(self._trailers):
+            raise S3Error("MalformedTrailerError", "The trailer is not what x-amz-trailer says.")
+        name = (PREFIX + self._algorithm).encode()
+        if self._algorithm and name in trailer:
+            self._checksum = decoded(self._algorithm, trailer[name])
+
+    def _require_checksum(self, checksum: Checksum) -> None:
+        raw = checksum.digest()
+        if raw != self._checksum:
+            raise S3Error(
+                "BadDigest", f"The {self._algorithm.upper()} you specified did not match the calculated checksum."
+            )
+        self.checksums[self._algorithm] = encoded(raw)
+
+
+def _require_sha256(promised_hex: bytes, found: bytes) -> None:
+    if not hmac.compare_digest(promised_hex.lower(), found):
+        raise S3Error(
+            "XAmzContentSHA256Mismatch",
+            "The provided 'x-amz-content-sha256' header does not match what was computed.",
+            details=(
+                ("ClientComputedContentSHA256", promised_hex.decode("latin-1")),
+                ("S3ComputedContentSHA256", found.decode()),
+            ),
+        )
+
+
+def _decoded_length(headers: Mapping[bytes, bytes]) -> int:
+    text = headers.get(b"x-amz-decoded-content-length")
+    if text is None:
+        raise S3Error("MissingContentLength", "You must provide the x-amz-decoded-content-length header.")
+    if not (text.isdigit() and len(text) < 20):
+        raise S3Error("InvalidArgument", "x-amz-decoded-content-length must be a number of bytes.")
+    return int(text)
+
+
+def _md5_of(value: bytes) -> bytes:
+    try:
+        raw = base64.b64decode(value.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != _MD5_BYTES:
+        raise S3Error("InvalidDigest", "The Content-MD5 you specified was invalid.")
+    return raw

@@ -1,0 +1,1 @@
+"""S3 responses: XML, errors and fixed answers."""

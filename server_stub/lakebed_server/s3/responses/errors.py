@@ -1,0 +1,149 @@
+"""Errors become S3's: the one place.
+
+What is the client's to mend is told in the error's own words; what is ours is logged in full and told in fixed words,
+as `lakebed_server.rest.errors` does.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, NothingThereError, StoreError
+
+from lakebed_server.http.request import Call
+from lakebed_server.http.responses import Reply
+from lakebed_server.rest.errors import RETRY_AFTER
+from lakebed_server.s3.responses.xml import DECLARATION, XML, tag
+from lakebed_server.s3.vocabulary import S3Error
+from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError
+
+log = logging.getLogger("lakebed.s3")
+
+CODES: Final[dict[str, str]] = {
+    "invalid_request": "InvalidArgument",
+    "invalid_name": "InvalidArgument",
+    "invalid_path": "InvalidURI",
+    "invalid_ref": "InvalidArgument",
+    "invalid_namespace": "InvalidArgument",
+    "namespace_in_use": "BucketAlreadyExists",
+    "namespace_not_empty": "BucketAlreadyExists",
+    "request_too_large": "EntityTooLarge",
+    "dirty_branch": "OperationAborted",
+    "no_changes": "InvalidRequest",
+    "no_merge_base": "InvalidRequest",
+    "invalid_address": "InvalidRequest",
+    "checksum_mismatch": "BadDigest",
+    "invalid_part": "InvalidPart",
+    "invalid_part_order": "InvalidPartOrder",
+    "part_too_small": "EntityTooSmall",
+    "part_too_large": "EntityTooLarge",
+    "unauthenticated": "AccessDenied",
+    "permission_denied": "AccessDenied",
+    "foreign_origin": "AccessDenied",
+    "key_required": "AccessDenied",
+    "protected_branch": "AccessDenied",
+    "read_only_repository": "AccessDenied",
+    "default_branch": "AccessDenied",
+    "endpoint_not_found": "MethodNotAllowed",
+    "repository_not_found": "NoSuchBucket",
+    "branch_not_found": "NoSuchKey",
+    "tag_not_found": "NoSuchKey",
+    "commit_not_found": "NoSuchKey",
+    "ref_not_found": "NoSuchKey",
+    "object_not_found": "NoSuchKey",
+    "workspace_not_found": "NoSuchKey",
+    "rule_not_found": "InvalidRequest",
+    "task_not_found": "InvalidRequest",
+    "upload_not_found": "NoSuchUpload",
+    "credentials_not_found": "InvalidAccessKeyId",
+    "method_not_allowed": "MethodNotAllowed",
+    "repository_exists": "BucketAlreadyOwnedByYou",
+    "branch_exists": "OperationAborted",
+    "tag_exists": "OperationAborted",
+    "name_taken": "BucketAlreadyExists",
+    "merge_conflict": "OperationAborted",
+    "concurrent_commit": "OperationAborted",
+    "dirty_overlap": "OperationAborted",
+    "workspace_closed": "OperationAborted",
+    "parent_required": "InvalidRequest",
+    "task_ended": "InvalidRequest",
+    "idempotency_mismatch": "InvalidRequest",
+    "already_set_up": "InvalidRequest",
+    "last_credential": "InvalidRequest",
+    "object_gone": "NoSuchKey",
+    "precondition_failed": "PreconditionFailed",
+    "invalid_range": "InvalidRange",
+    "too_many_attempts": "SlowDown",
+    "throttled": "SlowDown",
+    "login_throttled": "SlowDown",
+    "overloaded": "SlowDown",
+    "interrupted": "ServiceUnavailable",
+    "internal": "InternalError",
+    "corrupt_data": "InternalError",
+    "outcome_unknown": "InternalError",
+    "not_implemented": "NotImplemented",
+    "store_unavailable": "ServiceUnavailable",
+    "store_full": "StorageFull",
+}
+"""The S3 code of each kind of error."""
+
+
+BY_CLASS: Final[dict[type[EngineError], str]] = {NothingThereError: "NoSuchKey"}
+"""The S3 code of errors whose kind says less than S3 does."""
+
+
+def respond(error: Exception, call: Call, resource: str) -> Reply:
+    """The answer to an error that a request raised. `resource` is `/bucket/key`."""
+    return error_reply(as_s3(error, call), call, resource)
+
+
+def as_s3(error: Exception, call: Call) -> S3Error:
+    """Any error as one of S3's. What is ours is logged here."""
+    if isinstance(error, S3Error):
+        return error
+    if isinstance(error, RequestError):
+        return S3Error(CODES[error.kind], error.message, headers=error.headers)
+    if isinstance(error, EngineError):
+        return _of_engine(error, call)
+    log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})
+    return S3Error("InternalError", OUR_FAULT["internal"])
+
+
+def _of_engine(error: EngineError, call: Call) -> S3Error:
+    code = BY_CLASS.get(type(error)) or CODES[error.kind]
+    if error.kind in OUR_FAULT:
+        detail = f"{type(error).__name__}: {error.message}"
+        log.error("%s: %s", error.kind, detail, exc_info=error, extra={"request_id": call.request_id})
+        told = error.told if isinstance(error, StoreError) else ""
+        return S3Error(code, told or OUR_FAULT[error.kind])
+    if error.kind == "invalid_path" and "at most" in error.message:
+        code = "KeyTooLongError"
+    if error.kind == "invalid_ref" and call.method in ("GET", "HEAD"):
+        code = "NoSuchKey"  # tools look whether something is there under any name
+    headers: tuple[Header, ...] = ()
+    if isinstance(error, InvalidRangeError) and error.size is not None:
+        headers = ((b"content-range", b"bytes */%d" % error.size),)
+    message = error.message
+    if error.kind == "branch_not_found" and call.method not in ("GET", "HEAD"):
+        message += "; only branches and workspaces are written: tags and commits are there to be read"
+    return S3Error(code, message, headers=headers)
+
+
+def error_reply(error: S3Error, call: Call, resource: str) -> Reply:
+    """An error as S3 writes it. The answer to HEAD has no body."""
+    headers = error.headers
+    if error.status == 503 and not any(name == RETRY_AFTER[0] for name, _ in headers):
+        headers = (*headers, RETRY_AFTER)
+    if call.head:
+        return Reply(error.status, headers=headers)
+    return Reply(error.status, (DECLARATION + error_xml(error, call, resource)).encode(), (XML, *headers))
+
+
+def error_xml(error: S3Error, call: Call, resource: str) -> str:
+    """The `Error` element, for an answer whose status is out already."""
+    details = "".join(tag(name, value) for name, value in error.details)
+    return (
+        f"<Error>{tag('Code', error.code)}{tag('Message', error.message)}{details}"
+        f"{tag('Resource', resource)}{tag('RequestId', call.request_id)}<HostId>lakebed</HostId></Error>"
+    )
