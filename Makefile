@@ -131,6 +131,7 @@ check: lint types layers generated locks pytest-fast ## the quick loop: no slow 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/word_lint.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy --exclude '$(subst $() $(),|,$(ON_SPARK:%=^%) $(ON_S3:%=^%) $(ON_DELTA:%=^%))' sdk server_stub/lakebed_engine server_stub/lakebed_server server_stub/lakebed_testing tests tools benchmarks examples
