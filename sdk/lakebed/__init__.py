@@ -20,7 +20,6 @@ from lakebed._version import __version__
 if TYPE_CHECKING:
     from lakebed import aio, errors, model
     from lakebed._http.trust import ClearTextWarning
-    from lakebed._http.wire import Answer
     from lakebed._settings.config import ConfigurationWarning, Settings
     from lakebed._sync.handles.branch import Branch
     from lakebed._sync.handles.lake import Lake, connect
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from lakebed._sync.tables.scan import Scan
     from lakebed._tables.compare_results import ColumnChange, TableDiff
     from lakebed._values.uri import Location, parse_uri
+    from lakebed._values.wire import Answer
     from lakebed.errors import (
         AlreadyExistsError,
         AuthenticationError,
@@ -184,7 +184,7 @@ __all__ = [
 
 _MODULES = ("aio", "errors", "model")
 _HOMES = {
-    "Answer": "_http.wire",
+    "Answer": "_values.wire",
     "Branch": "_sync.handles.branch",
     "ClearTextWarning": "_http.trust",
     "ConfigurationWarning": "_settings.config",

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from lakebed._render.columns import Columns
+
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
@@ -157,7 +159,7 @@ class Conflict:
     `ours` is the destination, `theirs` the source, as in Git.
     """
 
-    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (
+    COLUMNS: ClassVar[Columns] = (
         ("path", "string"),
         ("base", "string"),
         ("ours", "string"),

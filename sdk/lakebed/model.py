@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from lakebed._values.server_info import ServerInfo, SessionToken
-from lakebed._values.transfer_progress import CommitAttempt, TransferProgress, TransferResult
+from lakebed._model.server_info import ServerInfo, SessionToken
+from lakebed._model.transfer_progress import CommitAttempt, TransferProgress, TransferResult
+from lakebed._render.columns import Columns
 
 if TYPE_CHECKING:
     from lakebed.errors import LakebedError
 
 T = TypeVar("T")
-
-Columns = tuple[tuple[str, str], ...]
 
 OPERATION_KEY = "lakebed.operation_id"
 """The commit metadata key under which the SDK marks its own commits, to find one whose answer was lost."""

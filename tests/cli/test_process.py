@@ -16,7 +16,7 @@ from pathlib import Path
 
 import lakebed
 import pytest
-from lakebed._render import progress
+from lakebed._bulk import progress_bar as progress
 from lakebed.cli import addons, main
 
 from tests.cli.conftest import Run
@@ -202,7 +202,7 @@ def _on_a_terminal(
     """
     screen, terminal = pty.openpty()
     program = (
-        "from lakebed._render import progress; from lakebed.cli.main import main;"
+        "from lakebed._bulk import progress_bar as progress; from lakebed.cli.main import main;"
         f"progress.PATIENCE = {bar_after}; main()"
     )
     process = subprocess.Popen(

@@ -13,10 +13,12 @@ from typing import Any
 import lakebed
 import lakebed.aio
 import pytest
-from lakebed._render import graph as render_graph
-from lakebed._render import graph_svg, html, progress
+from lakebed._bulk import progress_bar as progress
+from lakebed._render import html
 from lakebed._sync.bulk.ingest import Ingest
 from lakebed._sync.http.pagination import Listing
+from lakebed._values import graph as render_graph
+from lakebed._values import graph_svg
 from lakebed._values.ingest import IngestPage, Source
 from lakebed.errors import Conflict, Conflicts, MergeConflictError
 from lakebed.model import Commit, CommonPrefix, IngestReport, Page, RefInfo, TransferProgress

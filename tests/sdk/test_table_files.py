@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from lakebed import errors
 from lakebed._files import RangeRaw
-from lakebed._render import frames
-from lakebed._tables import parquet_encoding, partitions, schemas, writing
+from lakebed._tables import frames, parquet_encoding, partitions, schemas, writing
 from lakebed._tables.location import Place
 from lakebed._tables.reading import File, Opened, Wish
 from lakebed._tables.writing import Piece, Writer

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import lakebed
 import pytest
 from lakebed import _checks
-from lakebed._render import graph
+from lakebed._values import graph
 from lakebed.model import Commit, RefInfo
 
 REPO = lakebed.connect("https://h", "k", "s").repository("repo")

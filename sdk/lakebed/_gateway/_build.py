@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from lakebed._gateway import convert, responses
-from lakebed._http.wire import Answer, Call, Repeat, Subject
+from lakebed._values.wire import Answer, Call, Repeat, Subject
 from lakebed.model import Page
 
 T = TypeVar("T")

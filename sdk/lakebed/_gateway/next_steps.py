@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakebed._http.wire import Call
+from lakebed._values.wire import Call
 
 _STEPS = {
     "repository_exists": "exist_ok=True takes it if it is over this storage namespace; or choose another name",

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from lakebed import errors
 from lakebed._gateway.next_steps import next_step
-from lakebed._http.wire import Answer, Call
+from lakebed._values.wire import Answer, Call
 from lakebed.errors import Conflict, LakebedError, ProtocolError
 
 T = TypeVar("T")

@@ -1,12 +1,8 @@
-"""Connections to a server on this machine: whether one is, and how its sockets are set up.
-
-Imports nothing of ours.
-"""
+"""Connections to a server on this machine: whether one is, and how its sockets are set up."""
 
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import socket
 import sys
 from functools import cache
@@ -14,6 +10,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from lakebed._settings.config import is_loopback
 
 BUFFER = 4 << 20
 """Bytes in each direction. As they begin, the kernel's buffers hold a small part of a Parquet file: server and client
@@ -29,17 +27,6 @@ SocketOption = tuple[int, int, int] | tuple[int, int, bytes]
 
 MACHINE_HEADER = "X-Lakebed-Machine"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-
-
-def is_loopback(host: str | None) -> bool:
-    """Whether a host name or address is this machine's own, seen from itself."""
-    name = (host or "").lower().rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def machine_headers(url: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from http.client import HTTPConnection, HTTPSConnection
 from urllib.parse import SplitResult
 
 from lakebed._http.loopback import SocketOption
-from lakebed._http.wire import Answer
+from lakebed._values.wire import Answer
 
 _HEAD = 64 << 10
 """Bytes that the head of an answer can have; what comes of the body with it is copied."""

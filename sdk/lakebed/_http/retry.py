@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed._gateway import responses
 from lakebed._http import trust
-from lakebed._http.wire import Answer, Call
+from lakebed._values.wire import Answer, Call
 from lakebed.errors import (
     ConcurrentCommitError,
     ConfigurationError,

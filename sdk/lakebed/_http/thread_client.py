@@ -19,9 +19,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from lakebed._gateway import responses
 from lakebed._http import loopback, trust
 from lakebed._http.plain_http import Block, Connection, header_lines, request_of
-from lakebed._http.wire import Answer, Call
 from lakebed._process.forks import ForkLock
 from lakebed._settings.config import Settings
+from lakebed._values.wire import Answer, Call
 from lakebed._version import __version__
 
 T = TypeVar("T")

@@ -5,14 +5,10 @@ from __future__ import annotations
 import ssl
 import sys
 import warnings
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lakebed._http import loopback
+from lakebed._settings.config import Settings, is_loopback
 from lakebed.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from lakebed._settings.config import Settings
 
 
 class ClearTextWarning(UserWarning):
@@ -48,7 +44,7 @@ def ssl_context(settings: Settings) -> ssl.SSLContext | None:
 def warn_of_clear_text(settings: Settings) -> None:
     """Warn (ClearTextWarning) of a key that is sent to another machine without TLS: once for each endpoint."""
     endpoint = settings.endpoint
-    if endpoint in _warned or not endpoint.startswith("http:") or loopback.is_loopback(urlsplit(endpoint).hostname):
+    if endpoint in _warned or not endpoint.startswith("http:") or is_loopback(urlsplit(endpoint).hostname):
         return
     text = (
         f"the access key is sent to {endpoint} without TLS, and everybody on the way can read it; use https://, or see "

@@ -1,1 +1,1 @@
-"""Output for people: tables, HTML, graphs and progress."""
+"""Rows of any value type as HTML, as an Arrow table and as a DataFrame."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 
-from lakebed.model import Columns
+from lakebed._render.columns import Columns
 
 ROWS = 20
 """Rows that are shown of anything."""

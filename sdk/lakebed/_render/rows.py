@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import pyarrow as pa
 
-from lakebed.model import Columns
+from lakebed._render.columns import Columns
 
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),

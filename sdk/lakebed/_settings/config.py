@@ -6,6 +6,7 @@ credentials of another: a key must not be sent to a server it was not made for.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import warnings
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from lakebed._http import loopback
 from lakebed._settings.sources import NAMES, Source, misspelled, sources
 from lakebed.errors import ConfigurationError
 
@@ -168,7 +168,7 @@ def normalise_endpoint(text: str, source: str = "argument") -> str:
     try:
         parts = urlsplit(address)
         port = parts.port
-        scheme = parts.scheme or ("http" if loopback.is_loopback(parts.hostname) else "https")
+        scheme = parts.scheme or ("http" if is_loopback(parts.hostname) else "https")
     except ValueError as error:
         raise ConfigurationError(f"{shown} is no address: {error}") from None
     if scheme not in ("http", "https") or not parts.hostname:
@@ -178,3 +178,14 @@ def normalise_endpoint(text: str, source: str = "argument") -> str:
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     path = parts.path.rstrip("/").removesuffix(API_PREFIX).rstrip("/")
     return f"{scheme}://{host}{f':{port}' if port is not None else ''}{path}"
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host name or address is this machine's own, seen from itself."""
+    name = (host or "").lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

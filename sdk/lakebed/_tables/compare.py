@@ -215,28 +215,3 @@ def _unequal(one: pa.ChunkedArray, other: pa.ChunkedArray) -> Any:
         nan = [pc.fill_null(pc.is_nan(column), False).to_numpy() for column in (one, other)]
         same = same | (nan[0] & nan[1])
     return ~(same | (nulls[0] & nulls[1]))
-
-
-def as_one(diff: TableDiff) -> pa.Table:
-    """All rows of a comparison as one table."""
-    key = list(diff.key)
-    names = dict.fromkeys(
-        name for table in (diff.removed, diff.added) for name in table.column_names if name not in key
-    )
-    parts = []
-    for change, table, before, after in (
-        ("added", diff.added, None, ""),
-        ("removed", diff.removed, "", None),
-        ("changed", diff._pairs, "_before", "_after"),
-    ):
-        columns: dict[str, Any] = {"change": pa.array([change] * table.num_rows, pa.string())}
-        columns |= {name: table.column(name) for name in key}
-        for name in names:
-            for side, suffix, home in (("before", before, diff.removed), ("after", after, diff.added)):
-                there = None if suffix is None else f"{name}{suffix}"
-                if there is not None and there in table.column_names:
-                    columns[f"{name}_{side}"] = table.column(there)
-                elif name in home.column_names:
-                    columns[f"{name}_{side}"] = pa.nulls(table.num_rows, home.schema.field(name).type)
-        parts.append(pa.table(columns))
-    return pa.concat_tables(parts)

@@ -56,9 +56,7 @@ class TableDiff:
 
     def to_arrow(self) -> pa.Table:
         """All rows as one table: `change` (added, removed, changed), the key, each other column before and after."""
-        from lakebed._tables import compare
-
-        return compare.as_one(self)
+        return _as_one(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """The same, as a DataFrame."""
@@ -82,3 +80,30 @@ class _Row:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__.update(values)
+
+
+def _as_one(diff: TableDiff) -> pa.Table:
+    """All rows of a comparison as one table."""
+    import pyarrow as pa
+
+    key = list(diff.key)
+    names = dict.fromkeys(
+        name for table in (diff.removed, diff.added) for name in table.column_names if name not in key
+    )
+    parts = []
+    for change, table, before, after in (
+        ("added", diff.added, None, ""),
+        ("removed", diff.removed, "", None),
+        ("changed", diff._pairs, "_before", "_after"),
+    ):
+        columns: dict[str, Any] = {"change": pa.array([change] * table.num_rows, pa.string())}
+        columns |= {name: table.column(name) for name in key}
+        for name in names:
+            for side, suffix, home in (("before", before, diff.removed), ("after", after, diff.added)):
+                there = None if suffix is None else f"{name}{suffix}"
+                if there is not None and there in table.column_names:
+                    columns[f"{name}_{side}"] = table.column(there)
+                elif name in home.column_names:
+                    columns[f"{name}_{side}"] = pa.nulls(table.num_rows, home.schema.field(name).type)
+        parts.append(pa.table(columns))
+    return pa.concat_tables(parts)

@@ -18,8 +18,7 @@ import pyarrow.dataset as pads
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from lakebed._render import frames
-from lakebed._tables import partitions, schemas
+from lakebed._tables import frames, partitions, schemas
 from lakebed._tables.location import Place
 from lakebed.errors import InvalidRequestError, LakebedError, SchemaDifference
 

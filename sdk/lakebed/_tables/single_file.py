@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from lakebed._render import frames
+from lakebed._tables import frames
 from lakebed._tables.location import Place
 from lakebed.errors import InvalidRequestError, LakebedError
 

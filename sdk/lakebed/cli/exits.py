@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Any
 
 from lakebed import errors
-from lakebed._http.wire import Subject
+from lakebed._values.wire import Subject
 
 
 class ExitCode(IntEnum):

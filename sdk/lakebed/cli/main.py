@@ -41,7 +41,7 @@ _VERBS = {
     "upload": "objects.bulk_transfers",
     "download": "objects.bulk_transfers",
     "local": "workspaces.checkout",
-    "ingest": "admin.ingest",
+    "ingest": "objects.ingest",
     "import": "admin.tasks",
     "task": "admin.tasks",
     "key": "admin.keys",

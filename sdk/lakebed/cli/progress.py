@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from lakebed._render.progress import PATIENCE, Meter
+from lakebed._bulk.progress_bar import PATIENCE, Meter
 
 __all__ = ["PATIENCE", "Meter"]

@@ -14,8 +14,8 @@ from lakebed._async.commits.commit import marked
 from lakebed._async.commits.recover import new_operation_id
 from lakebed._async.commits.retry import Advance
 from lakebed._async.http.transport import Transport
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import ingest, workspaces
-from lakebed._render import progress as render_progress
 from lakebed._values.ingest import IngestPage, Source, plus, refuse_empty
 from lakebed._values.workspaces import RETRY_FOR
 from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommitError

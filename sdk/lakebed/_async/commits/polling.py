@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import tasks
-from lakebed._http.wire import Call
+from lakebed._values.wire import Call
 from lakebed.errors import InvalidRequestError, ProtocolError
 from lakebed.model import Commit, TaskStatus
 

@@ -17,7 +17,7 @@ from lakebed._async.http.transport import Transport
 from lakebed._async.objects import upload
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import about
-from lakebed._http.wire import Call
+from lakebed._values.wire import Call
 from lakebed._values.workspaces import RETRY_FOR
 from lakebed.errors import InvalidRequestError
 from lakebed.model import Commit, ObjectInfo

@@ -17,7 +17,7 @@ from lakebed._async.commits.polling import made, over
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import commits
-from lakebed._http.wire import Call
+from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
 from lakebed.model import Commit, TaskStatus
 

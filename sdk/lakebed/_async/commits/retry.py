@@ -18,7 +18,7 @@ from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import workspaces
 from lakebed._http import retry
-from lakebed._http.wire import Call
+from lakebed._values.wire import Call
 from lakebed.errors import (
     CommitStateUnknownError,
     ConcurrentCommitError,

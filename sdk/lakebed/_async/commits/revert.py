@@ -14,7 +14,7 @@ from lakebed._async.commits.commit import id_of, marked
 from lakebed._async.commits.recover import SEARCHED, find, new_operation_id, settle
 from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import cherry_picks, commits
-from lakebed._http.wire import Call
+from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
 from lakebed.model import Commit
 

@@ -16,10 +16,10 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import Door
 from lakebed._gateway.operations import keys, repositories, system
-from lakebed._http.wire import Answer
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._values import uri as values_uri
+from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, User
 
 

@@ -18,9 +18,9 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.tables import read
 from lakebed._async.tables.diff import Diff
 from lakebed._async.tables.scan import Scan
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import commits
 from lakebed._render import html
-from lakebed._render import progress as render_progress
 from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
 
 if TYPE_CHECKING:

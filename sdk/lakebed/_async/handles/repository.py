@@ -16,9 +16,9 @@ from lakebed._async.http.pagination import Listing
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._compat.aio import Shown, gather
 from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
-from lakebed._render import graph as render_graph
 from lakebed._render import html
-from lakebed._render.graph import Graph
+from lakebed._values import graph as render_graph
+from lakebed._values.graph import Graph
 from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, CommitAttempt, ProtectionRules, RefInfo, RefsDump, RepositoryInfo, WorkspaceInfo

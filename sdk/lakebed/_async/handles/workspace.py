@@ -24,9 +24,9 @@ from lakebed._async.handles.staging import Staging
 from lakebed._async.http.transport import recall
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._async.tables.diff import Diff
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
-from lakebed._render import progress as render_progress
 from lakebed._values import recovery_hints
 from lakebed._values.workspaces import check_policy, checked_globs, seconds_of
 from lakebed.errors import NothingToCommitError, WorkspaceClosedError

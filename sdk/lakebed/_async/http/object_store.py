@@ -20,8 +20,8 @@ from lakebed._async.http.bodies import ObjectBody
 from lakebed._async.http.connections import Clients
 from lakebed._compat.aio import sleep
 from lakebed._http import retry
-from lakebed._http.wire import Answer, Call
 from lakebed._values.signed import PartUrl
+from lakebed._values.wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
 

@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from lakebed._async.http.transport import Transport
+from lakebed._bulk import progress_bar as progress
 from lakebed._compat.aio import Shown, run_in_thread
-from lakebed._http.wire import Call
-from lakebed._render import html, progress
+from lakebed._render import html
+from lakebed._render.columns import Columns
+from lakebed._values.wire import Call
 from lakebed.errors import InvalidRequestError
-from lakebed.model import Columns, Page
+from lakebed.model import Page
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,10 +24,10 @@ from lakebed._compat.aio import run_in_thread, sleep
 from lakebed._gateway import responses
 from lakebed._http import loopback, retry, trust
 from lakebed._http.thread_client import Lanes
-from lakebed._http.wire import Answer, Call
 from lakebed._settings import config
 from lakebed._settings.config import Settings
 from lakebed._values.signed import Addresses
+from lakebed._values.wire import Answer, Call
 from lakebed._version import __version__
 from lakebed.errors import AuthenticationError, LakebedError
 

@@ -17,9 +17,9 @@ from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
-from lakebed._http.wire import Call
 from lakebed._values.signed import Elsewhere
 from lakebed._values.upload_source import Meter
+from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
 from lakebed.model import ObjectInfo
 

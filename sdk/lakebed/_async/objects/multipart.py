@@ -20,9 +20,9 @@ from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import Lock, gather, run_in_thread
 from lakebed._gateway import responses
 from lakebed._gateway.operations import workspaces
-from lakebed._http.wire import Call, Subject
 from lakebed._values.signed import PartTarget, PartUrl
 from lakebed._values.upload_source import Meter, source_of
+from lakebed._values.wire import Call, Subject
 from lakebed.errors import CorruptTransferError, InvalidRequestError
 
 PARTS_AT_ONCE = 4

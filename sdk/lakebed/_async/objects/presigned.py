@@ -20,8 +20,8 @@ from lakebed._async.objects.upload_item import Outgoing
 from lakebed._compat.aio import Lock, gather, run_in_thread, stream
 from lakebed._gateway import responses
 from lakebed._gateway.operations import workspaces
-from lakebed._http.wire import Call, Subject
 from lakebed._values.upload_source import CHUNK, Meter, Source, source_of
+from lakebed._values.wire import Call, Subject
 from lakebed.errors import InvalidRequestError, LakebedError, ServerUnavailableError, UnsupportedOperationError
 from lakebed.model import ObjectInfo, UploadUrl, WorkspaceInfo
 

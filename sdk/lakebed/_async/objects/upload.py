@@ -19,9 +19,9 @@ from lakebed._compat.aio import run_in_thread
 from lakebed._gateway.operations import objects
 from lakebed._http.batch import MAX_PARTS, Batch, Part
 from lakebed._http.retry import about
-from lakebed._http.wire import Call
 from lakebed._process.disk_full import is_full
 from lakebed._values.upload_source import CHUNK, Meter, source_of
+from lakebed._values.wire import Call
 from lakebed.errors import (
     CorruptTransferError,
     InvalidRequestError,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakebed._async.http.pagination import Listing
 from lakebed._async.tables import scan
 from lakebed._compat.aio import gather, run_in_thread
-from lakebed._http.wire import Call
 from lakebed._tables.compare_results import TableDiff
+from lakebed._values.wire import Call
 from lakebed.errors import ObjectNotFoundError
 from lakebed.model import Change, ObjectInfo, Page
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakebed._async.objects.shared_directory import nearby
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import ArrowStream, blocking, off_loop, run_in_thread
-from lakebed._render import progress as render_progress
 from lakebed._tables.location import Place
 from lakebed.errors import ObjectNotFoundError
 from lakebed.model import ObjectInfo
@@ -72,7 +72,7 @@ class Scan(ArrowStream):
 
     async def to_pandas(self) -> pd.DataFrame:
         """All of it, as a DataFrame."""
-        from lakebed._render import frames
+        from lakebed._tables import frames
 
         return await run_in_thread(frames.to_pandas, await self.to_table())
 

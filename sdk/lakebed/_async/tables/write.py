@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from lakebed import _checks
 from lakebed._async.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._async.tables.scan import place_of
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import run_in_thread
-from lakebed._render import progress as render_progress
 from lakebed._tables.location import Place
 from lakebed.errors import NotFoundError
 from lakebed.model import ObjectInfo
@@ -55,8 +55,7 @@ async def write_parquet(
 
 
 async def _write(target: Writable, order: Order, data: object, where: Place) -> list[ObjectInfo]:
-    from lakebed._render import frames
-    from lakebed._tables import writing
+    from lakebed._tables import frames, writing
 
     reader = await run_in_thread(frames.to_reader, data)
     writing.check(reader.schema, order.partition_by, order.max_rows_per_file, order.compression)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import Commit
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from datetime import datetime
 from lakebed._gateway import convert, responses
 from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway._build import call, clean, reads, reads_page
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page
 
 CONFLICTS_LISTED = 1000

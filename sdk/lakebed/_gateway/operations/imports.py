@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, reads
 from lakebed._gateway.operations.tasks import failure
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import TaskStatus
 
 

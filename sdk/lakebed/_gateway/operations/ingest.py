@@ -7,8 +7,8 @@ from typing import Any
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean
-from lakebed._http.wire import Call, Subject
 from lakebed._values.ingest import IngestPage, Source
+from lakebed._values.wire import Call, Subject
 
 
 def page(repository: str, place: str, source: Source, *, after: str, listed: int, write: bool) -> Call[IngestPage]:

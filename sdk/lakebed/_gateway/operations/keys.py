@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads, reads_page
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import AccessKey, Page, SessionToken
 
 if TYPE_CHECKING:

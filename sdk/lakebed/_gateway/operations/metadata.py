@@ -6,7 +6,7 @@ from typing import Literal
 
 from lakebed._gateway import convert
 from lakebed._gateway._build import call, clean, reads, segment
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import RefsDump
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads, segment
-from lakebed._http.wire import Answer, Call, Subject
 from lakebed._values.signed import Elsewhere
+from lakebed._values.wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
 from lakebed.model import Commit, CommonPrefix, ObjectInfo, Page
 

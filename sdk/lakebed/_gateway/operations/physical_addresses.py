@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import ObjectInfo, StagedAddress
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call
-from lakebed._http.wire import Answer, Call, Subject
+from lakebed._values.wire import Answer, Call, Subject
 from lakebed.model import ProtectionRules
 
 

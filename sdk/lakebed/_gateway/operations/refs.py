@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads, reads_page
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import Page, RefInfo
 
 

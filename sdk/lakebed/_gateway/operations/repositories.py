@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads, reads_page
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.model import Page, RepositoryInfo
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, reads
-from lakebed._http.wire import Answer, Call, Subject
+from lakebed._values.wire import Answer, Call, Subject
 from lakebed.model import ServerInfo, User
 
 _DONE: Final = tuple(range(200, 300))

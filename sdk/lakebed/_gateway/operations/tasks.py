@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lakebed._gateway import convert, responses
 from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway._build import call, reads
-from lakebed._http.wire import Call, Subject
+from lakebed._values.wire import Call, Subject
 from lakebed.errors import ConflictError, LakebedError, ServerError
 from lakebed.model import TaskStatus
 

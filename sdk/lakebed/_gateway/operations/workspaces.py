@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from lakebed._gateway import convert, responses
 from lakebed._gateway._build import call, clean, reads, reads_page, segment
-from lakebed._http.wire import Call, Subject
 from lakebed._values.signed import PartTarget, PartUrl
+from lakebed._values.wire import Call, Subject
 from lakebed.model import Commit, ObjectInfo, Page, ScanRefusal, ScanResult, UploadUrl, WorkspaceInfo
 
 CONFLICTS_LISTED = 1000

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import ingest, workspaces
-from lakebed._render import progress as render_progress
 from lakebed._sync.commits.commit import marked
 from lakebed._sync.commits.recover import new_operation_id
 from lakebed._sync.commits.retry import Advance

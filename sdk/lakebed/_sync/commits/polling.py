@@ -7,8 +7,8 @@ that nothing happens twice.
 from __future__ import annotations
 
 from lakebed._gateway.operations import tasks
-from lakebed._http.wire import Call
 from lakebed._sync.http.transport import Transport
+from lakebed._values.wire import Call
 from lakebed.errors import InvalidRequestError, ProtocolError
 from lakebed.model import Commit, TaskStatus
 

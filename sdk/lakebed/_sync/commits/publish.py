@@ -13,13 +13,13 @@ from typing import Any
 from lakebed import _checks
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import about
-from lakebed._http.wire import Call
 from lakebed._sync.commits import commit
 from lakebed._sync.commits.recover import new_operation_id
 from lakebed._sync.commits.retry import Advance
 from lakebed._sync.http.bodies import BatchBody
 from lakebed._sync.http.transport import Transport
 from lakebed._sync.objects import upload
+from lakebed._values.wire import Call
 from lakebed._values.workspaces import RETRY_FOR
 from lakebed.errors import InvalidRequestError
 from lakebed.model import Commit, ObjectInfo

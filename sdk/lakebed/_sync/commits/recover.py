@@ -17,9 +17,9 @@ from uuid import uuid4
 
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import commits
-from lakebed._http.wire import Call
 from lakebed._sync.commits.polling import made, over
 from lakebed._sync.http.transport import Transport
+from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
 from lakebed.model import Commit, TaskStatus
 

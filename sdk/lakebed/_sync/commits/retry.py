@@ -17,10 +17,10 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import workspaces
 from lakebed._http import retry
-from lakebed._http.wire import Call
 from lakebed._sync.commits import recover
 from lakebed._sync.http.bodies import Body
 from lakebed._sync.http.transport import Transport
+from lakebed._values.wire import Call
 from lakebed.errors import (
     CommitStateUnknownError,
     ConcurrentCommitError,

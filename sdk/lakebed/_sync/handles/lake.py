@@ -15,13 +15,13 @@ from typing import Any, Self
 from lakebed import _checks
 from lakebed._compat.sync import Door
 from lakebed._gateway.operations import keys, repositories, system
-from lakebed._http.wire import Answer
 from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._sync.handles.repository import Repository
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed._values import uri as values_uri
+from lakebed._values.wire import Answer
 from lakebed.model import AccessKey, RepositoryInfo, ServerInfo, SessionToken, User
 
 

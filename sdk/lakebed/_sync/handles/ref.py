@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import commits
 from lakebed._render import html
-from lakebed._render import progress as render_progress
 from lakebed._sync.bulk import bulk
 from lakebed._sync.commits import commit as commits_commit
 from lakebed._sync.handles.ref_objects import RefObjects

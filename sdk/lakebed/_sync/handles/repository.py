@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from lakebed import _checks
 from lakebed._compat.sync import Shown, gather
 from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
-from lakebed._render import graph as render_graph
 from lakebed._render import html
-from lakebed._render.graph import Graph
 from lakebed._sync.handles.branch import Branch
 from lakebed._sync.handles.ref import Ref
 from lakebed._sync.handles.tag import Tag
@@ -21,6 +19,8 @@ from lakebed._sync.handles.task import Dump, Restore, Task
 from lakebed._sync.handles.workspace import Workspace
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.objects.shared_directory import trusted
+from lakebed._values import graph as render_graph
+from lakebed._values.graph import Graph
 from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions
 from lakebed.errors import AlreadyExistsError, NotFoundError
 from lakebed.model import Commit, CommitAttempt, ProtectionRules, RefInfo, RefsDump, RepositoryInfo, WorkspaceInfo

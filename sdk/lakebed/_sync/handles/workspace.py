@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from lakebed import _checks
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
-from lakebed._render import progress as render_progress
 from lakebed._sync.bulk import bulk
 from lakebed._sync.commits import commit as commits_commit
 from lakebed._sync.commits.recover import new_operation_id

@@ -20,10 +20,10 @@ from tenacity import Retrying, retry_if_exception
 
 from lakebed._compat.sync import sleep
 from lakebed._http import retry
-from lakebed._http.wire import Answer, Call
 from lakebed._sync.http.bodies import ObjectBody
 from lakebed._sync.http.connections import Clients
 from lakebed._values.signed import PartUrl
+from lakebed._values.wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
 

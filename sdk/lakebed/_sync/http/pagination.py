@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from lakebed._bulk import progress_bar as progress
 from lakebed._compat.sync import Shown, run_in_thread
-from lakebed._http.wire import Call
-from lakebed._render import html, progress
+from lakebed._render import html
+from lakebed._render.columns import Columns
 from lakebed._sync.http.transport import Transport
+from lakebed._values.wire import Call
 from lakebed.errors import InvalidRequestError
-from lakebed.model import Columns, Page
+from lakebed.model import Page
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
-from lakebed._http.wire import Call
 from lakebed._sync.http.object_store import Expired, Unreachable
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.http.transport import Transport
 from lakebed._values.signed import Elsewhere
 from lakebed._values.upload_source import Meter
+from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
 from lakebed.model import ObjectInfo
 

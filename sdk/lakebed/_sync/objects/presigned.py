@@ -17,13 +17,13 @@ from typing import Any
 from lakebed._compat.sync import Lock, gather, run_in_thread, stream
 from lakebed._gateway import responses
 from lakebed._gateway.operations import workspaces
-from lakebed._http.wire import Call, Subject
 from lakebed._sync.http.bodies import ObjectBody
 from lakebed._sync.http.object_store import Expired, Outside, Taken
 from lakebed._sync.http.transport import Transport
 from lakebed._sync.objects.multipart import PartsUpload, Pieces, part_size
 from lakebed._sync.objects.upload_item import Outgoing
 from lakebed._values.upload_source import CHUNK, Meter, Source, source_of
+from lakebed._values.wire import Call, Subject
 from lakebed.errors import InvalidRequestError, LakebedError, ServerUnavailableError, UnsupportedOperationError
 from lakebed.model import ObjectInfo, UploadUrl, WorkspaceInfo
 

@@ -15,10 +15,10 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import blocking, gather, run_in_thread
 from lakebed._files import RangeRaw
 from lakebed._process.disk_full import is_full
-from lakebed._render import progress as render_progress
 from lakebed._sync.objects.shared_directory import nearby
 from lakebed._sync.tables.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._tables.location import Place

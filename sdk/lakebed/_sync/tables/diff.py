@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed._compat.sync import gather, run_in_thread
-from lakebed._http.wire import Call
 from lakebed._sync.http.pagination import Listing
 from lakebed._sync.tables import scan
 from lakebed._tables.compare_results import TableDiff
+from lakebed._values.wire import Call
 from lakebed.errors import ObjectNotFoundError
 from lakebed.model import Change, ObjectInfo, Page
 

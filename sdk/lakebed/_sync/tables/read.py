@@ -13,9 +13,9 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import blocking, run_in_thread
 from lakebed._files import RangeRaw
-from lakebed._render import progress as render_progress
 from lakebed._sync.objects.upload import download
 from lakebed._sync.tables.scan import ENDINGS, Scan, _read_at, folder_of, place_of
 from lakebed._tables.location import Place
@@ -100,8 +100,7 @@ def read_json(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
 
 def read_feather(ref: Ref, path: str, columns: Sequence[str] | None) -> pd.DataFrame:
     """Read a Feather file by ranges."""
-    from lakebed._render import frames
-    from lakebed._tables import single_file
+    from lakebed._tables import frames, single_file
 
     try:
         info = ref.stat(path)

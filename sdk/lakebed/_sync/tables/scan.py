@@ -9,8 +9,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import ArrowStream, blocking, off_loop, run_in_thread
-from lakebed._render import progress as render_progress
 from lakebed._sync.objects.shared_directory import nearby
 from lakebed._tables.location import Place
 from lakebed.errors import ObjectNotFoundError
@@ -74,7 +74,7 @@ class Scan(ArrowStream):
 
     def to_pandas(self) -> pd.DataFrame:
         """All of it, as a DataFrame."""
-        from lakebed._render import frames
+        from lakebed._tables import frames
 
         return run_in_thread(frames.to_pandas, self.to_table())
 

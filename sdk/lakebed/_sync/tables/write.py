@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
+from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import run_in_thread
-from lakebed._render import progress as render_progress
 from lakebed._sync.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._sync.tables.scan import place_of
 from lakebed._tables.location import Place
@@ -57,8 +57,7 @@ def write_parquet(
 
 
 def _write(target: Writable, order: Order, data: object, where: Place) -> list[ObjectInfo]:
-    from lakebed._render import frames
-    from lakebed._tables import writing
+    from lakebed._tables import frames, writing
 
     reader = run_in_thread(frames.to_reader, data)
     writing.check(reader.schema, order.partition_by, order.max_rows_per_file, order.compression)

@@ -66,7 +66,7 @@ def _graph(repository: Repository, target: Location, limit: int) -> str:
         raise click.UsageError("--graph draws a whole history; leave the path out.")
     if not target.ref:
         return output_lines(repository.graph(limit))
-    from lakebed._render import graph as drawing
+    from lakebed._values import graph as drawing
 
     commits = repository.ref(target.ref).log(limit=limit)
     branches, tags = repository.branches(limit=drawing.MAX_HEADS), repository.tags(limit=drawing.MAX_HEADS)

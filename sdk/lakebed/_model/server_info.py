@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
+from lakebed._render.columns import Columns
+
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
@@ -17,7 +19,7 @@ class ServerInfo:
     uploads do where the store can.
     """
 
-    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (
+    COLUMNS: ClassVar[Columns] = (
         ("api_level", "string"),
         ("storage", "string"),
         ("namespace_prefix", "string"),
@@ -42,7 +44,7 @@ class ServerInfo:
 class SessionToken:
     """A token for the header `Authorization: Bearer ...`. Whoever has it is the caller until it expires."""
 
-    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (("expires", "time"),)
+    COLUMNS: ClassVar[Columns] = (("expires", "time"),)
 
     token: str = field(repr=False)
     expires: datetime

@@ -39,7 +39,7 @@ class Graph(str):
 
 def both(commits: Iterable[Commit], branches: Iterable[RefInfo], tags: Iterable[RefInfo], limit: int) -> Graph:
     """Draw the newest `limit` of these commits, twice."""
-    from lakebed._render import graph_svg
+    from lakebed._values import graph_svg
 
     ordered, names = in_order(commits)[:limit], _names(branches, tags)
     return Graph(_draw(ordered, names), graph_svg.draw(ordered, names))

@@ -1,0 +1,1 @@
+"""Homes of a part of the values of `lakebed.model`."""
