@@ -14,13 +14,12 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from lakebed_format.decoding import FormatError, as_id, as_text, decoder, flag, integer, items, load_json, text, texts
-
-FOLDER: Final = "_lakebed/refs/"
+from lakebed_format.keys import REFS
 
 LARGEST: Final = 256 << 20
 """Bytes of a snapshot that is read: about a million branches and tags."""
 
-_NAME: Final = re.compile(r"_lakebed/refs/(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json")
+_NAME: Final = re.compile(REFS + r"(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json")
 
 
 class BranchRef(NamedTuple):
@@ -68,7 +67,7 @@ def encode_refs(record: RefsRecord, time_ms: int) -> tuple[str, bytes]:
     found = refs_id(record)
     body = {"format": "refs/1", "id": found, "time_ms": time_ms, **_body(record)}
     data = json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1).encode() + b"\n"
-    return f"{FOLDER}{_stamp(time_ms)}-{found}.json", data
+    return f"{REFS}{_stamp(time_ms)}-{found}.json", data
 
 
 @decoder("ref snapshot")

@@ -22,8 +22,8 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart.base import Assembler, StoredPart, own_assembler
 from lakebed_engine.stores.objects.multipart.emulated import ObjectParts
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, StoreError, StoreUnavailableError
-from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.ports import RandomIds
+from lakebed_format.keys import PARTS
 
 from tests.support.azurite import shared_azurite
 from tests.support.s3 import shared

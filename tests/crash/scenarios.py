@@ -12,9 +12,10 @@ from unittest.mock import patch
 
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.keys import ENDED
 from lakebed_engine.operations.layers import layers
 from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import ENDED, Upload, decode_ended, target_of
+from lakebed_engine.operations.multipart.records import Upload, decode_ended, target_of
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.postgres.store import PostgresKV

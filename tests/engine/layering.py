@@ -17,9 +17,9 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import LAYERS
 from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Layer
+from lakebed_format.keys import LAYERS
 
 from tests.engine.support import REPO, FakeClock, HookedKV, LossyKV, chunked
 from tests.engine.trees import Delta, State, applied, changed, cuts, entry, table

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import COMMITS, DATA, LAYERS, OURS
 from lakebed_engine.vocabulary.records import (
     CommitRequest,
     Deletion,
@@ -23,6 +22,7 @@ from lakebed_engine.vocabulary.records import (
     UploadRequest,
 )
 from lakebed_engine.vocabulary.reports import FsckOptions
+from lakebed_format.keys import COMMITS, DATA, LAYERS, OURS
 
 from tests.engine.machine_model import Branch, Model, Repo, same_commit
 from tests.engine.machine_values import VALUES, Change, Ref, Refused, Value, View, value_of

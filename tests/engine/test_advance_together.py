@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.context import branch_key
+from lakebed_engine.operations.keys import branch_key
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, LogRequest, Workspace

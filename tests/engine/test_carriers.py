@@ -9,10 +9,10 @@ from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.manifest import CARRIERS, LIMITS, Limits, RangeInfo, carrying_tree, metarange_rows
 from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import CorruptDataError
-from lakebed_engine.vocabulary.keys import METARANGES, RANGES
 from lakebed_engine.vocabulary.reports import FsckOptions
 from lakebed_format import decode_tree, encode_metarange
 from lakebed_format.digest import metarange_id
+from lakebed_format.keys import METARANGES, RANGES
 
 from tests.engine.support import REPO, chunked, content, put_commit, run
 from tests.engine.test_sweeping import Lake as Swept

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.operations.branch.compare_and_swap import DROPS, everything_of
-from lakebed_engine.operations.context import open_repo, staging
+from lakebed_engine.operations.branch.compare_and_swap import everything_of
+from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE
+from lakebed_engine.operations.keys import DROPS, staging
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors

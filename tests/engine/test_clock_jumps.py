@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.ageing import Ageing
-from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE, PARTIAL_AGE
+from lakebed_engine.operations.keys import OPERATIONS
 from lakebed_engine.operations.tasks import runner
 from lakebed_engine.operations.workspace.lifecycle import REMEMBERED
 from lakebed_engine.stores.kv.memory import MemoryKV

@@ -13,8 +13,8 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import COMMITS
 from lakebed_engine.vocabulary.records import Commit, LogRequest
+from lakebed_format.keys import COMMITS
 
 from tests.engine.support import REPO, HookedKV, LossyKV, commit, make_engine, put, run
 from tests.support.waiting import PATIENCE, until

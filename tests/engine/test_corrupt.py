@@ -9,7 +9,7 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import METARANGES, RANGES
+from lakebed_format.keys import METARANGES, RANGES
 
 from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit, run
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.context import REPOSITORIES, open_repo
+from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE
+from lakebed_engine.operations.keys import REPOSITORIES
 from lakebed_engine.stores.kv.base import Row
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary.records import CommitRequest, WorkspaceRequest

@@ -15,10 +15,10 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart.emulated import ObjectParts, folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import COMMITS, MARKER, PARTS, RANGES, is_made, is_mark, workspace_of
 from lakebed_engine.vocabulary.ports import RandomIds
 from lakebed_engine.vocabulary.records import WorkspaceRequest
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, SweepOptions
+from lakebed_format.keys import COMMITS, PARTS, RANGES, REPOSITORY_MARKER, is_made, is_mark, workspace_of
 
 from tests.engine.support import REPO, chunked, content, fails, make_engine, put_commit, run
 from tests.engine.test_sweeping import DATA, DAY, WAYS, Lake, fill, memory_lake, settle
@@ -44,7 +44,7 @@ def test_what_only_looks_like_a_key_of_the_engine(key: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        MARKER, f"{COMMITS}{HEX}.json", f"{RANGES}{HEX}.parquet", f"_lakebed/layers/{ID}-00000.parquet",
+        REPOSITORY_MARKER, f"{COMMITS}{HEX}.json", f"{RANGES}{HEX}.parquet", f"_lakebed/layers/{ID}-00000.parquet",
         f"_lakebed/refs/20260101T000000000Z-{HEX}.json", f"_lakebed/dumps/{HEX}.jsonl", f"_lakebed/dumps/draft-{ID}",
         f"{PARTS}{ID}/10000-{ID}", "_lakebed/sweep-clock", f"data/2026010112/{ID}",
         f"data/2026010112/{ID},0069f0e1a.{HEX}",
@@ -186,13 +186,13 @@ def test_a_marker_that_is_none_is_refused_in_words(marker: bytes) -> None:
         stores = Stores(None)
         engine = Engine(MemoryKV(), stores)
         store = stores.open("mem://lake")
-        await store.put(MARKER, marker)
+        await store.put(REPOSITORY_MARKER, marker)
         for accept in (False, True):
             error = await fails(
                 engine.create_repository(REPO, "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
             )
-            assert MARKER in str(error)
-        assert await store.get(MARKER) == marker
+            assert REPOSITORY_MARKER in str(error)
+        assert await store.get(REPOSITORY_MARKER) == marker
         await fails(engine.get_repository(REPO), errors.RepositoryNotFoundError)
         await engine.create_repository(REPO, "mem://elsewhere")
 

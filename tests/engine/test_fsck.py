@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, cast
 import pyarrow as pa
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.context import branch_key, commit_key, load_commit, open_repo, staging, tag_key
+from lakebed_engine.operations.context import load_commit, open_repo
 from lakebed_engine.operations.fsck import refs_and_commits
 from lakebed_engine.operations.fsck.row_checks import look_at_metarange, look_at_range
+from lakebed_engine.operations.keys import branch_key, commit_key, staging, tag_key
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
@@ -23,11 +24,10 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.rows import delta_table, live_rows
 from lakebed_engine.tree.writer import TreeWriter
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import COMMITS, DRAFTS, DUMPS, LAYERS, MARKER, METARANGES, RANGES
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_engine.vocabulary.reports import Finding, Foreign, FsckOptions, FsckReport, Orphan, Problem
 from lakebed_format import encode_metarange, encode_range, identity, metarange_id, range_id, row_sizes
-from lakebed_format.refs import FOLDER
+from lakebed_format.keys import COMMITS, DRAFTS, DUMPS, LAYERS, METARANGES, RANGES, REFS, REPOSITORY_MARKER
 from lakebed_format.schemas import METARANGE_SCHEMA
 
 from tests.engine.support import REPO, FakeClock, HookedKV, commit, fails, make_engine, merge, put, put_commit, run
@@ -349,14 +349,14 @@ def test_a_damaged_record(key: bytes, what: str, name: str) -> None:
 def test_the_marker_and_the_snapshots() -> None:
     async def job() -> None:
         lake = await make_lake()
-        (snapshot,) = await files(lake, FOLDER)
+        (snapshot,) = await files(lake, REFS)
         data = await lake.store.get(snapshot)
         await lake.store.put(snapshot, data.replace(b'"dev"', b'"dew"'))
-        await lake.store.put(MARKER, b'{"uid": "another", "name": "x"}')
-        found = [("corrupt", "ref snapshot", snapshot, ()), ("corrupt", "repository marker", MARKER, ())]
+        await lake.store.put(REPOSITORY_MARKER, b'{"uid": "another", "name": "x"}')
+        found = [("corrupt", "ref snapshot", snapshot, ()), ("corrupt", "repository marker", REPOSITORY_MARKER, ())]
         assert brief(await lake.check()) == found
-        await lake.store.delete([MARKER, snapshot])
-        assert brief(await lake.check()) == [("missing", "repository marker", MARKER, ())]
+        await lake.store.delete([REPOSITORY_MARKER, snapshot])
+        assert brief(await lake.check()) == [("missing", "repository marker", REPOSITORY_MARKER, ())]
 
     run(job())
 
@@ -381,7 +381,7 @@ def test_orphans_and_what_is_too_young_to_be_one() -> None:
             f"{LAYERS}{'3' * 32}-00000.parquet", f"data/2026010100/{'4' * 32}", f"{DRAFTS}{'5' * 32}",
         ])  # fmt: skip
         others = sorted([
-            f"{LAYERS}x-00000.parquet", f"{FOLDER}notes.txt", "_lakebed/other", "data/2026010100/none",
+            f"{LAYERS}x-00000.parquet", f"{REFS}notes.txt", "_lakebed/other", "data/2026010100/none",
             f"{DUMPS}notes.txt", f"{RANGES}{'1' * 63}.parquet", f"{COMMITS}{'0' * 64}", "data/warehouse/part-0.parquet",
         ])  # fmt: skip
         for key in strange + others:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.context import commit_key, encode, open_repo
+from lakebed_engine.operations.context import encode, open_repo
+from lakebed_engine.operations.keys import commit_key
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS
 from lakebed_engine.operations.context import decode_branch
+from lakebed_engine.operations.keys import OPERATIONS
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.tree.layers import layer_tree

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.branch.compare_and_swap import DROPS
+from lakebed_engine.operations.keys import DROPS
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import UploadRequest

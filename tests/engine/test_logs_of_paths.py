@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
-from lakebed_engine.operations.history.changed_paths import TOUCHED, footprint_of
-from lakebed_engine.operations.history.log_index import SPAN
+from lakebed_engine.operations.history.changed_paths import footprint_of
+from lakebed_engine.operations.keys import SPANS, TOUCHED
 from lakebed_engine.stores.kv.base import Batch, Delete
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.tree import changed_paths
@@ -160,20 +160,20 @@ def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
                     assert until == expected[:-1]
             for index in range(3):
                 assert await ids(engine, first_parent=first_parent, after=plain[index]) == plain[index + 1 :]
-        assert await forget(engine, SPAN) > 0
+        assert await forget(engine, SPANS) > 0
 
     run(job())
 
 
 @pytest.mark.usefixtures("_spans_begin_often")
-@pytest.mark.parametrize("forgotten", [(TOUCHED,), (SPAN,), (TOUCHED, SPAN)])
+@pytest.mark.parametrize("forgotten", [(TOUCHED,), (SPANS,), (TOUCHED, SPANS)])
 def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
     async def job() -> None:
         engine = await grown(7, 50)
         before = [await ids(engine, **question) for question in QUESTIONS]
         assert await forget(engine, *forgotten) > 0
         assert [await ids(engine, **question) for question in QUESTIONS] == before
-        assert await forget(engine, *forgotten) > 0 or SPAN not in forgotten  # whole spans need no footprints
+        assert await forget(engine, *forgotten) > 0 or SPANS not in forgotten  # whole spans need no footprints
 
     run(job())
 
@@ -279,13 +279,13 @@ def test_maintenance_makes_the_spans_before_anybody_asks(beginnings: set[str], o
             if step % 4 == 1:
                 beginnings.add(made.id)
         await engine.maintain()
-        assert await forget(engine, SPAN) == len(beginnings)
+        assert await forget(engine, SPANS) == len(beginnings)
         await engine.maintain()
-        assert await forget(engine, SPAN) == 0  # nothing has grown since
+        assert await forget(engine, SPANS) == 0  # nothing has grown since
         newest = await put_commit(engine, {"p/0": "x"})
         beginnings.update([newest.id] if one_more else [])
         await engine.maintain()
-        assert await forget(engine, SPAN) == len(beginnings)
+        assert await forget(engine, SPANS) == len(beginnings)
         await put_commit(engine, {"p/0": "y"})
         await engine.delete_repository(REPO)
         await engine.maintain()

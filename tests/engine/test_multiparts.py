@@ -18,9 +18,9 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart.emulated import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.records import Entry, UploadRequest, WorkspaceRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
+from lakebed_format.keys import PARTS
 
 from tests.engine.support import REPO, FakeClock, HookedKV, commit, content, fails, make_engine, once, put, run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.context import branch_key
+from lakebed_engine.operations.keys import branch_key
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV

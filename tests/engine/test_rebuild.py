@@ -15,10 +15,10 @@ from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import LogRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, RebuildReport
-from lakebed_format.refs import FOLDER, BranchRef, RefsRecord, TagRef, decode_refs, encode_refs, parse_key, refs_id
+from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER
+from lakebed_format.refs import BranchRef, RefsRecord, TagRef, decode_refs, encode_refs, parse_key, refs_id
 
 from tests.engine.support import (
     REPO,
@@ -65,7 +65,7 @@ async def picture(engine: Engine, name: str = REPO) -> Any:
 
 
 async def snapshots(stores: Stores) -> list[str]:
-    return [blob.key async for blob in stores.open(NAMESPACE).list(FOLDER)]
+    return [blob.key async for blob in stores.open(NAMESPACE).list(REFS)]
 
 
 async def rebuilt(stores: Stores, kv: Any = None, **options: Any) -> tuple[Engine, RebuildReport]:
@@ -258,15 +258,15 @@ def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> None:
         older, newer = await snapshots(stores)
         store = stores.open(NAMESPACE)
         await store.put(newer, (await store.get(newer))[:-20])
-        await store.delete([MARKER])
+        await store.delete([REPOSITORY_MARKER])
         again, report = await rebuilt(stores)
         assert {(one.kind, one.what, one.name) for one in report.problems} == {
-            ("missing", "repository marker", MARKER),
+            ("missing", "repository marker", REPOSITORY_MARKER),
             ("corrupt", "ref snapshot", newer),
         }
         assert report.snapshot == older
         assert await picture(again) == before
-        assert json.loads(await store.get(MARKER))["uid"] == (await again.get_repository(REPO)).uid
+        assert json.loads(await store.get(REPOSITORY_MARKER))["uid"] == (await again.get_repository(REPO)).uid
 
     run(job())
 
@@ -468,7 +468,7 @@ class Full(MemoryObjects):
     full = False
 
     async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        if self.full and key.startswith(FOLDER):
+        if self.full and key.startswith(REFS):
             raise errors.StoreFullError("no space")
         await super().put(key, data, if_absent=if_absent, by_content=by_content)
 

@@ -8,8 +8,8 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import RANGES
 from lakebed_engine.vocabulary.reports import ScrubOptions
+from lakebed_format.keys import RANGES
 
 from tests.engine.support import REPO, put_commit, run
 from tests.engine.test_sweeping import DAY, Lake, fill, memory_lake

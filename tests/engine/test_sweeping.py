@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.context import open_repo, read_branch, workspace_key
+from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.gc.deferred_deletes import PARTIAL_AGE
 from lakebed_engine.operations.gc.lease import LeaseRow
-from lakebed_engine.operations.gc.mark_refs import LEASE
+from lakebed_engine.operations.keys import SWEEP_LEASE, workspace_key
 from lakebed_engine.operations.layers.layers import put_on_top
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -27,10 +27,10 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.keys import COMMITS, DUMPS, LAYERS, MARKER, METARANGES, RANGES
 from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Workspace
 from lakebed_engine.vocabulary.reports import FsckOptions, Orphan, SweepOptions, SweepPass
+from lakebed_format.keys import COMMITS, DUMPS, LAYERS, METARANGES, RANGES, REPOSITORY_MARKER
 
 from tests.engine.support import (
     REPO,
@@ -459,11 +459,11 @@ async def an_older_kv_store(lake: Lake) -> None:
 
 
 async def another_bucket(lake: Lake) -> None:
-    await lake.store.put(MARKER, b'{"uid": "other", "name": "x"}')
+    await lake.store.put(REPOSITORY_MARKER, b'{"uid": "other", "name": "x"}')
 
 
 async def an_empty_disk(lake: Lake) -> None:
-    await lake.store.delete([MARKER])
+    await lake.store.delete([REPOSITORY_MARKER])
 
 
 async def a_lost_commit_row(lake: Lake) -> None:
@@ -678,7 +678,7 @@ def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
         lake = await memory_lake()
         partition = (await open_repo(lake.engine._ctx, REPO)).partition
         row = LeaseRow("dead", lake.clock.now() + 900.0, 0.0)
-        await lake.kv.apply(Batch(puts=[Put(partition, LEASE, msgspec.json.encode(row))]))
+        await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
         lake.clock.forward(seconds)
         lake.clock.time -= clock_goes_back
         return await lake.sweep()
@@ -704,7 +704,7 @@ def test_who_lost_the_lease_deletes_nothing_more() -> None:
             other.append(await lake.engine.sweep(REPO, SweepOptions(dry_run=True)))
             partition = (await open_repo(lake.engine._ctx, REPO)).partition
             row = LeaseRow("other", lake.clock.now() + 900.0, 0.0)
-            await lake.kv.apply(Batch(puts=[Put(partition, LEASE, msgspec.json.encode(row))]))
+            await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
 
         async def nothing() -> None:
             return
@@ -734,7 +734,7 @@ def test_two_sweeps_at_once_do_no_harm() -> None:
             nonlocal happened
             if lake.kv.calls == calls:
                 happened = True
-                await delete_rows(lake, LEASE)
+                await delete_rows(lake, SWEEP_LEASE)
                 await lake.engine.sweep(REPO, DATA)
 
         lake.kv.calls, lake.kv.before = 0, hook

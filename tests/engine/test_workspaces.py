@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.branch.compare_and_swap import ledger_token
-from lakebed_engine.operations.context import Context, Repo, staging
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.keys import scan_token, staging
 from lakebed_engine.operations.workspace import expiry, lifecycle
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -415,7 +415,7 @@ def test_a_scan_that_loses_the_race_with_a_commit_registers_nothing_more() -> No
         world.hook = None
         assert (await content(engine))["b"] == "2"
         await world.clean(engine)
-        assert await world.kv.inner.scan(staging(ledger_token(ws))) == []
+        assert await world.kv.inner.scan(staging(scan_token(ws.uid))) == []
         return reached()
 
     call = 1
@@ -693,7 +693,7 @@ def test_an_expired_workspace_is_closed_and_its_rows_go_after_the_grace() -> Non
         await engine.run_cleaner()
         world.clock.forward(GRACE + 1)
         await engine.run_cleaner()
-        assert await world.kv.inner.scan(rows) == await world.kv.inner.scan(staging(ledger_token(ends))) == []
+        assert await world.kv.inner.scan(rows) == await world.kv.inner.scan(staging(scan_token(ends.uid))) == []
         assert await content(engine, lives.name) == {"a": "1", "b": "2", "c": "3"}
         assert await world.objects.get(ends.prefix + "c") == b"3"  # for the sweep to remove
 
@@ -820,7 +820,7 @@ def test_a_deleted_repository_leaves_no_row_of_a_workspace() -> None:
         await engine.delete_repository(REPO)
         await world.clean(engine)
         assert await world.kv.inner.scan(staging(ws.staging_token)) == []
-        assert await world.kv.inner.scan(staging(ledger_token(ws))) == []
+        assert await world.kv.inner.scan(staging(scan_token(ws.uid))) == []
 
     run(job())
 

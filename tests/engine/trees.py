@@ -16,9 +16,9 @@ from lakebed_engine.tree.fold import Folded, fold
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.tree.trees import EMPTY_TREE, RangeInfo, Tree, Trees
-from lakebed_engine.vocabulary.keys import RANGES
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Entry
+from lakebed_format.keys import RANGES
 from lakebed_format.split import total_size
 
 from tests.engine.support import chunked

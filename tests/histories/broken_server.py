@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from lakebed_engine.operations.branch import compare_and_swap
-from lakebed_engine.operations.context import commit_key, staging
+from lakebed_engine.operations.keys import commit_key, staging
 from lakebed_engine.stores.kv.base import Batch, Versioned
 from lakebed_engine.stores.kv.postgres import session
 from lakebed_engine.stores.kv.postgres.store import PostgresKV

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from lakebed_engine.operations.commit import commit
+from lakebed_engine.operations.keys import TASK_KEYS, TASKS
 from lakebed_engine.operations.merge import cherry_pick, merge
-from lakebed_engine.operations.tasks import records, runner
+from lakebed_engine.operations.tasks import runner
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, PickRequest
@@ -204,7 +205,7 @@ def test_a_lost_answer_of_the_database_is_settled_by_the_key(
 
     async def apply(batch: Batch) -> None:
         await inner(batch)
-        if any(put.key.startswith(records.TASK_KEYS) for put in batch.puts):
+        if any(put.key.startswith(TASK_KEYS) for put in batch.puts):
             raise OutcomeUnknownError("the answer was lost")
 
     monkeypatch.setattr(lake.kv, "apply", apply)
@@ -223,8 +224,7 @@ def test_keys_are_forgotten_by_the_cleaner(lake: Working) -> None:
 
     def left() -> int:
         return sum(
-            len(lake.runner.run(lake.kv.scan(partition, start, start + b"\xff", 1000)))
-            for start in (records.TASKS, records.TASK_KEYS)
+            len(lake.runner.run(lake.kv.scan(partition, start, start + b"\xff", 1000))) for start in (TASKS, TASK_KEYS)
         )
 
     assert left() == 300

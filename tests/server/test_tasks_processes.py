@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 import pytest
-from lakebed_engine.operations.tasks.records import RUNNING, decode_beat
+from lakebed_engine.operations.keys import RUNNING
+from lakebed_engine.operations.tasks.records import decode_beat
 from lakebed_engine.operations.tasks.runner import SILENCE
 from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.stores.kv.postgres.store import PostgresKV

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
-from lakebed_engine.operations.context import decode_record, decode_workspace, record_key
+from lakebed_engine.operations.context import decode_record, decode_workspace
+from lakebed_engine.operations.keys import record_key
 from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.memory import MemoryObjects

@@ -19,9 +19,9 @@ from lakebed_engine.operations.multipart.records import (
     decode_upload,
 )
 from lakebed_engine.stores.kv.base import Batch
-from lakebed_engine.vocabulary.keys import PARTS
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_format import identity
+from lakebed_format.keys import PARTS
 
 from tests.simulation.contents import Contents
 from tests.simulation.history import CONTENT_TYPE, Op, Value, Violation

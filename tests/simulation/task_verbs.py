@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lakebed_engine.operations.ingest.import_task import ImportPath, ImportRequest
-from lakebed_engine.operations.tasks.records import RUNNING, TASKS, Task, decode_task
+from lakebed_engine.operations.keys import RUNNING, TASKS
+from lakebed_engine.operations.tasks.records import Task, decode_task
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, UploadRequest
 
 from tests.simulation.actors import Actor, chunks

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from lakebed_format import keys
+
 from lakebed._process.disk_full import is_full
 from lakebed.errors import CorruptTransferError, StoreFullError
 
@@ -29,12 +31,8 @@ _FEW_FOLDERS = 16
 """The same for folders, which are soon synced when the files in them are."""
 
 _TEMP = ".lakebed-tmp"
-_ODD = re.compile(
-    r"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*)(?=/|\Z)"  # no name for a file, or one that the store keeps for itself
-    "|[\x00-\x1f\x7f-\x9f]"
-)
-_LONGEST_NAME, _LONGEST_PATH = 255, 900
-"""In bytes; a longer one is stored elsewhere. A key of the store has at most 1,024 bytes."""
+_LONGEST_PATH = 900
+"""Bytes of a path that is also its key. A key has at most 1,024 bytes, with the prefix of the workspace."""
 
 _ASIDE = "~"
 """The folder below a prefix for objects whose path cannot be a file's there, or is taken."""
@@ -227,10 +225,9 @@ def check_room(error: OSError, folder: str, path: str | None = None) -> None:
 
 
 def is_plain(path: str) -> bool:
-    """Whether an object of this path can lie in a file of this path, as the store lays them out."""
+    """Whether the store keeps an object of this path in a file of this path, below a prefix."""
     raw = path.encode()
-    long = len(raw) > _LONGEST_PATH or any(len(part) > _LONGEST_NAME for part in raw.split(b"/"))
-    return not long and _ODD.search(path) is None
+    return len(raw) <= _LONGEST_PATH and keys.is_plain(raw)
 
 
 def _folders(prefix: str, keys: Iterable[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ row of it is used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -17,6 +17,7 @@ from lakebed._values.signed import DIRECT, wanted_path
 from lakebed.errors import TableFormatError
 from lakebed_format import decode_tree
 from lakebed_format.decoding import FormatError
+from lakebed_format.keys import metarange_file, range_file
 from lakebed_format.reading import RowFile, open_file
 
 from lakebed_spark._access import Access
@@ -25,7 +26,7 @@ from lakebed_spark.history.tree import Part, Piece, Tree
 
 Kind = Literal["range", "meta_range"]
 
-_FOLDERS: Final[Mapping[Kind, str]] = {"range": "_lakebed/ranges", "meta_range": "_lakebed/metaranges"}
+_FILES: Final[Mapping[Kind, Callable[[str], str]]] = {"range": range_file, "meta_range": metarange_file}
 
 
 @attrs.frozen
@@ -83,7 +84,7 @@ class Store:
 
     def _bytes(self, kind: Kind, found_id: str) -> bytes:
         if self.folder:
-            path = Path(self.folder, _FOLDERS[kind], f"{found_id}.parquet")
+            path = Path(self.folder, _FILES[kind](found_id))
             try:
                 return path.read_bytes()
             except FileNotFoundError:  # this process is on another machine than the one that planned

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import math
 
+from lakebed_engine.operations.keys import AGEING, AGEING_TIME
 from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.vocabulary.ports import Clock
-
-AGEING = "ageing"
-"""Partition of one row: the time of the server that last wrote it. A server that starts begins there."""
-
-_TIME = b"time"
 
 JUMP = 60.0
 """Seconds by which the two times differ when the wall clock has jumped. Less is how clocks drift."""
@@ -57,12 +53,12 @@ class Ageing:
     async def keep(self, kv: KVStore) -> None:
         """Go on where the last server was, when this one has just started; and write the time down now and then."""
         if self._written is None:
-            found = await kv.get(AGEING, _TIME)
+            found = await kv.get(AGEING, AGEING_TIME)
             if found is not None:
                 self._time, self._written = float(found.value), float(found.value)
         self._look()
         if self._written is None or abs(self._time - self._written) >= _WRITTEN:
-            await kv.apply(Batch(puts=[Put(AGEING, _TIME, str(int(self._time)).encode())]))
+            await kv.apply(Batch(puts=[Put(AGEING, AGEING_TIME, str(int(self._time)).encode())]))
             self._written = self._time
 
     def _look(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,7 +11,17 @@ from typing import Any, TypeVar
 import msgspec
 
 from lakebed_engine.operations.ageing import Ageing
-from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned
+from lakebed_engine.operations.keys import (
+    REPOSITORIES,
+    branch_key,
+    commit_key,
+    record_key,
+    repository_partition,
+    text_key,
+    workspace_id,
+    workspace_key,
+)
+from lakebed_engine.stores.kv.base import ABSENT, Check, KVStore, Versioned, scan_rows
 from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.tree.cache import ByteCache
@@ -28,12 +37,6 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Workspace
-
-REPOSITORIES = "repositories"
-"""Partition of repository records, by name."""
-
-NAMESPACES = "namespaces"
-"""Partition that says which repository a storage namespace belongs to."""
 
 ATTEMPTS = 60
 """Tries of an optimistic operation before it gives up with TooManyAttemptsError."""
@@ -103,57 +106,7 @@ _repository = msgspec.json.Decoder(Repository)
 _branch = msgspec.json.Decoder(Branch)
 _workspace = msgspec.json.Decoder(Workspace)
 _commit = msgspec.json.Decoder(Commit)
-_WORKSPACE = re.compile(r"([^+]*)\+([0-9a-f]{32})", re.ASCII)
 encode = msgspec.json.Encoder().encode
-
-
-def text_key(text: str) -> bytes:
-    """Text as a key to look up: a lone surrogate, which no stored name holds, is simply not found."""
-    return text.encode(errors="surrogatepass")
-
-
-def branch_key(name: str) -> bytes:
-    """KV key of a branch record."""
-    return b"branch/" + text_key(name)
-
-
-def workspace_id(name: str) -> str | None:
-    """The id in the name of a workspace, `<branch>+<id>`; None when it is no such name."""
-    found = _WORKSPACE.fullmatch(name) if "+" in name else None
-    return None if found is None else found[2]
-
-
-def workspace_key(found_id: str) -> bytes:
-    """KV key of a workspace record."""
-    return b"workspace/" + text_key(found_id)
-
-
-def record_key(name: str) -> bytes:
-    """KV key of the record of a branch or a workspace."""
-    found = workspace_id(name)
-    return branch_key(name) if found is None else workspace_key(found)
-
-
-def tag_key(name: str) -> bytes:
-    """KV key of a tag."""
-    return b"tag/" + text_key(name)
-
-
-def commit_key(commit_id: str) -> bytes:
-    """KV key of a commit."""
-    return b"commit/" + text_key(commit_id)
-
-
-def staging(token: str) -> str:
-    """KV partition of the rows of a staging token."""
-    return f"stage/{token}"
-
-
-MARKER = b""
-"""Key of a row that every staging token with rows has (no path is empty): "nothing is staged" is then one check."""
-
-FIRST_ROW = b"\0"
-"""Where the rows of a staging partition begin, behind the marker."""
 
 
 def decode_repository(value: bytes) -> Repository:
@@ -201,18 +154,15 @@ async def open_repo(ctx: Context, name: str, *, write: bool = False, force: bool
 
 def opened(ctx: Context, record: Repository) -> Repo:
     """A repository of which the record is known. Raises InvalidNamespaceError."""
-    return Repo(record, ctx.stores.open(record.storage_namespace), f"repo/{record.uid}")
+    return Repo(record, ctx.stores.open(record.storage_namespace), repository_partition(record.uid))
 
 
 async def active_records(ctx: Context) -> AsyncIterator[Repository]:
     """The record of every repository that is neither half made nor half deleted, in order of name, page by page."""
-    start = b""
-    while rows := await ctx.kv.scan(REPOSITORIES, start, None, 1000):
-        for row in rows:
-            record = _repository.decode(row.value)
-            if record.state == "active":
-                yield record
-        start = rows[-1].key + b"\0"
+    async for row in scan_rows(ctx.kv, REPOSITORIES):
+        record = _repository.decode(row.value)
+        if record.state == "active":
+            yield record
 
 
 def refuse_protected(repo: Repo, branch: str) -> None:

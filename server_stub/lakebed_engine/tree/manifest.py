@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 
 import pyarrow as pa
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA
+from lakebed_format.keys import layer_file, metarange_file, range_file
 from lakebed_format.schemas import LEVELED_SCHEMA
 from lakebed_format.split import MAX_BYTES, MIN_BYTES
 
 from lakebed_engine.tree.inline_patch import Stretch, carrier_id
-from lakebed_engine.vocabulary.keys import LAYERS, METARANGES, RANGES
 
 Kind = Literal["range", "layer", "patch"]
 
@@ -68,7 +68,7 @@ class RangeInfo(NamedTuple):
         """Its key in the object store."""
         if self.carrier:
             return metarange_file(self.carrier)
-        return f"{LAYERS if self.kind == 'layer' else RANGES}{self.id}.parquet"
+        return layer_file(self.id) if self.kind == "layer" else range_file(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,6 @@ class Tree:
 
 
 EMPTY_TREE = Tree("", (), [])
-
-
-def metarange_file(tree_id: str) -> str:
-    """The key of a tree's metarange in the object store."""
-    return f"{METARANGES}{tree_id}.parquet"
 
 
 def single(info: RangeInfo) -> Tree:

@@ -17,6 +17,7 @@ from lakebed_format import decode_patch, decode_range, decode_tree, encode_metar
 from lakebed_format.bloom import may_hold
 from lakebed_format.decoding import FormatError
 from lakebed_format.digest import metarange_id, patch_id, range_id
+from lakebed_format.keys import metarange_file
 from lakebed_format.reading import RowFile, decode_layer, open_file, reopen
 from lakebed_format.schemas import compact, has_column
 
@@ -34,7 +35,6 @@ from lakebed_engine.tree.manifest import (
     RangeInfo,
     Tree,
     carrying_tree,
-    metarange_file,
     metarange_rows,
     tree_from,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lakebed_engine.operations.multipart import upload
 from lakebed_engine.stores.objects.presign import LARGEST_PUT
-from lakebed_engine.vocabulary.keys import PARTS
+from lakebed_format.keys import PARTS
 
 from tests.server.s3.gatewaying import HOST, UNSIGNED, Bucket, code, text, texts, xml
 

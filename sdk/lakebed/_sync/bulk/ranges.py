@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from lakebed_format.keys import metarange_file, range_file
+
 from lakebed._compat.sync import run_in_thread
 from lakebed._gateway.operations import metadata
 from lakebed.errors import ProtocolError
@@ -40,7 +42,7 @@ def ranges_of(repository: Repository, expression: str) -> list[RangeInfo]:
 
 
 def _decoded(content: bytes, metarange_id: str, namespace: str, directory: str) -> list[RangeInfo]:
-    from lakebed_format import decode_tree  # brings pyarrow along, which only some users need
+    from lakebed_format.metaranges import decode_tree  # brings pyarrow along, which only some users need
 
     rows, carried = decode_tree(content, metarange_id)
     carriers = [""] * rows.num_rows
@@ -50,7 +52,7 @@ def _decoded(content: bytes, metarange_id: str, namespace: str, directory: str) 
 
 
 def _shown(row: Mapping[str, Any], carrier: str, namespace: str, directory: str) -> RangeInfo:
-    key = f"_lakebed/metaranges/{carrier}.parquet" if carrier else f"_lakebed/ranges/{row['range_id']}.parquet"
+    key = metarange_file(carrier) if carrier else range_file(row["range_id"])
     return RangeInfo(
         id=row["range_id"],
         min_path=row["min_path"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.compare_and_swap import (
-    OPERATIONS,
     after_reset,
     apply,
     emptied,
@@ -16,18 +15,24 @@ from lakebed_engine.operations.branch.resolve import decode_tag, resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.context import (
     ATTEMPTS,
-    MARKER,
     Context,
     Repo,
     Seen,
     absent,
-    branch_key,
-    commit_key,
     decode_branch,
     encode,
     open_repo,
     read_branch,
     read_record,
+)
+from lakebed_engine.operations.keys import (
+    BRANCH_ROWS,
+    OPERATIONS,
+    STAGED_MARKER,
+    TAG_ROWS,
+    branch_key,
+    commit_key,
+    end_of,
     tag_key,
 )
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
@@ -100,7 +105,7 @@ async def list_branches(
     items: list[Branch] = []
     start = max(branch_key(prefix), branch_key(after) + b"\0" if after else b"")
     while True:
-        rows = await ctx.kv.scan(repo.partition, start, b"branch0", 1000)
+        rows = await ctx.kv.scan(repo.partition, start, end_of(BRANCH_ROWS), 1000)
         for row in rows:
             if not row.key.startswith(branch_key(prefix)):
                 return Page(items, has_more=False)
@@ -158,7 +163,7 @@ async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
             return False
         return True
     entry = await ctx.trees.find(repo.store, await tree_of(ctx, repo, seen.record.commit_id), path)
-    rows = [Put(live, key, encode_row(entry)), Put(live, MARKER, b"")]
+    rows = [Put(live, key, encode_row(entry)), Put(live, STAGED_MARKER, b"")]
     # a sealed row may be in a commit's hands by now: the count tells it
     return await swap(ctx, repo, seen, after_reset(seen.record), puts=rows)
 
@@ -220,6 +225,6 @@ async def list_tags(ctx: Context, repo_name: str, prefix: str, after: str, amoun
     validation.check_amount(amount)
     repo = await open_repo(ctx, repo_name)
     start = max(tag_key(prefix), tag_key(after) + b"\0" if after else b"")
-    rows = await ctx.kv.scan(repo.partition, start, b"tag0", amount + 1)
+    rows = await ctx.kv.scan(repo.partition, start, end_of(TAG_ROWS), amount + 1)
     rows = [row for row in rows if row.key.startswith(tag_key(prefix))]
     return Page([decode_tag(row.value) for row in rows[:amount]], has_more=len(rows) > amount)

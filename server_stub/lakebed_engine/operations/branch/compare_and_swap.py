@@ -11,23 +11,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from lakebed_engine.operations.context import MARKER, Context, Repo, Seen, decode_record, encode, record_key, staging
+from lakebed_engine.operations.context import Context, Repo, Seen, decode_record, encode
+from lakebed_engine.operations.keys import DROPS, OPERATIONS, STAGED_MARKER, record_key, scan_token, staging
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
 from lakebed_engine.vocabulary.records import Branch, Layer, Workspace
-
-DROPS = "drops"
-"""Partition of the cleaner's notes: tokens, layers and repositories that no record names any more."""
 
 COMPACT_FROM = 8
 """Layers from which on a branch is worth compacting."""
 
 RESENDS = 4
 """How often a batch whose answer was lost is sent again; its own check lets it land only once."""
-
-OPERATIONS = b"op/"
-"""Prefix of operation keys inside a repository's partition; each holds the Unix second it was written."""
 
 
 def sealed(record: Branch, token: str) -> Branch:
@@ -53,13 +48,8 @@ def staged_of(record: Branch) -> list[Layer]:
 
 def everything_of(record: Branch) -> list[Layer]:
     """All rows that go with a record: what is staged, and of a workspace what scans have seen."""
-    seen = [Layer(ledger_token(record))] if isinstance(record, Workspace) else []
+    seen = [Layer(scan_token(record.uid))] if isinstance(record, Workspace) else []
     return [*staged_of(record), *seen]
-
-
-def ledger_token(record: Workspace) -> str:
-    """Under which the rows of `direct_writes.scan` are kept, like those of a staging token: no token is called so."""
-    return f"scan-{record.uid}"
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -154,7 +144,7 @@ async def _landed(ctx: Context, repo: Repo, operation: bytes, lost: OutcomeUnkno
 
 async def seal(ctx: Context, repo: Repo, seen: Seen) -> Seen | None:
     """Seal the token if it has rows (`PROTOCOL.md` 3, SEAL). None: the record changed meanwhile, read it again."""
-    if await ctx.kv.get(staging(seen.record.staging_token), MARKER) is None:
+    if await ctx.kv.get(staging(seen.record.staging_token), STAGED_MARKER) is None:
         return seen
     new = sealed(seen.record, ctx.ids.new())
     if not await swap(ctx, repo, seen, new):
@@ -174,7 +164,7 @@ async def is_staged(ctx: Context, record: Branch) -> bool:
     """Whether a branch has any uncommitted row, effective or not."""
     if record.layers:
         return True
-    return await ctx.kv.get(staging(record.staging_token), MARKER) is not None
+    return await ctx.kv.get(staging(record.staging_token), STAGED_MARKER) is not None
 
 
 class Rotated(NamedTuple):
@@ -192,11 +182,11 @@ async def rotated(ctx: Context, record: Branch) -> Rotated:
     A reader of the old record would see rows that are staged after the swap, and not what the swap did.
     """
     old = Layer(record.staging_token)
-    if await ctx.kv.get(staging(record.staging_token), MARKER) is not None:
+    if await ctx.kv.get(staging(record.staging_token), STAGED_MARKER) is not None:
         return Rotated(ctx.ids.new(), (old, *record.layers), [], [])
     return Rotated(ctx.ids.new(), record.layers, [nothing_staged(record)], [old])
 
 
 def nothing_staged(record: Branch) -> Check:
     """The check that the live token has no rows: guards swaps that must not overtake a staged write."""
-    return Check(staging(record.staging_token), MARKER, ABSENT)
+    return Check(staging(record.staging_token), STAGED_MARKER, ABSENT)

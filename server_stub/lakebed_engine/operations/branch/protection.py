@@ -11,14 +11,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lakebed_engine.operations.context import (
-    REPOSITORIES,
-    Context,
-    decode_repository,
-    encode,
-    open_repo,
-    text_key,
-)
+from lakebed_engine.operations.context import Context, decode_repository, encode, open_repo
+from lakebed_engine.operations.keys import REPOSITORIES, text_key
 from lakebed_engine.operations.validation import check_text
 from lakebed_engine.stores.kv.base import Batch, Check, Put
 from lakebed_engine.vocabulary.errors import (

@@ -15,15 +15,12 @@ from lakebed_engine.operations.context import (
     Context,
     Repo,
     Seen,
-    branch_key,
-    commit_key,
     decode_branch,
     find_workspace,
     load_commit,
     refuse_closed,
-    tag_key,
-    workspace_id,
 )
+from lakebed_engine.operations.keys import COMMIT_ROWS, branch_key, commit_key, commits_from, tag_key, workspace_id
 from lakebed_engine.operations.validation import is_commit_id
 from lakebed_engine.vocabulary.errors import InvalidRefError, RefNotFoundError
 from lakebed_engine.vocabulary.records import Commit, Tag
@@ -135,10 +132,9 @@ async def _base(ctx: Context, repo: Repo, name: str) -> Resolved:
     if tagged is not None:
         return Resolved(_tag.decode(tagged.value).commit_id)
     if _HEX.fullmatch(name):
-        start = commit_key(name)
-        rows = await ctx.kv.scan(repo.partition, start, start + b"g", 2)
+        rows = await ctx.kv.scan(repo.partition, *commits_from(name), 2)
         if len(rows) == 1:
-            return Resolved(rows[0].key[len(b"commit/") :].decode())
+            return Resolved(rows[0].key.removeprefix(COMMIT_ROWS).decode())
         if rows:
             raise RefNotFoundError(f"ref {name!r}: is the beginning of more than one commit id; give more of it")
     raise RefNotFoundError(f"ref {name[:80]!r} not found in repository {repo.name!r}: no branch, tag or commit of it")

@@ -13,7 +13,8 @@ from typing import TypeVar
 import pyarrow as pa
 
 from lakebed_engine.operations.branch.resolve import Resolved, resolve
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_record, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_record
+from lakebed_engine.operations.keys import staging
 from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row, tree_cursor
 from lakebed_engine.tree.layers import layer_delta, layer_tree
 from lakebed_engine.tree.merge_layers import overlaid, token_delta

@@ -9,23 +9,15 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
+from lakebed_format.keys import COMMITS
 
 from lakebed_engine.operations.branch.commit_guard import Stamp
 from lakebed_engine.operations.branch.compare_and_swap import seal, swap
 from lakebed_engine.operations.branch.group_commit import Ticket, together
 from lakebed_engine.operations.branch.view import layers_delta, stands, tree_of
-from lakebed_engine.operations.context import (
-    ATTEMPTS,
-    Context,
-    Repo,
-    Seen,
-    commit_key,
-    encode,
-    load_commit,
-    open_repo,
-    read_branch,
-)
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, encode, load_commit, open_repo, read_branch
 from lakebed_engine.operations.history.changed_paths import touched_row, watched
+from lakebed_engine.operations.keys import commit_key
 from lakebed_engine.operations.validation import check_message, check_metadata, check_text
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.changed_paths import Touched
@@ -40,7 +32,6 @@ from lakebed_engine.vocabulary.errors import (
     OutcomeUnknownError,
     TooManyAttemptsError,
 )
-from lakebed_engine.vocabulary.keys import COMMITS
 from lakebed_engine.vocabulary.records import Branch, Commit, CommitRequest, Layer
 
 

@@ -11,9 +11,6 @@ from lakebed_engine.operations.context import Context, Repo, load_commit
 from lakebed_engine.vocabulary.errors import KeyReusedError
 from lakebed_engine.vocabulary.records import Commit
 
-KEYS = b"idempotency/"
-"""Prefix of the rows in a repository's partition: `idempotency/<id of a workspace or branch>/<key or its digest>`."""
-
 
 class Done(msgspec.Struct, frozen=True):
     """What an idempotency key remembers: the commit, and what was asked for."""

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from lakebed_format import CommitRecord, commit_id, encode_commit
+from lakebed_format.keys import COMMITS
 
-from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, apply
+from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.commit.commit import check_commit, commit_row
-from lakebed_engine.operations.context import (
-    ATTEMPTS,
-    Context,
-    Repo,
-    absent,
-    commit_key,
-    load_commit,
-    load_commits,
-    open_repo,
-)
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, absent, load_commit, load_commits, open_repo
+from lakebed_engine.operations.keys import OPERATIONS, commit_key
 from lakebed_engine.operations.merge.merge import clean_branch, land
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree
@@ -27,7 +20,6 @@ from lakebed_engine.vocabulary.errors import (
     NoChangesError,
     TooManyAttemptsError,
 )
-from lakebed_engine.vocabulary.keys import COMMITS
 from lakebed_engine.vocabulary.records import Commit, CommitRequest
 
 

@@ -18,22 +18,13 @@ from lakebed_engine.operations.branch.compare_and_swap import is_staged, rotated
 from lakebed_engine.operations.branch.group_commit import Ticket, together
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.commit.commit import check_commit, commit_row, new_commit
-from lakebed_engine.operations.commit.idempotency import KEYS, Done, remembered
-from lakebed_engine.operations.context import (
-    ATTEMPTS,
-    Context,
-    Repo,
-    Seen,
-    encode,
-    load_commit,
-    open_repo,
-    read_branch,
-    staging,
-)
+from lakebed_engine.operations.commit.idempotency import Done, remembered
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, encode, load_commit, open_repo, read_branch
 from lakebed_engine.operations.history.changed_paths import touched_row
+from lakebed_engine.operations.keys import WORKSPACE_DUE, due_key, idempotency_key, staging
 from lakebed_engine.operations.validation import check_text
 from lakebed_engine.operations.workspace.commit import GUARDED
-from lakebed_engine.operations.workspace.lifecycle import DUE, REMEMBERED
+from lakebed_engine.operations.workspace.lifecycle import REMEMBERED
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.tree.changed_paths import Touched
 from lakebed_engine.tree.fold import fold
@@ -282,8 +273,8 @@ def _asked(changes: Sequence[Change], request: PublishRequest) -> str:
     return found.hexdigest()
 
 
-def _key(record: Branch, order: Publication) -> str:
-    return f"{record.uid}/{hashlib.sha256(order.request.idempotency_key.encode()).hexdigest()}"
+def _digest(order: Publication) -> str:
+    return hashlib.sha256(order.request.idempotency_key.encode()).hexdigest()
 
 
 async def _remembered(ctx: Context, repo: Repo, record: Branch, order: Publication) -> Commit | None:
@@ -292,16 +283,16 @@ async def _remembered(ctx: Context, repo: Repo, record: Branch, order: Publicati
         return None
     key = order.request.idempotency_key
     refusal = f"idempotency key {key[:80]!r} was used for another commit of branch {record.name!r}"
-    return await remembered(ctx, repo, KEYS + _key(record, order).encode(), order.asked, refusal)
+    return await remembered(ctx, repo, idempotency_key(record.uid, _digest(order)), order.asked, refusal)
 
 
 def _key_rows(ctx: Context, repo: Repo, record: Branch, order: Publication, new: Commit) -> list[Put]:
     """The key, and when the janitor may forget it."""
     if not order.request.idempotency_key:
         return []
-    key = _key(record, order)
-    due = DUE + f"{ctx.ageing.stamp() + REMEMBERED:012d}/{key.replace('/', '.')}".encode()
+    digest = _digest(order)
+    due = due_key(WORKSPACE_DUE, ctx.ageing.stamp() + REMEMBERED, f"{record.uid}.{digest}")
     return [
-        Put(repo.partition, KEYS + key.encode(), encode(Done(new.id, order.asked))),
+        Put(repo.partition, idempotency_key(record.uid, digest), encode(Done(new.id, order.asked))),
         Put(repo.partition, due, b""),
     ]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 from lakebed_format import identity
+from lakebed_format.keys import DATA
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import steady
@@ -44,7 +45,7 @@ from lakebed_engine.vocabulary.records import Entry, LinkRequest, PartUpload, Se
 ADDRESS_SECONDS = 24 * 3600
 """How long an address can be linked after it was given out. A sweep of data leaves younger objects alone."""
 
-_SIGNED = re.compile(r"(data/[0-9]{10}/[0-9a-f]{32}),([0-9a-f]{9,12})\.([0-9a-f]{64})", re.ASCII)
+_SIGNED = re.compile(rf"({DATA}[0-9]{{10}}/[0-9a-f]{{32}}),([0-9a-f]{{9,12}})\.([0-9a-f]{{64}})", re.ASCII)
 
 
 class PartSource(NamedTuple):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
+from lakebed_format.keys import is_plain
 from lakebed_format.tags import path_tags
 
 from lakebed_engine.operations import validation
@@ -19,7 +20,6 @@ from lakebed_engine.operations.direct_writes.register import own_address, signer
 from lakebed_engine.operations.objects.read import physical_uri, placed
 from lakebed_engine.operations.workspace.lifecycle import find, find_open, record_of
 from lakebed_engine.stores.objects.base import BlobStat
-from lakebed_engine.stores.objects.local.keys import is_plain
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Part, PartUploads, Signer, ToRead, ToWrite
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,

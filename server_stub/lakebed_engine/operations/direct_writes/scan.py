@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 import msgspec
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.branch.compare_and_swap import ledger_token
 from lakebed_engine.operations.branch.view import View, sources_of
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo
+from lakebed_engine.operations.keys import scan_token, staging
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry, stage
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
@@ -109,7 +109,7 @@ def check_address(repo: Repo, record: Workspace, address: str) -> str:
 
 def _note(record: Workspace, key: str, known: Known | None) -> Put:
     value = _GONE if known is None else msgspec.msgpack.encode(known)
-    return Put(staging(ledger_token(record)), key.encode(), value)
+    return Put(staging(scan_token(record.uid)), key.encode(), value)
 
 
 async def scan(ctx: Context, repo_name: str, found_id: str, force: bool) -> ScanReport:
@@ -244,7 +244,7 @@ async def _ledger(ctx: Context, record: Workspace, start: str, end: str) -> tupl
     found: dict[str, Known] = {}
     versions: dict[bytes, int] = {}
     at = start.encode()
-    while rows := await ctx.kv.scan(staging(ledger_token(record)), at, end.encode(), PAGE):
+    while rows := await ctx.kv.scan(staging(scan_token(record.uid)), at, end.encode(), PAGE):
         found |= {row.key.decode(): _known.decode(row.value) for row in rows if row.value != _GONE}
         versions |= {row.key: row.version for row in rows}
         at = rows[-1].key + b"\0"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from lakebed_format.keys import SYMLINKS
+
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.objects.read import list_objects, physical_uri
 from lakebed_engine.operations.validation import check_text
 
-FOLDER = "symlinks/"
 _NAME = "symlink.txt"
 _PAGE = 1000
 
@@ -25,7 +26,7 @@ async def write_symlinks(ctx: Context, repo_name: str, branch: str, location: st
     check_text("location", location)
     repo = await open_repo(ctx, repo_name, write=True)
     await read_record(ctx, repo, branch)
-    root = f"{FOLDER}{repo_name}/{branch}/"
+    root = f"{SYMLINKS}{repo_name}/{branch}/"
     start = location if not location or location.endswith("/") else location + "/"
     written: set[str] = set()
     waiting = [start]
@@ -40,7 +41,7 @@ async def write_symlinks(ctx: Context, repo_name: str, branch: str, location: st
             written.add(key)
         waiting += reversed(lines.below)
     await _remove_others(repo, root + start, written)
-    return f"{repo.store.uri}/{FOLDER.rstrip('/')}"
+    return f"{repo.store.uri}/{SYMLINKS.rstrip('/')}"
 
 
 class _Lines:

@@ -11,12 +11,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from lakebed_format.keys import METARANGES, RANGES
+
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.direct_writes.register import signer_of
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.presign import ToRead
 from lakebed_engine.vocabulary.errors import BlobNotFound, NotSupportedError, ObjectNotFoundError
-from lakebed_engine.vocabulary.keys import METARANGES, RANGES
 
 Kind = Literal["range", "meta_range"]
 

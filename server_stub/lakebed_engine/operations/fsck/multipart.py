@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from lakebed_engine.operations.context import BAD_ROW
-from lakebed_engine.operations.fsck.refs_and_commits import rows_of
+from lakebed_engine.operations.fsck.refs_and_commits import PAGE
 from lakebed_engine.operations.fsck.scratch_db import Bad
 from lakebed_engine.operations.fsck.session import Job
-from lakebed_engine.operations.multipart.records import ENDED, UPLOADS, decode_ended, decode_upload
+from lakebed_engine.operations.keys import ENDED, UPLOADS, under
+from lakebed_engine.operations.multipart.records import decode_ended, decode_upload
+from lakebed_engine.stores.kv.base import scan_pages
 from lakebed_engine.stores.objects.multipart.emulated import folder_of
 
 
 async def read_uploads(job: Job) -> None:
     """What open uploads have written, and the parts that the cleaner is to remove of others, are no orphans."""
     for kind in (UPLOADS, ENDED):
-        async for rows in rows_of(job.ctx.kv, job.repo.partition, kind):
+        async for rows in scan_pages(job.ctx.kv, job.repo.partition, *under(kind), size=PAGE):
             for row in rows:
                 try:
                     upload = decode_upload(row.value) if kind == UPLOADS else decode_ended(row.value).upload

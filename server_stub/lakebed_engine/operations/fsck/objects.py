@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Iterator
 from itertools import groupby
 
+from lakebed_format.keys import RANGES, metarange_file
+
 from lakebed_engine.operations.fsck.row_checks import named_in, named_in_tree
 from lakebed_engine.operations.fsck.scratch_db import Bad, ObjectRow
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.fsck.trees import find_uses
-from lakebed_engine.tree.manifest import metarange_file
 from lakebed_engine.vocabulary.errors import BlobNotFound
-from lakebed_engine.vocabulary.keys import RANGES
 
 _MD5 = 32
 

@@ -10,24 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lakebed_format.refs import FOLDER, parse_key
-
-from lakebed_engine.operations.fsck.objects import check_size
-from lakebed_engine.operations.fsck.session import Job
-from lakebed_engine.stores.objects.base import BlobStat
-from lakebed_engine.vocabulary.keys import (
+from lakebed_format.keys import (
     COMMITS,
     DATA,
     DRAFTS,
     DUMPS,
     LAYERS,
-    MARKER,
     METARANGES,
     OURS,
     PARTS,
     RANGES,
+    REFS,
+    REPOSITORY_MARKER,
     is_made,
 )
+from lakebed_format.refs import parse_key
+
+from lakebed_engine.operations.fsck.objects import check_size
+from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.vocabulary.reports import Foreign, Orphan
 
 
@@ -56,13 +57,13 @@ def _is_named(job: Job, key: str) -> bool:
     for folder, (suffix, has) in known.items():
         if key.startswith(folder):
             return key.endswith(suffix) and has(key.removeprefix(folder).removesuffix(suffix))
-    if key.startswith(FOLDER):
+    if key.startswith(REFS):
         return parse_key(key) is not None
     if key.startswith(DUMPS):
         return key.endswith(".jsonl") and not key.startswith(DRAFTS)
     if key.startswith(PARTS):
         return ledger.has_file(key[: key.rfind("/") + 1])
-    return key == MARKER or ledger.has_file(key)
+    return key == REPOSITORY_MARKER or ledger.has_file(key)
 
 
 async def check_data(job: Job) -> list[str]:

@@ -7,17 +7,18 @@ from collections.abc import AsyncIterator
 import msgspec
 from lakebed_format import CommitRecord, decode_commit
 from lakebed_format.decoding import FormatError
+from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER
 from lakebed_format.markers import decode_marker
-from lakebed_format.refs import FOLDER, RefsRecord, decode_refs, parse_key
+from lakebed_format.refs import RefsRecord, decode_refs, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.resolve import decode_tag
-from lakebed_engine.operations.context import BAD_ROW, commit_key, decode_branch, decode_workspace
+from lakebed_engine.operations.context import BAD_ROW, decode_branch, decode_workspace
 from lakebed_engine.operations.fsck.scratch_db import Bad
 from lakebed_engine.operations.fsck.session import Job
-from lakebed_engine.stores.kv.base import KVStore, Row
+from lakebed_engine.operations.keys import BRANCH_ROWS, COMMIT_ROWS, TAG_ROWS, WORKSPACE_ROWS, commit_key, under
+from lakebed_engine.stores.kv.base import Row, scan_pages
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import Branch, Commit
 
 PAGE = 500
@@ -25,12 +26,8 @@ PAGE = 500
 _commit = msgspec.json.Decoder(Commit)
 
 
-async def rows_of(kv: KVStore, partition: str, prefix: bytes) -> AsyncIterator[list[Row]]:
-    """All rows of a partition whose key begins with `prefix` (which ends in a slash), in pages."""
-    start, end = prefix, prefix[:-1] + b"0"
-    while rows := await kv.scan(partition, start, end, PAGE):
-        yield rows
-        start = rows[-1].key + b"\0"
+def _pages(job: Job, prefix: bytes) -> AsyncIterator[list[Row]]:
+    return scan_pages(job.ctx.kv, job.repo.partition, *under(prefix), size=PAGE)
 
 
 def as_commit(commit_id: str, record: CommitRecord) -> Commit:
@@ -74,27 +71,27 @@ def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
 
 async def check_marker(job: Job) -> None:
     """The marker says whose namespace this is."""
-    data = await job.read(MARKER)
+    data = await job.read(REPOSITORY_MARKER)
     if data is None:
         detail = "the namespace has no marker: is the right disk or bucket there?"
-        job.problem(Bad("missing", "repository marker", MARKER, detail), ())
+        job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, detail), ())
         return
     try:
         uid = decode_marker(data).get("uid")
     except FormatError as error:
-        job.problem(Bad("corrupt", "repository marker", MARKER, str(error)), ())
+        job.problem(Bad("corrupt", "repository marker", REPOSITORY_MARKER, str(error)), ())
         return
     if uid != job.repo.record.uid:
         detail = f"it belongs to repository {uid!r}, the KV store says {job.repo.record.uid!r}"
-        job.problem(Bad("corrupt", "repository marker", MARKER, detail), ())
+        job.problem(Bad("corrupt", "repository marker", REPOSITORY_MARKER, detail), ())
 
 
 async def read_refs(job: Job) -> list[Branch]:
     """Every branch and tag goes into the ledger; the branches, for what is uncommitted on them."""
     branches: list[Branch] = []
-    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"branch/"):
+    async for rows in _pages(job, BRANCH_ROWS):
         for row in rows:
-            name = row.key.removeprefix(b"branch/").decode()
+            name = row.key.removeprefix(BRANCH_ROWS).decode()
             try:
                 branch = decode_branch(row.value)
             except BAD_ROW as error:
@@ -105,9 +102,9 @@ async def read_refs(job: Job) -> list[Branch]:
             branches.append(branch)
         job.count("branches", len(rows))
     branches += await _read_workspaces(job)
-    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"tag/"):
+    async for rows in _pages(job, TAG_ROWS):
         for row in rows:
-            name = row.key.removeprefix(b"tag/").decode()
+            name = row.key.removeprefix(TAG_ROWS).decode()
             try:
                 job.ledger.add_ref(name, decode_tag(row.value).commit_id)
             except BAD_ROW as error:
@@ -120,12 +117,12 @@ async def read_refs(job: Job) -> list[Branch]:
 async def _read_workspaces(job: Job) -> list[Branch]:
     """The open ones: what is uncommitted in them is looked at as on a branch, and their bases are refs."""
     found: list[Branch] = []
-    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"workspace/"):
+    async for rows in _pages(job, WORKSPACE_ROWS):
         for row in rows:
             try:
                 workspace = decode_workspace(row.value)
             except BAD_ROW as error:
-                found_id = row.key.removeprefix(b"workspace/").decode()
+                found_id = row.key.removeprefix(WORKSPACE_ROWS).decode()
                 job.problem(Bad("corrupt", "workspace record", found_id, f"cannot be read: {error}"), [found_id])
                 job.trees_known = job.rows_known = False
                 continue
@@ -138,7 +135,7 @@ async def _read_workspaces(job: Job) -> list[Branch]:
 
 async def check_commits(job: Job) -> None:
     """Every commit row against its file; and every commit that a ref or a commit names."""
-    async for rows in rows_of(job.ctx.kv, job.repo.partition, b"commit/"):
+    async for rows in _pages(job, COMMIT_ROWS):
         await job.each(rows, lambda row: _check_commit(job, _id_of(row), row.value))
         job.count("commits", len(rows))
     while unknown := job.ledger.unknown_commits():
@@ -151,7 +148,7 @@ async def check_commits(job: Job) -> None:
 
 
 def _id_of(row: Row) -> str:
-    return row.key.removeprefix(b"commit/").decode()
+    return row.key.removeprefix(COMMIT_ROWS).decode()
 
 
 async def _check_commit(job: Job, commit_id: str, value: bytes) -> None:
@@ -205,7 +202,7 @@ def _learn(job: Job, commit_id: str, commit: Commit | None) -> None:
 
 async def check_snapshots(job: Job) -> None:
     """Ref snapshots must say what their names say; only a rebuild needs them."""
-    async for blob in job.repo.store.list(FOLDER):
+    async for blob in job.repo.store.list(REFS):
         if parse_key(blob.key) is None:
             continue  # the orphans tell of it
         data = await job.read(blob.key)

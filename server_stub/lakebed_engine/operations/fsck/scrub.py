@@ -15,15 +15,12 @@ from lakebed_engine.operations.context import Context, Repo, active_records, enc
 from lakebed_engine.operations.fsck.fsck import check, ignore_progress
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.gc.lease import Lease, take_lease
+from lakebed_engine.operations.keys import SCRUB, SCRUB_LEASE, SCRUB_PLACE, scrub_result
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.objects.disk_cache import uncached
 from lakebed_engine.vocabulary.errors import EngineError, TooManyAttemptsError
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, Problem, Scrubbed, ScrubOptions, ScrubPass
 
-SCRUB = "scrub"
-"""Partition of the lease, of the place, and of what came out for each repository, by its uid."""
-
-_LEASE, _PLACE, _RESULTS = b"lease", b"place", b"result/"
 _LEASE_SECONDS = 900.0
 _KEPT = 100
 """Findings of a repository that are kept for fsck to show. The log has all."""
@@ -40,18 +37,18 @@ class _Place(msgspec.Struct, frozen=True):
 
 async def last_scrub(ctx: Context, repo: Repo) -> Scrubbed | None:
     """What the last scrub found in a repository."""
-    row = await ctx.kv.get(SCRUB, _RESULTS + repo.record.uid.encode())
+    row = await ctx.kv.get(SCRUB, scrub_result(repo.record.uid))
     return None if row is None else msgspec.json.decode(row.value, type=Scrubbed)
 
 
 async def scrub(ctx: Context, options: ScrubOptions) -> ScrubPass:
     """One round over all repositories, or the rest of one that broke off; nothing where none is due."""
-    lease = await take_lease(ctx, SCRUB, _LEASE, seconds=_LEASE_SECONDS, every=options.every)
+    lease = await take_lease(ctx, SCRUB, SCRUB_LEASE, seconds=_LEASE_SECONDS, every=options.every)
     if isinstance(lease, str):
         return ScrubPass()
     try:
         done = await _round(ctx, options, lease)
-        await ctx.kv.apply(Batch(deletes=[Delete(SCRUB, _PLACE)]))
+        await ctx.kv.apply(Batch(deletes=[Delete(SCRUB, SCRUB_PLACE)]))
         await lease.release(swept=True)
     except TooManyAttemptsError:
         return ScrubPass()  # another server goes on from the place
@@ -65,7 +62,7 @@ async def scrub(ctx: Context, options: ScrubOptions) -> ScrubPass:
 
 
 async def _round(ctx: Context, options: ScrubOptions, lease: Lease) -> ScrubPass:
-    row = await ctx.kv.get(SCRUB, _PLACE)
+    row = await ctx.kv.get(SCRUB, SCRUB_PLACE)
     place = _Place() if row is None else msgspec.json.decode(row.value, type=_Place)
     repositories = problems = size = 0
     async for record in active_records(ctx):
@@ -101,9 +98,9 @@ async def _repository(ctx: Context, repo: Repo, options: ScrubOptions, lease: Le
     how = FsckOptions(data=options.objects, deep=options.objects, concurrency=1, keep=0)
     report = await check(ctx, direct, how, ignore_progress, tell, pace)
     result = Scrubbed(ctx.now(), report.problem_count, tuple(kept), objects=options.objects)
-    await ctx.kv.apply(Batch(puts=[Put(SCRUB, _RESULTS + repo.record.uid.encode(), encode(result))]))
+    await ctx.kv.apply(Batch(puts=[Put(SCRUB, scrub_result(repo.record.uid), encode(result))]))
     return report.problem_count, pace.spent
 
 
 async def _keep(ctx: Context, repository: str, after: str) -> None:
-    await ctx.kv.apply(Batch(puts=[Put(SCRUB, _PLACE, encode(_Place(repository, after)))]))
+    await ctx.kv.apply(Batch(puts=[Put(SCRUB, SCRUB_PLACE, encode(_Place(repository, after)))]))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import msgspec
 
-from lakebed_engine.operations.branch.compare_and_swap import DROPS, Note
-from lakebed_engine.operations.context import BAD_ROW, FIRST_ROW, MARKER, decode_record, record_key, staging
+from lakebed_engine.operations.branch.compare_and_swap import Note
+from lakebed_engine.operations.context import BAD_ROW, decode_record
 from lakebed_engine.operations.fsck.row_checks import look_at_part
 from lakebed_engine.operations.fsck.scratch_db import Bad, ObjectRow
 from lakebed_engine.operations.fsck.session import Job
+from lakebed_engine.operations.keys import DROPPED_REPOSITORIES, DROPS, FIRST_ROW, STAGED_MARKER, record_key, staging
+from lakebed_engine.stores.kv.base import scan_pages, scan_rows
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.tree.trees import RangeInfo
@@ -80,12 +82,11 @@ async def _look_at_part(job: Job, branch: Branch, info: RangeInfo) -> list[tuple
 async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) -> list[tuple[Bad, bool]]:
     """A sealed token has its marker row: without it, its rows are lost."""
     partition = staging(token)
-    if sealed and await job.ctx.kv.get(partition, MARKER) is None:
+    if sealed and await job.ctx.kv.get(partition, STAGED_MARKER) is None:
         detail = f"a layer of branch {branch.name!r} has no rows in the KV store"
         return [(Bad("missing", "staged rows", partition, detail), False)]
     found: list[tuple[Bad, bool]] = []
-    start = FIRST_ROW
-    while rows := await job.ctx.kv.scan(partition, start, None, _PAGE):
+    async for rows in scan_pages(job.ctx.kv, partition, FIRST_ROW, size=_PAGE):
         objects = []
         for row in rows:
             try:
@@ -98,19 +99,15 @@ async def _look_at_token(job: Job, branch: Branch, token: str, *, sealed: bool) 
                 objects.append(ObjectRow(entry.physical_address, entry.size, entry.checksum, entry.parts, path))
         job.ledger.add_objects(objects, branch.name)
         job.count("uncommitted rows", len(rows))
-        start = rows[-1].key + b"\0"
     return found
 
 
 async def read_drops(job: Job) -> None:
     """Files that the cleaner is about to remove are no orphans."""
-    start = b""
-    while rows := await job.ctx.kv.scan(DROPS, start, None, 1000):
-        for row in rows:
-            if row.key.startswith(b"repo:"):
-                continue
-            note = msgspec.json.decode(row.value, type=Note)
-            if note.namespace == job.repo.store.uri:
-                for key in note.files:
-                    job.ledger.add_file(key)
-        start = rows[-1].key + b"\0"
+    async for row in scan_rows(job.ctx.kv, DROPS):
+        if row.key.startswith(DROPPED_REPOSITORIES):
+            continue
+        note = msgspec.json.decode(row.value, type=Note)
+        if note.namespace == job.repo.store.uri:
+            for key in note.files:
+                job.ledger.add_file(key)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from lakebed_format.keys import RANGES, metarange_file
+
 from lakebed_engine.operations.fsck.row_checks import look_at_metarange, look_at_range
 from lakebed_engine.operations.fsck.scratch_db import Bad
 from lakebed_engine.operations.fsck.session import Job
-from lakebed_engine.tree.manifest import metarange_file
-from lakebed_engine.vocabulary.keys import RANGES
 
 
 async def check_metaranges(job: Job) -> None:

@@ -9,23 +9,24 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lakebed_engine.operations.branch.compare_and_swap import DROPS, OPERATIONS, Note, everything_of
-from lakebed_engine.operations.context import (
-    Context,
-    Repo,
-    active_records,
-    decode_branch,
-    decode_workspace,
-    opened,
+from lakebed_engine.operations.branch.compare_and_swap import Note, everything_of
+from lakebed_engine.operations.context import Context, Repo, active_records, decode_branch, decode_workspace, opened
+from lakebed_engine.operations.keys import (
+    BRANCH_ROWS,
+    DROPPED_REPOSITORIES,
+    DROPS,
+    OPERATIONS,
+    WORKSPACE_ROWS,
+    repository_partition,
     staging,
+    under,
 )
-from lakebed_engine.stores.kv.base import Batch, Delete
+from lakebed_engine.stores.kv.base import Batch, Delete, scan_pages, scan_rows
 from lakebed_engine.vocabulary.records import Branch
 
-_REPO = "repo:"
-_RECORDS: Sequence[tuple[bytes, bytes, Callable[[bytes], Branch]]] = (
-    (b"branch/", b"branch0", decode_branch),
-    (b"workspace/", b"workspace0", decode_workspace),
+_RECORDS: Sequence[tuple[bytes, Callable[[bytes], Branch]]] = (
+    (BRANCH_ROWS, decode_branch),
+    (WORKSPACE_ROWS, decode_workspace),
 )
 OPERATION_AGE = 3600
 """Seconds that operation keys are kept at least."""
@@ -52,7 +53,7 @@ class Cleaner:
 
     async def _drops(self) -> int:
         ctx = self._ctx
-        notes = await ctx.kv.scan(DROPS, b"", None, 10_000)
+        notes = await ctx.kv.scan(DROPS, limit=10_000)
         now = ctx.clock.monotonic()  # not before: a scan may take longer than the grace, and tell what is younger
         known = {row.key for row in notes}
         self._first_seen = {key: seen for key, seen in self._first_seen.items() if key in known}
@@ -60,11 +61,11 @@ class Cleaner:
         for row in notes:
             if now - self._first_seen.setdefault(row.key, now) < self._grace:
                 continue
-            name = row.key.decode()
-            if name.startswith(_REPO):
-                await self._drop_repository(f"repo/{name[len(_REPO) :]}")
+            if row.key.startswith(DROPPED_REPOSITORIES):
+                uid = row.key.removeprefix(DROPPED_REPOSITORIES).decode()
+                await self._drop_repository(repository_partition(uid))
             else:
-                await self._drop_layer(name, msgspec.json.decode(row.value, type=Note))
+                await self._drop_layer(row.key.decode(), msgspec.json.decode(row.value, type=Note))
             await ctx.kv.apply(Batch(deletes=[Delete(DROPS, row.key)]))
             settled += 1
         return settled
@@ -76,24 +77,19 @@ class Cleaner:
             await self._ctx.kv.drop_partition(staging(layer_id))
 
     async def _drop_repository(self, partition: str) -> None:
-        for start, end, decode in _RECORDS:
-            at = start
-            while rows := await self._ctx.kv.scan(partition, at, end, 1000):
-                for row in rows:
-                    for layer in everything_of(decode(row.value)):
-                        if layer.kind == "kv":  # files stay, with the rest of the bucket
-                            await self._ctx.kv.drop_partition(staging(layer.id))
-                at = rows[-1].key + b"\0"
+        for prefix, decode in _RECORDS:
+            async for row in scan_rows(self._ctx.kv, partition, *under(prefix)):
+                for layer in everything_of(decode(row.value)):
+                    if layer.kind == "kv":  # files stay, with the rest of the bucket
+                        await self._ctx.kv.drop_partition(staging(layer.id))
         await self._ctx.kv.drop_partition(partition)
 
     async def _operations(self, repo: Repo) -> None:
         limit = self._ctx.ageing.before(self._ctx.clock.now(), OPERATION_AGE)
-        start = OPERATIONS
-        while rows := await self._ctx.kv.scan(repo.partition, start, OPERATIONS[:-1] + b"0", 1000):
+        async for rows in scan_pages(self._ctx.kv, repo.partition, *under(OPERATIONS)):
             old = [Delete(repo.partition, row.key) for row in rows if int(row.value) < limit]
             if old:
                 await self._ctx.kv.apply(Batch(deletes=old))
-            start = rows[-1].key + b"\0"
 
     async def _partials(self, repo: Repo) -> None:
         limit = self._ctx.ageing.before(self._ctx.clock.now(), PARTIAL_AGE)

@@ -7,50 +7,42 @@ not known ends the sweep: nothing is deleted on "unknown".
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import pyarrow.compute as pc
 from lakebed_format.decoding import FormatError
+from lakebed_format.keys import REFS, REPOSITORY_MARKER, commit_file, metarange_file
 from lakebed_format.markers import decode_marker
 from lakebed_format.reading import decode_layer
-from lakebed_format.refs import FOLDER, decode_refs, parse_key
+from lakebed_format.refs import decode_refs, parse_key
 
-from lakebed_engine.operations.branch.compare_and_swap import DROPS, OPERATIONS, Note
+from lakebed_engine.operations import keys
+from lakebed_engine.operations.branch.compare_and_swap import Note
 from lakebed_engine.operations.branch.resolve import decode_tag
-from lakebed_engine.operations.context import (
-    BAD_ROW,
-    FIRST_ROW,
-    Context,
-    Repo,
-    commit_key,
-    decode_branch,
-    decode_workspace,
-    staging,
-)
+from lakebed_engine.operations.context import BAD_ROW, Context, Repo, decode_branch, decode_workspace
 from lakebed_engine.operations.gc.scratch_db import Ledger
-from lakebed_engine.operations.history.changed_paths import TOUCHED
-from lakebed_engine.operations.history.log_index import SPAN
-from lakebed_engine.operations.multipart.records import DUE as UPLOAD_DUE
-from lakebed_engine.operations.multipart.records import ENDED, PARTS, UPLOADS, decode_ended, decode_upload
-from lakebed_engine.operations.repository.lifecycle import METADATA
-from lakebed_engine.stores.kv.base import KVStore, Row
+from lakebed_engine.operations.keys import (
+    BRANCH_ROWS,
+    COMMIT_ROWS,
+    DROPPED_REPOSITORIES,
+    DROPS,
+    ENDED,
+    FIRST_ROW,
+    TAG_ROWS,
+    UPLOADS,
+    WORKSPACE_ROWS,
+    commit_key,
+    staging,
+    under,
+)
+from lakebed_engine.operations.multipart.records import decode_ended, decode_upload
+from lakebed_engine.stores.kv.base import scan_pages, scan_rows
 from lakebed_engine.stores.objects.multipart.emulated import folder_of
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
-from lakebed_engine.vocabulary.keys import COMMITS, MARKER, METARANGES
 from lakebed_engine.vocabulary.records import Branch, Commit
-
-LEASE = b"sweep"
-"""Key of the lease inside a repository's partition."""
-
-_KNOWN = (
-    b"branch/", b"workspace/", b"tag/", b"commit/", b"idempotency/", b"marker/", b"due/", b"task/", b"task-key/",
-    b"running/", OPERATIONS, METADATA, LEASE,
-    TOUCHED, SPAN, UPLOADS, PARTS, ENDED, UPLOAD_DUE,
-)  # fmt: skip
-"""Every kind of row. One that is not listed may name files in a way that is not known here."""
 
 _PAGE = 500
 _commit = msgspec.json.Decoder(Commit)
@@ -61,18 +53,6 @@ def refuse(repo: Repo, why: str) -> CorruptDataError:
     return CorruptDataError(f"repository {repo.name!r}: {why}; nothing was swept: run `lakebed fsck`")
 
 
-async def rows_of(kv: KVStore, partition: str, start: bytes, end: bytes | None) -> AsyncIterator[list[Row]]:
-    """Rows in pages."""
-    while rows := await kv.scan(partition, start, end, _PAGE):
-        yield rows
-        start = rows[-1].key + b"\0"
-
-
-def of_kind(kv: KVStore, repo: Repo, prefix: bytes) -> AsyncIterator[list[Row]]:
-    """The repository's rows whose key begins with `prefix`, which ends in a slash, in pages."""
-    return rows_of(kv, repo.partition, prefix, prefix[:-1] + b"0")
-
-
 async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
     """Name everything that records name directly; commits' trees stay to be read. Raises CorruptDataError."""
     try:
@@ -80,14 +60,12 @@ async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) ->
         await _check_kinds(ctx, repo)
         await _read_snapshots(repo, ledger)
         await _read_uploads(ctx, repo, ledger)
-        async for rows in of_kind(ctx.kv, repo, b"branch/"):
-            for row in rows:
-                await _read_record(ctx, repo, ledger, decode_branch(row.value), data=data)
+        async for row in scan_rows(ctx.kv, repo.partition, *under(BRANCH_ROWS)):
+            await _read_record(ctx, repo, ledger, decode_branch(row.value), data=data)
         await _read_workspaces(ctx, repo, ledger, data=data)
         await _read_notes(ctx, repo, ledger)
-        async for rows in of_kind(ctx.kv, repo, b"tag/"):
-            for row in rows:
-                ledger.want([decode_tag(row.value).commit_id], f"tag {row.key[4:].decode()!r}")
+        async for row in scan_rows(ctx.kv, repo.partition, *under(TAG_ROWS)):
+            ledger.want([decode_tag(row.value).commit_id], f"tag {row.key.removeprefix(TAG_ROWS).decode()!r}")
         await _read_commits(ctx, repo, ledger)
     except (*BAD_ROW, ValueError) as error:
         raise refuse(repo, f"a record cannot be read ({error})") from error
@@ -96,23 +74,23 @@ async def read_roots(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) ->
 async def _check_marker(repo: Repo) -> None:
     """In another repository's bucket, or an empty disk mounted in its place, everything would look unnamed."""
     try:
-        marker = decode_marker(await repo.store.get(MARKER))
+        marker = decode_marker(await repo.store.get(REPOSITORY_MARKER))
     except BlobNotFound:
         raise refuse(repo, f"{repo.store.uri} has no marker: is the right disk or bucket there?") from None
     except FormatError as error:
-        raise refuse(repo, f"{MARKER} cannot be read ({error})") from error
+        raise refuse(repo, f"{REPOSITORY_MARKER} cannot be read ({error})") from error
     if marker.get("uid") != repo.record.uid:
         raise refuse(repo, f"{repo.store.uri} belongs to repository {marker.get('uid')!r}")
 
 
 async def _check_kinds(ctx: Context, repo: Repo) -> None:
-    start = b""
+    """A kind of row that this version does not know may name files."""
+    start: bytes = keys.FIRST
     while rows := await ctx.kv.scan(repo.partition, start, None, 1):
-        key = rows[0].key
-        kind = next((known for known in _KNOWN if key == known or (known[-1:] == b"/" and key.startswith(known))), None)
+        kind = keys.kind_of(rows[0].key)
         if kind is None:
-            raise refuse(repo, f"its row {key!r} is of an unknown kind: was a newer Lakebed at work?")
-        start = kind[:-1] + b"0" if kind[-1:] == b"/" else key + b"\0"
+            raise refuse(repo, f"its row {rows[0].key!r} is of an unknown kind: was a newer Lakebed at work?")
+        start = keys.behind(kind)
 
 
 async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
@@ -120,7 +98,7 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
 
     Read first, so that no commit can be newer than the rows that are read afterwards.
     """
-    async for blob in repo.store.list(FOLDER):
+    async for blob in repo.store.list(REFS):
         if parse_key(blob.key) is None:
             continue
         try:
@@ -135,24 +113,21 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
 
 async def _read_uploads(ctx: Context, repo: Repo, ledger: Ledger) -> None:
     """Before the branches: an upload that is completed ends in the very batch that stages its object."""
-    async for rows in of_kind(ctx.kv, repo, UPLOADS):
-        for row in rows:
-            upload = decode_upload(row.value)
-            ledger.name([upload.address])
-            ledger.open_prefixes.add(folder_of(upload.address))
-    async for rows in of_kind(ctx.kv, repo, ENDED):
-        for row in rows:  # what is left of their parts is the cleaner's
-            ledger.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
+    async for row in scan_rows(ctx.kv, repo.partition, *under(UPLOADS)):
+        upload = decode_upload(row.value)
+        ledger.name([upload.address])
+        ledger.open_prefixes.add(folder_of(upload.address))
+    async for row in scan_rows(ctx.kv, repo.partition, *under(ENDED)):  # what is left of their parts is the cleaner's
+        ledger.open_prefixes.add(folder_of(decode_ended(row.value).upload.address))
 
 
 async def _read_workspaces(ctx: Context, repo: Repo, ledger: Ledger, *, data: bool) -> None:
-    async for rows in of_kind(ctx.kv, repo, b"workspace/"):
-        for row in rows:
-            workspace = decode_workspace(row.value)
-            ledger.add_workspace(workspace.uid)
-            await _read_record(ctx, repo, ledger, workspace, data=data)
-            if workspace.state == "open":
-                ledger.open_prefixes.update((workspace.prefix, *workspace.old_prefixes))
+    async for row in scan_rows(ctx.kv, repo.partition, *under(WORKSPACE_ROWS)):
+        workspace = decode_workspace(row.value)
+        ledger.add_workspace(workspace.uid)
+        await _read_record(ctx, repo, ledger, workspace, data=data)
+        if workspace.state == "open":
+            ledger.open_prefixes.update((workspace.prefix, *workspace.old_prefixes))
 
 
 async def _read_record(ctx: Context, repo: Repo, ledger: Ledger, record: Branch, *, data: bool) -> None:
@@ -170,7 +145,7 @@ async def _read_record(ctx: Context, repo: Repo, ledger: Ledger, record: Branch,
 
 
 async def _read_token(ctx: Context, repo: Repo, ledger: Ledger, token: str) -> None:
-    async for rows in rows_of(ctx.kv, staging(token), FIRST_ROW, None):
+    async for rows in scan_pages(ctx.kv, staging(token), FIRST_ROW, size=_PAGE):
         entries = [decode_row(row.value) for row in rows]
         name_objects(repo, ledger, [entry.physical_address for entry in entries if entry is not None])
 
@@ -197,18 +172,16 @@ def name_objects(repo: Repo, ledger: Ledger, addresses: Sequence[str]) -> None:
 
 async def _read_notes(ctx: Context, repo: Repo, ledger: Ledger) -> None:
     """What the cleaner is about to remove is its own."""
-    async for rows in rows_of(ctx.kv, DROPS, b"", None):
-        for row in rows:
-            if not row.key.startswith(b"repo:"):
-                note = msgspec.json.decode(row.value, type=Note)
-                if note.namespace == repo.store.uri:
-                    ledger.name(note.files)
+    async for row in scan_rows(ctx.kv, DROPS):
+        if not row.key.startswith(DROPPED_REPOSITORIES):
+            note = msgspec.json.decode(row.value, type=Note)
+            if note.namespace == repo.store.uri:
+                ledger.name(note.files)
 
 
 async def _read_commits(ctx: Context, repo: Repo, ledger: Ledger) -> None:
-    async for rows in of_kind(ctx.kv, repo, b"commit/"):
-        for row in rows:
-            _learn(ledger, row.key[7:].decode(), row.value)
+    async for row in scan_rows(ctx.kv, repo.partition, *under(COMMIT_ROWS)):
+        _learn(ledger, row.key.removeprefix(COMMIT_ROWS).decode(), row.value)
     while strangers := ledger.strangers():
         for commit_id, who in strangers:
             found = await ctx.kv.get(repo.partition, commit_key(commit_id))
@@ -223,7 +196,7 @@ def _learn(ledger: Ledger, commit_id: str, value: bytes) -> None:
     if commit.id != commit_id:
         raise ValueError(f"the row of commit {commit_id} holds commit {commit.id}")
     ledger.add_commit(commit_id, commit.parents)
-    ledger.name([f"{COMMITS}{commit_id}.json"])
+    ledger.name([commit_file(commit_id)])
     if commit.metarange_id:
-        ledger.name([f"{METARANGES}{commit.metarange_id}.parquet"])
+        ledger.name([metarange_file(commit.metarange_id)])
         ledger.to_read([commit.metarange_id], "metarange")

@@ -9,20 +9,26 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from lakebed_engine.operations.branch.compare_and_swap import DROPS, everything_of
-from lakebed_engine.operations.context import BAD_ROW, Context, decode_branch, decode_workspace, staging
+from lakebed_engine.operations.branch.compare_and_swap import everything_of
+from lakebed_engine.operations.context import BAD_ROW, Context, decode_branch, decode_workspace
 from lakebed_engine.operations.gc.lease import Lease
-from lakebed_engine.operations.gc.mark_refs import rows_of
 from lakebed_engine.operations.gc.scratch_db import Found, Ledger
+from lakebed_engine.operations.keys import (
+    BRANCH_ROWS,
+    DROPS,
+    REPOSITORY_PARTITIONS,
+    STAGING_PARTITIONS,
+    WORKSPACE_ROWS,
+    staging,
+    under,
+)
+from lakebed_engine.stores.kv.base import scan_pages, scan_rows
 from lakebed_engine.vocabulary.errors import CorruptDataError
-
-_REPOSITORIES = "repo/"
-_STAGE = "stage/"
 
 
 async def look_at_tokens(ctx: Context, ledger: Ledger) -> int:
     """The first look: tokens that have rows and that nothing names. How many. Raises CorruptDataError."""
-    async for name in _partitions(ctx, _STAGE):
+    async for name in _partitions(ctx, STAGING_PARTITIONS):
         ledger.add_found(0, Found(name, 0, 0.0))
     await _read_names(ctx, ledger)
     return sum(not ledger.is_named(one.key) for page in ledger.found() for one in page)
@@ -44,12 +50,11 @@ async def drop_tokens(ctx: Context, ledger: Ledger, lease: Lease) -> int:
 async def _read_names(ctx: Context, ledger: Ledger) -> None:
     """Of every repository that has rows, whatever its state."""
     try:
-        async for partition in _partitions(ctx, _REPOSITORIES):
-            for prefix, decode in ((b"branch/", decode_branch), (b"workspace/", decode_workspace)):
-                async for rows in rows_of(ctx.kv, partition, prefix, prefix[:-1] + b"0"):
-                    for row in rows:
-                        ledger.name(staging(layer.id) for layer in everything_of(decode(row.value)))
-        async for rows in rows_of(ctx.kv, DROPS, b"", None):
+        async for partition in _partitions(ctx, REPOSITORY_PARTITIONS):
+            for prefix, decode in ((BRANCH_ROWS, decode_branch), (WORKSPACE_ROWS, decode_workspace)):
+                async for row in scan_rows(ctx.kv, partition, *under(prefix)):
+                    ledger.name(staging(layer.id) for layer in everything_of(decode(row.value)))
+        async for rows in scan_pages(ctx.kv, DROPS):
             ledger.name(staging(row.key.decode()) for row in rows)
     except BAD_ROW as error:
         raise CorruptDataError(f"a record cannot be read ({error}): no staged rows were swept") from error

@@ -9,19 +9,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from lakebed_engine.operations.context import REPOSITORIES, Context, Repo, decode_repository, open_repo
+from lakebed_engine.operations.context import Context, Repo, decode_repository, open_repo
 from lakebed_engine.operations.gc.lease import Lease, take_lease
-from lakebed_engine.operations.gc.mark_refs import LEASE
 from lakebed_engine.operations.gc.orphan_staging import drop_tokens, look_at_tokens
 from lakebed_engine.operations.gc.scratch_db import Ledger
 from lakebed_engine.operations.gc.sweep_repository import RepositorySweep
+from lakebed_engine.operations.keys import REPOSITORIES, SWEEP_LEASE, SWEEPS, TOKENS_LEASE
+from lakebed_engine.stores.kv.base import scan_pages
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.reports import Progress, Sink, SweepOptions, SweepPass, SweepReport
 
-SWEEPS = "sweeps"
-"""Partition of the lease of the sweep of staging tokens."""
-
-TOKENS = b"tokens"
 STAGED = "staged rows"
 """What the sweep of staging tokens is called beside the names of repositories."""
 
@@ -53,12 +50,10 @@ async def sweep(ctx: Context, repo_name: str, options: SweepOptions, progress: P
     if repo_name:
         await _sweep_some(ctx, [await open_repo(ctx, repo_name)], options, progress, sink, out)
     else:
-        start = b""
-        while rows := await ctx.kv.scan(REPOSITORIES, start, None, _AT_ONCE):
+        async for rows in scan_pages(ctx.kv, REPOSITORIES, size=_AT_ONCE):
             records = [decode_repository(row.value) for row in rows]
             repos = [_repo(ctx, record.name) for record in records if record.state == "active"]
             await _sweep_some(ctx, [one for job in repos if (one := await job)], options, progress, sink, out)
-            start = rows[-1].key + b"\0"
         await _sweep_tokens(ctx, options, progress, out)
     return SweepPass(out.reports, out.skipped, out.failures, out.tokens, out.dropped)
 
@@ -98,7 +93,7 @@ async def _first(one: RepositorySweep, out: _Outcome) -> bool:
     options = one.options
     if not options.dry_run:
         lease = await take_lease(
-            one.ctx, one.repo.partition, LEASE, seconds=options.grace + _LEASE, every=options.every
+            one.ctx, one.repo.partition, SWEEP_LEASE, seconds=options.grace + _LEASE, every=options.every
         )
         if isinstance(lease, str):
             out.skipped.append((one.repo.name, lease))
@@ -136,7 +131,7 @@ async def _sweep_tokens(ctx: Context, options: SweepOptions, progress: Progress,
     lease: Lease | None = None
     try:
         if not options.dry_run:
-            taken = await take_lease(ctx, SWEEPS, TOKENS, seconds=options.grace + _LEASE, every=options.every)
+            taken = await take_lease(ctx, SWEEPS, TOKENS_LEASE, seconds=options.grace + _LEASE, every=options.every)
             if isinstance(taken, str):
                 out.skipped.append((STAGED, taken))
                 return

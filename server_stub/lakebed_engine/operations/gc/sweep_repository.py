@@ -20,14 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lakebed_engine.operations.context import Context, Repo
-from lakebed_engine.operations.gc.lease import Lease
-from lakebed_engine.operations.gc.mark_refs import read_roots
-from lakebed_engine.operations.gc.mark_trees import read_trees
-from lakebed_engine.operations.gc.scratch_db import Found, Ledger
-from lakebed_engine.operations.workspace.lifecycle import is_marked
-from lakebed_engine.stores.objects.base import BlobStat
-from lakebed_engine.vocabulary.keys import (
+from lakebed_format.keys import (
     COMMITS,
     DATA,
     DRAFTS,
@@ -41,6 +34,14 @@ from lakebed_engine.vocabulary.keys import (
     is_mark,
     workspace_of,
 )
+
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.gc.lease import Lease
+from lakebed_engine.operations.gc.mark_refs import read_roots
+from lakebed_engine.operations.gc.mark_trees import read_trees
+from lakebed_engine.operations.gc.scratch_db import Found, Ledger
+from lakebed_engine.operations.workspace.lifecycle import is_marked
+from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.vocabulary.reports import Orphan, Progress, Sink, SweepOptions, SweepReport
 
 _FOLDERS = (

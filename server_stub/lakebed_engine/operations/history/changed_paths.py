@@ -11,16 +11,14 @@ from contextlib import suppress
 import pyarrow as pa
 
 from lakebed_engine.operations.branch.view import tree_of
-from lakebed_engine.operations.context import Context, Repo, text_key
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.keys import touched_key
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.changed_paths import Footprint, Touched
 from lakebed_engine.tree.diff import diff
 from lakebed_engine.vocabulary.errors import StoreError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Commit
-
-TOUCHED = b"touched/"
-"""Prefix of the keys of footprints inside a repository's partition, by commit id."""
 
 _INLINE = 256
 """Rows that are looked at on the spot; more go to the executor."""
@@ -38,12 +36,12 @@ async def watched(runtime: Runtime, rows: AsyncIterator[pa.Table], touched: Touc
 
 def touched_row(repo: Repo, commit_id: str, touched: Touched) -> Put:
     """The KV row of a footprint: it goes into the batch that puts the commit into history."""
-    return Put(repo.partition, TOUCHED + text_key(commit_id), touched.footprint().encode())
+    return Put(repo.partition, touched_key(commit_id), touched.footprint().encode())
 
 
 async def footprint_of(ctx: Context, repo: Repo, commit: Commit) -> Footprint:
     """What a commit with one parent changed. One that was made without it gets it now."""
-    found = await ctx.kv.get(repo.partition, TOUCHED + text_key(commit.id))
+    found = await ctx.kv.get(repo.partition, touched_key(commit.id))
     if found is not None:
         return Footprint.decode(found.value)
     old, new = await tree_of(ctx, repo, commit.parents[0]), await tree_of(ctx, repo, commit.id)

@@ -14,13 +14,11 @@ from contextlib import suppress
 import msgspec
 import numpy as np
 
-from lakebed_engine.operations.context import Context, Repo, text_key
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.keys import span_key
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.changed_paths import FOLDERS, NOTHING_KNOWN, Footprint, Question, hash_of
 from lakebed_engine.vocabulary.errors import StoreError
-
-SPAN = b"span/"
-"""Prefix of the keys of spans inside a repository's partition: by the way to walk, and the id of the first commit."""
 
 LONGEST = 4_096
 """Commits of a span; where it would need more there is none."""
@@ -123,13 +121,9 @@ def begins(commit_id: str) -> bool:
     return commit_id[:2] < "02"
 
 
-def _key(commit_id: str, first_parent: bool) -> bytes:
-    return SPAN + (b"first/" if first_parent else b"all/") + text_key(commit_id)
-
-
 async def find_span(ctx: Context, repo: Repo, commit_id: str, first_parent: bool) -> Span | None:
     """The span that begins at a commit, if it was made."""
-    key = _key(commit_id, first_parent)
+    key = span_key(commit_id, first_parent)
     known: Span | None = ctx.commits.get((repo.partition, key))
     if known is not None:
         return known
@@ -144,4 +138,4 @@ async def find_span(ctx: Context, repo: Repo, commit_id: str, first_parent: bool
 async def keep_span(ctx: Context, repo: Repo, span: Span, first_parent: bool) -> None:
     """Store it. A failure is none: the log was told without it."""
     with suppress(StoreError):
-        await ctx.kv.apply(Batch(puts=[Put(repo.partition, _key(span.ids[0], first_parent), _encode(span))]))
+        await ctx.kv.apply(Batch(puts=[Put(repo.partition, span_key(span.ids[0], first_parent), _encode(span))]))

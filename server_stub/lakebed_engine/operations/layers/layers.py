@@ -15,17 +15,8 @@ import pyarrow as pa
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM, after_reset, nothing_staged, seal, swap
 from lakebed_engine.operations.branch.view import View, layers_delta, source_of, stands, tree_of
-from lakebed_engine.operations.context import (
-    ATTEMPTS,
-    MARKER,
-    Context,
-    Repo,
-    Seen,
-    open_repo,
-    read_record,
-    staging,
-    workspace_id,
-)
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, open_repo, read_record
+from lakebed_engine.operations.keys import STAGED_MARKER, staging, workspace_id
 from lakebed_engine.stores.kv.base import Check, Put
 from lakebed_engine.tree.cursor import Cursor
 from lakebed_engine.tree.layers import layer_tree, write_layer
@@ -90,7 +81,7 @@ async def put_on_top(
     Raises BackpressureError.
     """
     record = seen.record
-    used = await ctx.kv.get(staging(record.staging_token), MARKER) is not None
+    used = await ctx.kv.get(staging(record.staging_token), STAGED_MARKER) is not None
     below = (Layer(record.staging_token), *record.layers) if used else record.layers
     refuse_full(repo, record.name, below)
     new = msgspec.structs.replace(record, gen=record.gen + 1, staging_token=ctx.ids.new(), layers=(layer, *below))
@@ -227,7 +218,7 @@ async def _put_under_token(ctx: Context, repo: Repo, seen: Seen, layer: Layer) -
     below = (layer, *record.layers)
     new = msgspec.structs.replace(after_reset(record), staging_token=ctx.ids.new(), layers=below)
     token = Layer(record.staging_token)
-    if await ctx.kv.get(staging(token.id), MARKER) is None:
+    if await ctx.kv.get(staging(token.id), STAGED_MARKER) is None:
         if await swap(ctx, repo, seen, new, checks=[nothing_staged(record)], dropped=[token]):
             return True
         new = msgspec.structs.replace(new, staging_token=ctx.ids.new())

@@ -9,9 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from lakebed_engine.operations.context import Context, Repo, active_records, open_repo, opened
+from lakebed_engine.operations.keys import UPLOAD_DUE, due_key, due_name, ended_key, parts_prefix, under
 from lakebed_engine.operations.multipart.records import (
-    DUE,
-    PARTS,
     Ended,
     Found,
     Target,
@@ -20,12 +19,11 @@ from lakebed_engine.operations.multipart.records import (
     check_of,
     decode_ended,
     decode_upload,
-    ended_key,
     ending,
     find,
     no_upload,
 )
-from lakebed_engine.stores.kv.base import Batch, Delete
+from lakebed_engine.stores.kv.base import Batch, Delete, scan_pages
 from lakebed_engine.vocabulary.errors import EngineError, PredicateFailed
 
 _PAGE = 1000
@@ -61,10 +59,8 @@ async def clear(ctx: Context, repo: Repo, ended: Ended) -> None:
     await assembler_of(ctx, repo, begun=upload).clear(upload.address, upload.store_id)
     if ended.entry is None:
         await repo.store.delete([upload.address])
-    start, end = PARTS + f"{upload.id}/".encode(), PARTS + f"{upload.id}0".encode()
-    while rows := await ctx.kv.scan(repo.partition, start, end, _PAGE):
+    async for rows in scan_pages(ctx.kv, repo.partition, *under(parts_prefix(upload.id)), size=_PAGE):
         await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
-        start = rows[-1].key + b"\0"
 
 
 async def tidy(ctx: Context) -> int:
@@ -83,15 +79,14 @@ async def tidy(ctx: Context) -> int:
 
 async def _tidy(ctx: Context, repo: Repo, errors: list[EngineError]) -> int:
     done = 0
-    start, end = DUE, DUE + f"{ctx.ageing.due() + 1:012d}".encode()
-    while rows := await ctx.kv.scan(repo.partition, start, end, _PAGE):
+    start, end = UPLOAD_DUE, due_key(UPLOAD_DUE, ctx.ageing.due() + 1)
+    async for rows in scan_pages(ctx.kv, repo.partition, start, end, size=_PAGE):
         for row in rows:
             try:
-                done += await _settle(ctx, repo, row.key.rpartition(b"/")[2].decode(), row.value)
+                done += await _settle(ctx, repo, due_name(row.key), row.value)
                 await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key)]))
             except EngineError as error:
                 errors.append(error)
-        start = rows[-1].key + b"\0"
     return done
 
 

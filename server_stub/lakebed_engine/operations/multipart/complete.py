@@ -21,7 +21,8 @@ from typing import NamedTuple
 import msgspec
 
 from lakebed_engine.operations.branch.view import steady
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
+from lakebed_engine.operations.keys import ended_key, staging
 from lakebed_engine.operations.multipart.abort import clear
 from lakebed_engine.operations.multipart.part_selection import Chosen, SentPart, choose
 from lakebed_engine.operations.multipart.part_sizes import with_sizes
@@ -33,7 +34,6 @@ from lakebed_engine.operations.multipart.records import (
     assembler_of,
     check_of,
     decode_ended,
-    ended_key,
     ending,
     find,
     no_upload,

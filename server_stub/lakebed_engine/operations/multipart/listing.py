@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, open_repo
-from lakebed_engine.operations.multipart.records import UPLOADS, Upload, decode_upload
+from lakebed_engine.operations.keys import UPLOADS, end_of
+from lakebed_engine.operations.multipart.records import Upload, decode_upload
 from lakebed_engine.operations.objects.read import group_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.records import Page
@@ -33,7 +34,7 @@ async def list_uploads(
     found: list[ListedUpload] = []
     at = _first(prefix, delimiter, *after)
     last = prefix_end(prefix)
-    end = UPLOADS[:-1] + b"0" if not prefix or last is None else UPLOADS + last.encode()
+    end = end_of(UPLOADS) if not prefix or last is None else UPLOADS + last.encode()
     while at is not None and at < end:
         rows = await ctx.kv.scan(repo.partition, at, end, _PAGE)
         at = None

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.keys import part_key
 from lakebed_engine.operations.multipart import checksums
-from lakebed_engine.operations.multipart.records import Upload, UploadedPart, decode_part, part_key
+from lakebed_engine.operations.multipart.records import Upload, UploadedPart, decode_part
 from lakebed_engine.operations.multipart.upload import part_rows
 from lakebed_engine.stores.kv.base import Check
 from lakebed_engine.stores.objects.multipart.base import StoredPart

@@ -1,12 +1,10 @@
-"""What the KV store knows of uploads in parts, and how it is looked up.
+"""The KV rows of multipart uploads, in the partition of the repository.
 
-In the repository's partition:
-
-- `upload/<branch>/<path> NUL <id>`: an open upload. In the order of S3's keys, as it is listed.
-- `part/<id>/<number>`: the part of this number that was sent last.
-- `ended/<id>`: an upload that was completed or given up, for a day: so that a completion whose answer was lost can be
-  asked for again, and what a late part leaves is cleared.
-- `upload-due/<time>/<id>`: when one of these has to be looked at again. Holds the key of the upload's row.
+- `upload/`: an open upload.
+- `part/`: for each number, the part that was sent last.
+- `ended/`: an upload that was completed or aborted. It stays for a day, so that a client whose answer was lost can ask
+  again, and so that the janitor can remove a part that arrived late.
+- `upload-due/`: when to look at an upload again. Holds the key of its row.
 """
 
 from __future__ import annotations
@@ -16,14 +14,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from lakebed_engine.operations.context import Context, Repo, text_key
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.keys import UPLOAD_DUE, due_key, ended_key, upload_key
 from lakebed_engine.stores.kv.base import Check, Delete, Put
 from lakebed_engine.stores.objects.multipart.base import Assembler, own_assembler
 from lakebed_engine.stores.objects.multipart.emulated import ObjectParts
 from lakebed_engine.vocabulary.errors import UploadNotFoundError
 from lakebed_engine.vocabulary.records import Entry
-
-UPLOADS, PARTS, ENDED, DUE = b"upload/", b"part/", b"ended/", b"upload-due/"
 
 REMEMBERED = 24 * 3600
 """Seconds that an upload is remembered after it has ended."""
@@ -85,7 +82,7 @@ class Target(NamedTuple):
     @property
     def key(self) -> bytes:
         """KV key of the open upload."""
-        return UPLOADS + text_key(f"{self.branch}/{self.path}") + b"\0" + text_key(self.id)
+        return upload_key(self.branch, self.path, self.id)
 
 
 class Found(NamedTuple):
@@ -105,19 +102,9 @@ def target_of(upload: Upload) -> Target:
     return Target(upload.branch, upload.path, upload.id)
 
 
-def part_key(upload_id: str, number: int) -> bytes:
-    """KV key of a part."""
-    return PARTS + f"{upload_id}/{number:05}".encode()
-
-
-def ended_key(upload_id: str) -> bytes:
-    """KV key of an upload that has ended."""
-    return ENDED + text_key(upload_id)
-
-
 def due_put(repo: Repo, upload: Upload, at: int) -> Put:
     """The note that an upload is to be looked at."""
-    return Put(repo.partition, DUE + f"{at:012d}/{upload.id}".encode(), target_of(upload).key)
+    return Put(repo.partition, due_key(UPLOAD_DUE, at, upload.id), target_of(upload).key)
 
 
 def decode_upload(value: bytes) -> Upload:

@@ -12,8 +12,8 @@ from contextlib import suppress
 import msgspec
 
 from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
+from lakebed_engine.operations.keys import end_of, part_key, parts_prefix
 from lakebed_engine.operations.multipart.records import (
-    PARTS,
     Found,
     Target,
     Upload,
@@ -25,7 +25,6 @@ from lakebed_engine.operations.multipart.records import (
     find,
     find_open,
     no_upload,
-    part_key,
     target_of,
 )
 from lakebed_engine.operations.objects.read import open_entry
@@ -193,7 +192,7 @@ async def read_parts(ctx: Context, repo: Repo, upload_id: str, after: int, most:
 async def part_rows(ctx: Context, repo: Repo, upload_id: str, after: int, most: int) -> list[Row]:
     """The rows of these parts."""
     start = part_key(upload_id, min(after, MOST_PARTS) + 1)
-    return await ctx.kv.scan(repo.partition, start, PARTS + f"{upload_id}0".encode(), most)
+    return await ctx.kv.scan(repo.partition, start, end_of(parts_prefix(upload_id)), most)
 
 
 def _check_part(number: int, size: int) -> None:

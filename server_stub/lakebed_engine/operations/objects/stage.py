@@ -11,12 +11,14 @@ from contextlib import asynccontextmanager
 
 import msgspec
 from lakebed_format import identity
+from lakebed_format.keys import DATA
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, swap
+from lakebed_engine.operations.branch.compare_and_swap import swap
 from lakebed_engine.operations.branch.resolve import Resolved
 from lakebed_engine.operations.branch.view import read_once, steady
-from lakebed_engine.operations.context import ATTEMPTS, MARKER, Context, Repo, Seen, open_repo, read_record, staging
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, open_repo, read_record
+from lakebed_engine.operations.keys import OPERATIONS, STAGED_MARKER, staging
 from lakebed_engine.operations.objects.concurrent_writes import Overlapping
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
 from lakebed_engine.tree.cursor import decode_row, encode_row
@@ -145,7 +147,7 @@ async def put_rows(
     puts = [*further, *[Put(partition, key, value) for key, value in rows]]
     marked = ctx.marked.get(token)
     if marked is None:
-        puts.append(Put(partition, MARKER, b""))
+        puts.append(Put(partition, STAGED_MARKER, b""))
     await ctx.kv.apply(Batch([seen.check(repo), *checks], puts, deletes))
     if marked is None:
         ctx.marked.put(token, True, 1)
@@ -238,7 +240,7 @@ def require_etag(path: str, now: Entry | None, wanted: str) -> None:
 def new_address(ctx: Context) -> str:
     """Where new data goes: one folder an hour, so that writers share folders and a sweep can go by age."""
     hour = time.strftime("%Y%m%d%H", time.gmtime(ctx.clock.now()))
-    return f"data/{hour}/{ctx.ids.new()}"
+    return f"{DATA}{hour}/{ctx.ids.new()}"
 
 
 def check_upload(request: UploadRequest) -> None:

@@ -16,26 +16,26 @@ from typing import TypeVar
 
 import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
+from lakebed_format.keys import COMMITS, DRAFTS, DUMPS
 
-from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, apply
+from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.commit.commit import commit_row
-from lakebed_engine.operations.context import (
-    BAD_ROW,
-    Context,
-    Repo,
-    absent,
+from lakebed_engine.operations.context import BAD_ROW, Context, Repo, absent, encode, open_repo
+from lakebed_engine.operations.keys import (
+    BRANCH_ROWS,
+    COMMIT_ROWS,
+    OPERATIONS,
+    TAG_ROWS,
     branch_key,
     commit_key,
-    encode,
-    open_repo,
     tag_key,
+    under,
 )
 from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.operations.tasks.runner import Tasks, Work
 from lakebed_engine.operations.validation import check_branch, check_tag
-from lakebed_engine.stores.kv.base import Batch, Put
+from lakebed_engine.stores.kv.base import Batch, Put, scan_pages
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
-from lakebed_engine.vocabulary.keys import COMMITS, DRAFTS, DUMPS
 from lakebed_engine.vocabulary.records import Branch, Commit, Tag
 
 _T = TypeVar("_T")
@@ -46,7 +46,7 @@ PARTS = ("commits", "branches", "tags")
 _ID = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PAGE = 500
 _LONGEST_LINE = 64 << 20
-_PREFIXES = {"commits": b"commit/", "branches": b"branch/", "tags": b"tag/"}
+_PREFIXES = {"commits": COMMIT_ROWS, "branches": BRANCH_ROWS, "tags": TAG_ROWS}
 
 
 class Dumping:
@@ -101,13 +101,10 @@ async def _write(ctx: Context, repo: Repo, part: str) -> str:
     digest = hashlib.sha256()
 
     async def lines() -> AsyncIterator[bytes]:
-        prefix = _PREFIXES[part]
-        start = prefix
-        while rows := await ctx.kv.scan(repo.partition, start, prefix[:-1] + b"0", _PAGE):
+        async for rows in scan_pages(ctx.kv, repo.partition, *under(_PREFIXES[part]), size=_PAGE):
             text = b"".join(_line(part, row.value) for row in rows)
             digest.update(text)
             yield text
-            start = rows[-1].key + b"\0"
 
     draft = f"{DRAFTS}{ctx.ids.new()}"  # one that is cut off is swept
     await repo.store.put_stream(draft, lines())
@@ -133,7 +130,7 @@ class _BranchLine(msgspec.Struct, frozen=True):
 
 
 async def _check(ctx: Context, repo: Repo, parts: Mapping[str, str]) -> None:
-    if await ctx.kv.scan(repo.partition, b"branch/", b"branch0", 1):
+    if await ctx.kv.scan(repo.partition, *under(BRANCH_ROWS), 1):
         raise InvalidRequestError(
             f"repository {repo.name!r} has branches: refs are restored into a bare repository only"
         )

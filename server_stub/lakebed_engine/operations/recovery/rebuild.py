@@ -10,30 +10,30 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lakebed_format.decoding import FormatError
+from lakebed_format.keys import COMMITS, REFS, REPOSITORY_MARKER, commit_file
 from lakebed_format.markers import decode_marker
-from lakebed_format.refs import FOLDER, RefsRecord, parse_key
+from lakebed_format.refs import RefsRecord, parse_key
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.branch.compare_and_swap import DROPS
-from lakebed_engine.operations.context import (
-    NAMESPACES,
-    REPOSITORIES,
-    Context,
-    Repo,
-    absent,
-    branch_key,
-    commit_key,
-    decode_repository,
-    encode,
-    tag_key,
-)
+from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
 from lakebed_engine.operations.fsck.fsck import ignore_finding, ignore_progress
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.fsck.refs_and_commits import read_commit, snapshot_in
 from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
 from lakebed_engine.operations.fsck.session import Job
-from lakebed_engine.operations.repository.lifecycle import METADATA, namespaces_above, namespaces_inside, refuse_overlap
-from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
+from lakebed_engine.operations.keys import (
+    DROPS,
+    METADATA,
+    NAMESPACES,
+    REPOSITORIES,
+    branch_key,
+    commit_key,
+    dropped_repository,
+    inside_namespace,
+    tag_key,
+)
+from lakebed_engine.operations.repository.lifecycle import namespaces_above, refuse_overlap
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, scan_rows
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
     InvalidNamespaceError,
@@ -43,7 +43,6 @@ from lakebed_engine.vocabulary.errors import (
     RepositoryExistsError,
     TooManyAttemptsError,
 )
-from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
 from lakebed_engine.vocabulary.reports import FsckOptions, LooseCommit, Progress, RebuildReport, Sink
 
@@ -112,20 +111,20 @@ async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
 
 
 async def _marker(job: Job) -> dict[str, str]:
-    data = await job.read(MARKER)
+    data = await job.read(REPOSITORY_MARKER)
     if data is None:
-        job.problem(Bad("missing", "repository marker", MARKER, "not in the bucket"), ())
+        job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, "not in the bucket"), ())
         return {}
     try:
         return decode_marker(data)
     except FormatError as error:
-        job.problem(Bad("corrupt", "repository marker", MARKER, str(error)), ())
+        job.problem(Bad("corrupt", "repository marker", REPOSITORY_MARKER, str(error)), ())
         return {}
 
 
 async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
     """The newest one that is whole, and of this repository."""
-    keys = [blob.key async for blob in job.repo.store.list(FOLDER) if parse_key(blob.key) is not None]
+    keys = [blob.key async for blob in job.repo.store.list(REFS) if parse_key(blob.key) is not None]
     for key in reversed(keys):
         data = await job.read(key)
         if data is None:
@@ -139,7 +138,7 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
             continue
         return _Snapshot(key, time_ms / 1000, record)
     detail = "there is none: commits can be brought back, but not which branches and tags there were"
-    job.problem(Bad("missing", "ref snapshot", FOLDER, detail), ())
+    job.problem(Bad("missing", "ref snapshot", REFS, detail), ())
     return None
 
 
@@ -151,7 +150,8 @@ def _record(
     name = name or (told.name if told else "") or marker.get("name", "")
     if not uid:
         raise InvalidNamespaceError(
-            f"{store.uri} holds no repository of Lakebed: it has neither {MARKER} nor a ref snapshot; is the URI right?"
+            f"{store.uri} holds no repository of Lakebed: it has neither {REPOSITORY_MARKER} nor a ref snapshot; "
+            "is the URI right?"
         )
     validation.check_repository(name)
     return Repository(
@@ -172,25 +172,18 @@ async def _refuse_existing(ctx: Context, record: Repository) -> None:
             f"repository {record.name!r} exists in the KV store, nothing was changed: rebuild is for what is lost"
         )
     await refuse_overlap(ctx, record.storage_namespace)
-    start = b""
-    while rows := await ctx.kv.scan(REPOSITORIES, start, None, 1000):
-        for row in rows:
-            other = decode_repository(row.value)
-            if other.uid == record.uid:
-                raise NamespaceInUseError(
-                    f"{record.storage_namespace} is a copy of the data of repository {other.name!r}, which exists: "
-                    "nothing was changed; both at once on one server is not possible"
-                )
-        start = rows[-1].key + b"\0"
-    if await ctx.kv.get(DROPS, _drop(record)) is not None:
+    async for row in scan_rows(ctx.kv, REPOSITORIES):
+        other = decode_repository(row.value)
+        if other.uid == record.uid:
+            raise NamespaceInUseError(
+                f"{record.storage_namespace} is a copy of the data of repository {other.name!r}, which exists: "
+                "nothing was changed; both at once on one server is not possible"
+            )
+    if await ctx.kv.get(DROPS, dropped_repository(record.uid)) is not None:
         raise TooManyAttemptsError(
             f"the rows of repository {record.name!r}, which was deleted, are still being removed, nothing was changed: "
             "try again when a running server has done that (cleanup.grace)"
         )
-
-
-def _drop(record: Repository) -> bytes:
-    return f"repo:{record.uid}".encode()
 
 
 async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
@@ -211,10 +204,10 @@ async def _commits(job: Job, snapshot: _Snapshot | None, dry_run: bool) -> None:
     while unknown := job.ledger.unknown_commits():
         for commit_id in unknown:
             job.ledger.add_lost_commit(commit_id)
-            job.bad(Bad("missing", "commit", f"{COMMITS}{commit_id}.json", "not in the bucket", id=commit_id))
+            job.bad(Bad("missing", "commit", commit_file(commit_id), "not in the bucket", id=commit_id))
     for commit_id, stated, right in job.ledger.wrong_generations():
         detail = f"its generation is {stated}, its parents make it {right}"
-        job.bad(Bad("corrupt", "commit", f"{COMMITS}{commit_id}.json", detail, id=commit_id))
+        job.bad(Bad("corrupt", "commit", commit_file(commit_id), detail, id=commit_id))
     job.report("commit")
 
 
@@ -260,7 +253,7 @@ def _left_out(what: str, commit_id: str) -> str:
 async def _write_marker(job: Job, marker: dict[str, str]) -> None:
     """It guards the namespace against a second repository."""
     if not marker.get("uid"):
-        await job.repo.store.put(MARKER, encode({"uid": job.repo.record.uid, "name": job.repo.name}))
+        await job.repo.store.put(REPOSITORY_MARKER, encode({"uid": job.repo.record.uid, "name": job.repo.name}))
 
 
 async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], metadata: dict[str, str]) -> None:
@@ -272,7 +265,7 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
     puts += [Put(partition, tag_key(one.name), encode(one)) for one in tags]
     if metadata:
         puts.append(Put(partition, METADATA, encode(metadata)))
-    checks = [absent(REPOSITORIES, name), absent(DROPS, _drop(record))]
+    checks = [absent(REPOSITORIES, name), absent(DROPS, dropped_repository(record.uid))]
     checks += [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
     try:
         version = await ctx.kv.apply(Batch(checks=checks, puts=puts))
@@ -285,7 +278,7 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
         if now is None or decode_repository(now.value) != record:
             raise
         version = now.version
-    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(record.storage_namespace), 1)
+    inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(record.storage_namespace), 1)
     if inside:  # claimed meanwhile: the batch could check the namespaces above only
         undo = [Delete(REPOSITORIES, name), Delete(NAMESPACES, space)]
         await ctx.kv.apply(Batch(checks=[Check(REPOSITORIES, name, version)], deletes=undo))

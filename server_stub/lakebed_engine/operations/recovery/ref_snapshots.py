@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 
 import msgspec
-from lakebed_format.refs import FOLDER, BranchRef, RefsRecord, TagRef, encode_refs, parse_key, refs_id
+from lakebed_format.keys import REFS
+from lakebed_format.refs import BranchRef, RefsRecord, TagRef, encode_refs, parse_key, refs_id
 
 from lakebed_engine.operations.branch.resolve import decode_tag
 from lakebed_engine.operations.context import (
@@ -21,7 +22,8 @@ from lakebed_engine.operations.context import (
     open_repo,
     opened,
 )
-from lakebed_engine.operations.repository.lifecycle import METADATA
+from lakebed_engine.operations.keys import BRANCH_ROWS, METADATA, TAG_ROWS, under
+from lakebed_engine.stores.kv.base import scan_rows
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.reports import SnapshotPass
 
@@ -83,13 +85,13 @@ class Snapshots:
 
 async def _listed(repo: Repo) -> list[str]:
     """The keys of the snapshots, oldest first."""
-    return [blob.key async for blob in repo.store.list(FOLDER) if parse_key(blob.key) is not None]
+    return [blob.key async for blob in repo.store.list(REFS) if parse_key(blob.key) is not None]
 
 
 async def read_refs(ctx: Context, repo: Repo) -> RefsRecord:
     """Every branch and tag as it stands. Each page is one moment; together they are not."""
-    branches = [decode_branch(value) for value in await _values(ctx, repo, b"branch/")]
-    tags = [decode_tag(value) for value in await _values(ctx, repo, b"tag/")]
+    branches = [decode_branch(value) for value in await _values(ctx, repo, BRANCH_ROWS)]
+    tags = [decode_tag(value) for value in await _values(ctx, repo, TAG_ROWS)]
     metadata = await ctx.kv.get(repo.partition, METADATA)
     record = repo.record
     return RefsRecord(
@@ -107,9 +109,4 @@ async def read_refs(ctx: Context, repo: Repo) -> RefsRecord:
 
 
 async def _values(ctx: Context, repo: Repo, prefix: bytes) -> list[bytes]:
-    values: list[bytes] = []
-    start = prefix
-    while rows := await ctx.kv.scan(repo.partition, start, prefix[:-1] + b"0", 1000):
-        values += [row.value for row in rows]
-        start = rows[-1].key + b"\0"
-    return values
+    return [row.value async for row in scan_rows(ctx.kv, repo.partition, *under(prefix))]

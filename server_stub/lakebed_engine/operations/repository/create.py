@@ -15,21 +15,13 @@ from typing import NamedTuple
 import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
 from lakebed_format.decoding import FormatError
+from lakebed_format.keys import COMMITS, REPOSITORY_MARKER
 from lakebed_format.markers import LARGEST, decode_marker
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.context import (
-    NAMESPACES,
-    REPOSITORIES,
-    Context,
-    Repo,
-    absent,
-    branch_key,
-    commit_key,
-    decode_repository,
-    encode,
-)
-from lakebed_engine.operations.repository.lifecycle import namespaces_above, namespaces_inside, overlap, refuse_overlap
+from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
+from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
+from lakebed_engine.operations.repository.lifecycle import namespaces_above, overlap, refuse_overlap
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
@@ -45,7 +37,6 @@ from lakebed_engine.vocabulary.errors import (
     StoreDeniedError,
     TooManyAttemptsError,
 )
-from lakebed_engine.vocabulary.keys import COMMITS, MARKER
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository
 
 _ATTEMPTS = 10
@@ -92,7 +83,7 @@ async def create_repository(ctx: Context, wanted: NewRepository) -> Repository:
         ),
     )
     record = decode_repository(seen.value)
-    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(namespace), 1)
+    inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(namespace), 1)
     if inside:  # claimed meanwhile: the batch could check the namespaces above only
         await _unclaim(ctx, record, seen)
         raise overlap(namespace, inside[0].key.decode())
@@ -130,20 +121,22 @@ async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
 async def _mark(store: ObjectStore, record: Repository) -> None:
     """Write the marker; one of the same creation, which was interrupted, may be there."""
     try:
-        await store.put(MARKER, encode({"uid": record.uid, "name": record.name}), if_absent=True)
+        await store.put(REPOSITORY_MARKER, encode({"uid": record.uid, "name": record.name}), if_absent=True)
         return
     except BlobExists:
         marker = await _read_marker(store)
     except (NoStoreError, StoreDeniedError) as error:
         raise InvalidNamespaceError(error.told or error.message) from error
     if marker is None:
-        raise TooManyAttemptsError(f"{store.uri}/{MARKER} was removed meanwhile, nothing was created: try again")
+        raise TooManyAttemptsError(
+            f"{store.uri}/{REPOSITORY_MARKER} was removed meanwhile, nothing was created: try again"
+        )
     if marker.get("uid") == record.uid:
         return
     if not marker:
         raise NamespaceInUseError(
-            f"storage namespace {store.uri!r} is in use: {MARKER} is there and is not a marker that this server can "
-            "read; choose another namespace, or look whose file that is"
+            f"storage namespace {store.uri!r} is in use: {REPOSITORY_MARKER} is there and is not a marker that "
+            "this server can read; choose another namespace, or look whose file that is"
         )
     raise NamespaceInUseError(
         f"storage namespace {store.uri!r} is in use: it holds the data of repository {marker.get('name', '')[:80]!r}, "
@@ -154,7 +147,7 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
 async def _read_marker(store: ObjectStore) -> dict[str, str] | None:
     """What the marker says. None: there is none. Empty: it is no marker of Lakebed."""
     try:
-        return decode_marker(await store.get_range(MARKER, 0, LARGEST + 1))
+        return decode_marker(await store.get_range(REPOSITORY_MARKER, 0, LARGEST + 1))
     except BlobNotFound:
         return None
     except FormatError:
@@ -212,7 +205,7 @@ async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:
         return
     if marker is not None and marker.get("uid") == old.uid:
         first_id = commit_id(_first_commit(old))
-        await store.delete([f"{COMMITS}{first_id}.json", MARKER])
+        await store.delete([f"{COMMITS}{first_id}.json", REPOSITORY_MARKER])
 
 
 async def _unclaim(ctx: Context, record: Repository, seen: Versioned) -> bool:

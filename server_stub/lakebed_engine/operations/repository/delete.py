@@ -9,25 +9,15 @@ or finds no branch.
 from __future__ import annotations
 
 from lakebed_engine.operations.branch.compare_and_swap import notes, nothing_staged, seal, staged_of
-from lakebed_engine.operations.context import (
-    ATTEMPTS,
-    Context,
-    Repo,
-    Seen,
-    decode_branch,
-    decode_workspace,
-    open_repo,
-    record_key,
-)
+from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, decode_branch, decode_workspace, open_repo
+from lakebed_engine.operations.keys import BRANCH_ROWS, WORKSPACE_ROWS, end_of, record_key
 from lakebed_engine.operations.objects import read
 from lakebed_engine.operations.repository.lifecycle import forget
-from lakebed_engine.stores.kv.base import Delete
+from lakebed_engine.stores.kv.base import Delete, scan_rows
 from lakebed_engine.vocabulary.errors import TooManyAttemptsError
 
 MOST_BRANCHES = 1000
 """Branches of a repository that is deleted so: all of them are in one batch."""
-
-_PAGE = 1000
 
 
 async def delete_empty(ctx: Context, name: str) -> str:
@@ -61,7 +51,7 @@ async def _forget(ctx: Context, repo: Repo, records: list[Seen]) -> bool:
 
 
 async def _branches(ctx: Context, repo: Repo) -> list[Seen]:
-    rows = await ctx.kv.scan(repo.partition, b"branch/", b"branch0", MOST_BRANCHES + 1)
+    rows = await ctx.kv.scan(repo.partition, BRANCH_ROWS, end_of(BRANCH_ROWS), MOST_BRANCHES + 1)
     return [Seen(decode_branch(row.value), row.version) for row in rows]
 
 
@@ -74,11 +64,8 @@ async def _content(ctx: Context, repo: Repo, records: list[Seen]) -> str:
         page = await read.list_objects(ctx, repo.name, name, "", "", 1, "")
         if page.items:
             return f"object {page.items[0].path!r} on branch {name!r}"
-    start = b"workspace/"
-    while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", _PAGE):
-        for row in rows:
-            workspace = decode_workspace(row.value)
-            if workspace.state == "open":
-                return f"workspace {workspace.name!r}, which is open"
-        start = rows[-1].key + b"\0"
+    async for row in scan_rows(ctx.kv, repo.partition, WORKSPACE_ROWS, end_of(WORKSPACE_ROWS)):
+        workspace = decode_workspace(row.value)
+        if workspace.state == "open":
+            return f"workspace {workspace.name!r}, which is open"
     return ""

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.context import (
+from lakebed_engine.operations.context import Context, Repo, decode_repository, encode, open_repo
+from lakebed_engine.operations.keys import (
+    DROPS,
+    METADATA,
     NAMESPACES,
     REPOSITORIES,
-    Context,
-    Repo,
-    decode_repository,
-    encode,
-    open_repo,
+    dropped_repository,
+    inside_namespace,
     text_key,
 )
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
@@ -27,22 +27,16 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_engine.vocabulary.records import Page, Repository
 
-METADATA = b"metadata"
 _ATTEMPTS = 10
 
 
 async def refuse_overlap(ctx: Context, namespace: str) -> None:
     """No namespace may lie inside another: one repository's data would be the other's. Raises NamespaceInUseError."""
-    inside = await ctx.kv.scan(NAMESPACES, *namespaces_inside(namespace), 1)
+    inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(namespace), 1)
     above = namespaces_above(namespace)
     taken = [key for key, row in zip(above, await _get_all(ctx, above), strict=True) if row is not None]
     if inside or taken:
         raise overlap(namespace, taken[0] if taken else inside[0].key.decode())
-
-
-def namespaces_inside(namespace: str) -> tuple[bytes, bytes]:
-    """Between which keys the namespaces inside this one lie."""
-    return namespace.encode() + b"/", namespace.encode() + b"0"
 
 
 def namespaces_above(namespace: str) -> list[str]:
@@ -83,7 +77,7 @@ async def forget(
         await ctx.kv.apply(
             Batch(
                 checks=[Check(REPOSITORIES, key, found.version), *checks],
-                puts=[Put("drops", f"repo:{repo.record.uid}".encode(), str(ctx.now()).encode()), *puts],
+                puts=[Put(DROPS, dropped_repository(repo.record.uid), str(ctx.now()).encode()), *puts],
                 deletes=[
                     Delete(REPOSITORIES, key),
                     Delete(NAMESPACES, repo.record.storage_namespace.encode()),

@@ -8,10 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from lakebed_engine.operations.context import Repo, encode
+from lakebed_engine.operations.keys import task_idempotency_key, task_key
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import Conflict, EngineError, error_of
-
-TASKS, RUNNING, TASK_KEYS = b"task/", b"running/", b"task-key/"
 
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -57,24 +56,14 @@ decode_task = msgspec.json.Decoder(Task).decode
 decode_beat = msgspec.json.Decoder(Beat).decode
 
 
-def task_name(task_id: str) -> bytes:
-    """The name of the row of a task."""
-    return TASKS + task_id.encode()
-
-
-def beat_name(task_id: str) -> bytes:
-    """The name of the row that says who is at a task."""
-    return RUNNING + task_id.encode()
-
-
 def task_row(repo: Repo, task: Task) -> Put:
     """The row of a task as it stands now."""
-    return Put(repo.partition, task_name(task.id), encode(task))
+    return Put(repo.partition, task_key(task.id), encode(task))
 
 
 def key_name(key: str) -> bytes:
     """The name of the row of an idempotency key."""
-    return TASK_KEYS + hashlib.sha256(key.encode()).hexdigest().encode()
+    return task_idempotency_key(hashlib.sha256(key.encode()).hexdigest())
 
 
 def key_row(repo: Repo, task: Task) -> Put:

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from lakebed_engine.operations.branch.commit_guard import Stamp
-from lakebed_engine.operations.branch.compare_and_swap import OPERATIONS, apply
+from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.context import (
     ATTEMPTS,
     Context,
@@ -35,18 +35,15 @@ from lakebed_engine.operations.context import (
     open_repo,
     opened,
 )
+from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
 from lakebed_engine.operations.tasks.records import (
-    RUNNING,
-    TASKS,
     Beat,
     State,
     Task,
-    beat_name,
     decode_beat,
     decode_task,
     key_name,
     key_row,
-    task_name,
     task_row,
 )
 from lakebed_engine.operations.validation import check_text
@@ -93,7 +90,7 @@ class Work:
 
     async def check(self) -> None:
         """Stop a worker whose task was cancelled, or taken over and ended. Raises TaskEndedError."""
-        found = await self.ctx.kv.get(self.repo.partition, task_name(self.task.id))
+        found = await self.ctx.kv.get(self.repo.partition, task_key(self.task.id))
         if found is None or found.version != self._version:
             raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} was ended meanwhile")
 
@@ -107,7 +104,7 @@ class Work:
 
     def still_running(self) -> Check:
         """What holds until the task ends: for a batch that ends it."""
-        return Check(self.repo.partition, task_name(self.task.id), self._version)
+        return Check(self.repo.partition, task_key(self.task.id), self._version)
 
     def done(self, result: Mapping[str, str]) -> Put:
         """Its row when it has come to `result`: for a batch that also has the check `still_running`."""
@@ -181,7 +178,7 @@ class Tasks:
         puts = [task_row(repo, task), self._beat_row(repo, task.id)]
         puts += [key_row(repo, task)] if key else []
         puts.append(Put(repo.partition, operation, str(task.created).encode()))
-        checks = [absent(repo.partition, key_name(key) if key else task_name(task.id))]
+        checks = [absent(repo.partition, key_name(key) if key else task_key(task.id))]
         if not await apply(self._ctx, repo, Batch(checks=checks, puts=puts), operation):
             known = await self.known(repo, task)  # the same call was sent twice at once
             if known is None:
@@ -233,7 +230,7 @@ class Tasks:
         mine = self._mine.get(task_id)
         if mine is not None:
             return msgspec.structs.replace(task, progress=mine.progress, updated=self._ctx.now())
-        found = await self._ctx.kv.get(repo.partition, beat_name(task_id))
+        found = await self._ctx.kv.get(repo.partition, running_key(task_id))
         if found is None:  # ended just now
             return (await self._find(repo, what, target, task_id))[0]
         beat = decode_beat(found.value)
@@ -269,7 +266,7 @@ class Tasks:
         taken = 0
         async for record in active_records(self._ctx):
             repo = opened(self._ctx, record)
-            for beat in await self._ctx.kv.scan(repo.partition, RUNNING, RUNNING[:-1] + b"0", 1000):
+            for beat in await self._ctx.kv.scan(repo.partition, RUNNING, end_of(RUNNING), 1000):
                 taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
             while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
                 pass  # keyed commits leave as many as there were commits
@@ -278,7 +275,7 @@ class Tasks:
     async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:
         found: Versioned | None = None
         if task_id.isalnum() and task_id.isascii():
-            found = await self._ctx.kv.get(repo.partition, task_name(task_id))
+            found = await self._ctx.kv.get(repo.partition, task_key(task_id))
         task = None if found is None else decode_task(found.value)
         if found is None or task is None or (what and task.what != what) or (target and task.target != target):
             raise TaskNotFoundError(f"{what or 'task'} {task_id[:80]!r} not found in repository {repo.name!r}")
@@ -286,13 +283,13 @@ class Tasks:
 
     async def _take_over(self, repo: Repo, task_id: str) -> bool:
         """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
-        key = beat_name(task_id)
+        key = running_key(task_id)
         found = await self._ctx.kv.get(repo.partition, key)
         if found is None or task_id in self._mine or len(self._mine) >= AT_ONCE:
             return False
         if self._ctx.now() - decode_beat(found.value).at < SILENCE:
             return False
-        row = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        row = await self._ctx.kv.get(repo.partition, task_key(task_id))
         task = None if row is None else decode_task(row.value)
         if task is None or task.state != "running":  # its worker was cut off behind the end
             if task is not None:
@@ -312,7 +309,7 @@ class Tasks:
             await self._run(repo, task_id)
 
     async def _run(self, repo: Repo, task_id: str) -> None:
-        found = await self._ctx.kv.get(repo.partition, task_name(task_id))
+        found = await self._ctx.kv.get(repo.partition, task_key(task_id))
         if found is None:
             return
         work = Work(self._ctx, repo, decode_task(found.value), found.version)
@@ -327,7 +324,7 @@ class Tasks:
             work.over = True
             del self._mine[task_id]
         # not when it was broken off: another server then takes it over, or tidies up
-        await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, beat_name(task_id))]))
+        await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, running_key(task_id))]))
 
     async def _do(self, work: Work) -> None:
         try:
@@ -362,14 +359,14 @@ class Tasks:
             self._owner = self._ctx.ids.new()
         mine = self._mine.get(task_id)
         beat = Beat(self._owner, self._ctx.now(), 0 if mine is None else mine.progress)
-        return Put(repo.partition, beat_name(task_id), encode(beat))
+        return Put(repo.partition, running_key(task_id), encode(beat))
 
     async def _forget(self, repo: Repo) -> int:
         """Remove some of the tasks that are over for long enough. How many."""
         before = int(self._ctx.ageing.before(self._ctx.now(), REMEMBERED))
-        rows = await self._ctx.kv.scan(repo.partition, TASKS, task_name(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
+        rows = await self._ctx.kv.scan(repo.partition, TASKS, task_key(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
         over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
-        gone = [Delete(repo.partition, task_name(task.id)) for task in over]
+        gone = [Delete(repo.partition, task_key(task.id)) for task in over]
         gone += [Delete(repo.partition, key_name(task.key)) for task in over if task.key]
         if gone:
             await self._ctx.kv.apply(Batch(deletes=gone))

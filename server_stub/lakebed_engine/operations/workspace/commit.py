@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
+from lakebed_format.keys import WORKSPACES
 
 from lakebed_engine.operations.branch.commit_guard import Stamp
 from lakebed_engine.operations.branch.compare_and_swap import everything_of, nothing_staged, rotated, swap
 from lakebed_engine.operations.branch.group_commit import Ticket, together
 from lakebed_engine.operations.branch.view import stands, tree_of
 from lakebed_engine.operations.commit.commit import check_commit, commit_row, new_commit
-from lakebed_engine.operations.commit.idempotency import KEYS, Done, remembered
+from lakebed_engine.operations.commit.idempotency import Done, remembered
 from lakebed_engine.operations.context import (
     ATTEMPTS,
     Context,
@@ -30,9 +31,9 @@ from lakebed_engine.operations.context import (
     open_repo,
     read_branch,
     refuse_protected,
-    staging,
 )
 from lakebed_engine.operations.history.changed_paths import touched_row, watched
+from lakebed_engine.operations.keys import PENDING_MARKERS, idempotency_key, pending_marker_key, staging
 from lakebed_engine.operations.validation import check_amount, check_text
 from lakebed_engine.operations.workspace.conflicts import Work, refuse_concurrent, refuse_dirty
 from lakebed_engine.operations.workspace.lifecycle import (
@@ -62,13 +63,9 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
     WorkspaceClosedError,
 )
-from lakebed_engine.vocabulary.keys import WORKSPACES as FOLDER
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Layer, Workspace
 
 POLICIES = ("abort", "rebase", "overwrite")
-
-MARKERS = b"marker/"
-"""Prefix of rows, in a repository's partition, about markers that are still to be written: by workspace id."""
 
 GUARDED = 100
 """Paths that the last batch checks one by one: none was staged on the branch while the tree was folded."""
@@ -290,7 +287,7 @@ async def _remembered(ctx: Context, repo: Repo, record: Workspace, request: Adva
 
 
 def _done_key(record: Workspace, request: AdvanceRequest) -> bytes:
-    return KEYS + f"{record.uid}/{request.idempotency_key}".encode()
+    return idempotency_key(record.uid, request.idempotency_key)
 
 
 def _asked(request: AdvanceRequest) -> str:
@@ -413,7 +410,7 @@ def _rows(made: _Made) -> list[Put]:
     rows = [commit_row(repo, new), made.touched, *(attempt.stamp.ended(new) if attempt.stamp is not None else ())]
     if made.rest is None:
         after = closing(attempt.ctx, record, "committed", new.id)
-        rows.append(Put(repo.partition, MARKERS + record.uid.encode(), new.id.encode()))
+        rows.append(Put(repo.partition, pending_marker_key(record.uid), new.id.encode()))
     else:
         after = _continued(record, new, made.rest)
     if request.idempotency_key:
@@ -429,7 +426,7 @@ def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:
         gen=record.gen + 1,
         commit_id=new.id,
         layers=(rest,) if rest.parts else (),
-        prefix=f"{FOLDER}{record.uid}.{len(old)}/",
+        prefix=f"{WORKSPACES}{record.uid}.{len(old)}/",
         old_prefixes=old,
     )
 
@@ -444,5 +441,5 @@ async def try_marker(ctx: Context, repo: Repo, found_id: str, commit_id: str) ->
 
 async def write_marker(ctx: Context, repo: Repo, found_id: str, commit_id: str) -> None:
     """Write `workspaces/<id>.committed`."""
-    await repo.store.put(f"{FOLDER}{found_id}.committed", encode({"workspace": found_id, "commit_id": commit_id}))
-    ctx.marked.put((MARKERS, found_id), True, 1)
+    await repo.store.put(f"{WORKSPACES}{found_id}.committed", encode({"workspace": found_id, "commit_id": commit_id}))
+    ctx.marked.put((PENDING_MARKERS, found_id), True, 1)

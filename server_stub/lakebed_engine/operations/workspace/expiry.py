@@ -7,19 +7,19 @@ sweep deletes only what lies in the folder of a workspace that it knows.
 
 from __future__ import annotations
 
-from lakebed_engine.operations.commit.idempotency import KEYS
-from lakebed_engine.operations.context import (
-    Context,
-    Repo,
-    Seen,
-    active_records,
-    find_workspace,
-    opened,
+from lakebed_engine.operations.context import Context, Repo, Seen, active_records, find_workspace, opened
+from lakebed_engine.operations.keys import (
+    PENDING_MARKERS,
+    WORKSPACE_DUE,
+    due_key,
+    due_name,
+    end_of,
+    idempotency_key,
     workspace_key,
 )
-from lakebed_engine.operations.workspace.commit import MARKERS, write_marker
-from lakebed_engine.operations.workspace.lifecycle import DUE, REMEMBERED, close, has_objects, mark_used, record_of
-from lakebed_engine.stores.kv.base import Batch, Check, Delete
+from lakebed_engine.operations.workspace.commit import write_marker
+from lakebed_engine.operations.workspace.lifecycle import REMEMBERED, close, has_objects, mark_used, record_of
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, scan_pages
 from lakebed_engine.vocabulary.errors import PredicateFailed
 from lakebed_engine.vocabulary.records import Workspace
 
@@ -36,25 +36,23 @@ async def tidy(ctx: Context) -> int:
 
 async def _markers(ctx: Context, repo: Repo) -> None:
     """A row about a marker goes when the marker is there: mostly the committer has written it."""
-    start = MARKERS
-    while rows := await ctx.kv.scan(repo.partition, start, MARKERS[:-1] + b"0", 1000):
+    async for rows in scan_pages(ctx.kv, repo.partition, PENDING_MARKERS, end_of(PENDING_MARKERS)):
         for row in rows:
-            found_id = row.key.removeprefix(MARKERS).decode()
-            if ctx.marked.get((MARKERS, found_id)) is None:
+            found_id = row.key.removeprefix(PENDING_MARKERS).decode()
+            if ctx.marked.get((PENDING_MARKERS, found_id)) is None:
                 await write_marker(ctx, repo, found_id, row.value.decode())
         await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key) for row in rows]))
-        start = rows[-1].key + b"\0"
 
 
 async def _workspaces(ctx: Context, repo: Repo) -> int:
     """Those whose time has come; only these are read."""
     done = 0
-    start, end = DUE, DUE + f"{ctx.ageing.due() + 1:012d}".encode()
-    while rows := await ctx.kv.scan(repo.partition, start, end, 1000):
+    start, end = WORKSPACE_DUE, due_key(WORKSPACE_DUE, ctx.ageing.due() + 1)
+    async for rows in scan_pages(ctx.kv, repo.partition, start, end):
         for row in rows:
-            name = row.key.rpartition(b"/")[2].decode()
+            name = due_name(row.key)
             if "." in name:  # a key of `publishing`, of a branch
-                gone = [Delete(repo.partition, row.key), Delete(repo.partition, KEYS + name.replace(".", "/").encode())]
+                gone = [Delete(repo.partition, row.key), Delete(repo.partition, idempotency_key(*name.split(".", 1)))]
                 await ctx.kv.apply(Batch(deletes=gone))
                 continue
             seen = await find_workspace(ctx, repo, name)
@@ -63,7 +61,6 @@ async def _workspaces(ctx: Context, repo: Repo) -> int:
                     continue  # it has changed meanwhile: the next pass looks again
                 done += 1
             await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, row.key)]))
-        start = rows[-1].key + b"\0"
     return done
 
 
@@ -82,8 +79,8 @@ async def _come(ctx: Context, repo: Repo, seen: Seen) -> bool:
 
 
 async def _forget(ctx: Context, repo: Repo, seen: Seen, found_id: str) -> bool:
-    keys = KEYS + f"{found_id}/".encode()
-    rows = await ctx.kv.scan(repo.partition, keys, keys[:-1] + b"0", 10_000)
+    keys = idempotency_key(found_id)
+    rows = await ctx.kv.scan(repo.partition, keys, end_of(keys), 10_000)
     gone = [Delete(repo.partition, row.key) for row in rows]
     key = workspace_key(found_id)
     try:

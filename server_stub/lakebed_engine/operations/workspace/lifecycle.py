@@ -12,10 +12,10 @@ from functools import partial
 from typing import get_args
 
 import msgspec
+from lakebed_format.keys import MARKS, WORKSPACES
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.compare_and_swap import (
-    OPERATIONS,
     apply,
     emptied,
     everything_of,
@@ -37,8 +37,15 @@ from lakebed_engine.operations.context import (
     find_workspace,
     open_repo,
     read_branch,
-    record_key,
     refuse_closed,
+)
+from lakebed_engine.operations.keys import (
+    OPERATIONS,
+    WORKSPACE_DUE,
+    WORKSPACE_ROWS,
+    due_key,
+    end_of,
+    record_key,
     workspace_id,
     workspace_key,
 )
@@ -56,15 +63,10 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
     WorkspaceNotFoundError,
 )
-from lakebed_engine.vocabulary.keys import MARKS
-from lakebed_engine.vocabulary.keys import WORKSPACES as FOLDER
 from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
 
 STATES = (*get_args(WorkspaceState), "all")
 """What a listing can be asked for."""
-
-DUE = b"due/"
-"""Prefix of rows, in a repository's partition, that tell the janitor when to look: `due/<Unix second>/<id>`."""
 
 REMEMBERED = 7 * 24 * 3600
 """Seconds for which a closed workspace and its idempotency keys are kept."""
@@ -105,7 +107,7 @@ def new_record(
         staging_token=ctx.ids.new(),
         layers=layers,
         branch=branch,
-        prefix=f"{FOLDER}{found_id}/",
+        prefix=f"{WORKSPACES}{found_id}/",
         creator=request.creator,
         creation_date=now,
         expires=ctx.ageing.stamp() + request.lifetime,
@@ -175,7 +177,7 @@ async def _was_used(ctx: Context, repo: Repo, found_id: str) -> bool:
 
     return any(
         await ctx.runtime.gather(
-            [partial(has_objects, repo, f"{FOLDER}{found_id}/"), partial(is_marked, ctx, repo, found_id)]
+            [partial(has_objects, repo, f"{WORKSPACES}{found_id}/"), partial(is_marked, ctx, repo, found_id)]
         )
     )
 
@@ -195,7 +197,7 @@ async def is_marked(ctx: Context, repo: Repo, found_id: str) -> bool:
             return False
         return True
 
-    return any(await ctx.runtime.gather([partial(is_there, f"{FOLDER}{found_id}{mark}") for mark in MARKS]))
+    return any(await ctx.runtime.gather([partial(is_there, f"{WORKSPACES}{found_id}{mark}") for mark in MARKS]))
 
 
 async def mark_used(repo: Repo, record: Workspace) -> None:
@@ -203,7 +205,7 @@ async def mark_used(repo: Repo, record: Workspace) -> None:
 
     For a workspace whose first prefix may stay empty, and for one that is forgotten while objects lie below its prefix.
     """
-    await repo.store.put(f"{FOLDER}{record.uid}.used", encode({"workspace": record.uid}))
+    await repo.store.put(f"{WORKSPACES}{record.uid}.used", encode({"workspace": record.uid}))
 
 
 def rows_of(repo: Repo, record: Workspace) -> list[Put]:
@@ -214,7 +216,7 @@ def rows_of(repo: Repo, record: Workspace) -> list[Put]:
 def due_row(repo: Repo, record: Workspace) -> Put:
     """When something becomes of a workspace by itself: it expires, or is forgotten."""
     at = record.expires if record.state == "open" else record.closed + REMEMBERED
-    return Put(repo.partition, DUE + f"{at:012d}/{record.uid}".encode(), b"")
+    return Put(repo.partition, due_key(WORKSPACE_DUE, at, record.uid), b"")
 
 
 async def find(ctx: Context, repo: Repo, found_id: str) -> Seen:
@@ -260,7 +262,7 @@ async def list_page(ctx: Context, repo_name: str, branch: str, after: str, amoun
     repo = await open_repo(ctx, repo_name)
     items: list[Workspace] = []
     start = workspace_key(after) + b"\0" if after else workspace_key("")
-    while rows := await ctx.kv.scan(repo.partition, start, b"workspace0", 1000):
+    while rows := await ctx.kv.scan(repo.partition, start, end_of(WORKSPACE_ROWS), 1000):
         for row in rows:
             record = decode_workspace(row.value)
             if (branch and record.branch != branch) or state not in ("all", record.state):

@@ -9,17 +9,15 @@ from lakebed_engine.operations.branch.compare_and_swap import emptied, everythin
 from lakebed_engine.operations.branch.view import layers_delta, stands
 from lakebed_engine.operations.context import (
     ATTEMPTS,
-    MARKER,
     Context,
     Repo,
     Seen,
     absent,
     open_repo,
     read_branch,
-    record_key,
     refuse_protected,
-    staging,
 )
+from lakebed_engine.operations.keys import STAGED_MARKER, record_key, staging
 from lakebed_engine.operations.layers.layers import put_on_top
 from lakebed_engine.operations.workspace.lifecycle import (
     busy,
@@ -46,7 +44,7 @@ async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Work
     for _ in range(ATTEMPTS):
         seen = await read_branch(ctx, repo, request.ref)
         branch = seen.record
-        used = await ctx.kv.get(staging(branch.staging_token), MARKER) is not None
+        used = await ctx.kv.get(staging(branch.staging_token), STAGED_MARKER) is not None
         layers = (Layer(branch.staging_token), *branch.layers) if used else branch.layers
         if not layers:
             raise NoChangesError(f"branch {branch.name!r} of {repo.name!r}: no uncommitted changes to stash")

@@ -8,7 +8,7 @@ Keys and values are bytes. A partition is a namespace for keys; keys are ordered
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
 ABSENT: Final = 0
@@ -102,3 +102,21 @@ class KVStore(Protocol):
     async def close(self) -> None:
         """Finish what was accepted and let go of everything."""
         ...
+
+
+async def scan_pages(
+    kv: KVStore, partition: str, start: bytes = b"", end: bytes | None = None, *, size: int = 1000
+) -> AsyncIterator[list[Row]]:
+    """All rows between two keys, in pages of at most `size` rows. Each page is read when it is asked for."""
+    while rows := await kv.scan(partition, start, end, size):
+        yield rows
+        start = rows[-1].key + b"\0"
+
+
+async def scan_rows(
+    kv: KVStore, partition: str, start: bytes = b"", end: bytes | None = None, *, size: int = 1000
+) -> AsyncIterator[Row]:
+    """All rows between two keys, one by one."""
+    async for rows in scan_pages(kv, partition, start, end, size=size):
+        for row in rows:
+            yield row

@@ -17,7 +17,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lakebed_engine.stores.objects.local.keys import EncodedTree, encoded_path, is_plain, key_bytes
+from lakebed_format.keys import is_plain
+
+from lakebed_engine.stores.objects.local.keys import EncodedTree, encoded_path, key_bytes
 from lakebed_engine.vocabulary.errors import InvalidPathError
 
 NAME_BYTES = 1024

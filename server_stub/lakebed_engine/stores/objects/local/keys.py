@@ -36,6 +36,8 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
+from lakebed_format.keys import is_plain
+
 from lakebed_engine.vocabulary.errors import InvalidPathError
 
 KEY_BYTES = 1024
@@ -51,10 +53,6 @@ TEMP = b".lakebed-tmp"
 ENCODED = b".lakebed-keys"
 LOCK = b".lakebed-lock"
 
-_ODD = re.compile(
-    rb"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*|[^/]{256,})(?=/|\Z)"  # what a directory entry cannot be, or what is ours
-    rb"|[\x00-\x1f\x7f]|\xc2[\x80-\x9f]"  # control characters, C1 as UTF-8 writes it
-)
 _ESCAPED = re.compile(rb"[^A-Za-z0-9._=,@+-]")
 _HEX = re.compile(rb"%([0-9A-F]{2})")
 
@@ -68,11 +66,6 @@ def key_bytes(key: str) -> bytes:
     if not raw or len(raw) > KEY_BYTES:
         raise InvalidPathError(f"an object key has 1 to {KEY_BYTES:,} bytes, this one {len(raw):,}: {key[:80]!r}")
     return raw
-
-
-def is_plain(key: bytes) -> bool:
-    """Whether the key can be a path below the root as it stands."""
-    return _ODD.search(key) is None
 
 
 def encoded_path(key: bytes) -> bytes:

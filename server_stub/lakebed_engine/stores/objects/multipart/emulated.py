@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 
+from lakebed_format.keys import PARTS, is_made
+
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.multipart.base import Concatenating, StoredPart
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.keys import PARTS, is_made
 from lakebed_engine.vocabulary.ports import Ids
 
 _PAGE = 500

@@ -1,7 +1,7 @@
-"""Keys that the engine makes in a namespace: the folders, and the form of every name below them.
+"""Object keys of a namespace: the folders, and the form of every key that Lakebed writes.
 
-A namespace may hold other objects: another tool wrote them, or they were there before. Such a key is *foreign*.
-Lakebed deletes only what it made, so every deletion that goes by a listing asks `is_made` or `workspace_of` first.
+A namespace may hold other objects, which other tools wrote. Such a key is *foreign*. Lakebed deletes only what it made:
+every deletion that goes by a listing asks `is_made` or `workspace_of` first.
 
     _lakebed/repository.json                            the marker: whose namespace it is
     _lakebed/commits/<64 hex>.json
@@ -9,7 +9,7 @@ Lakebed deletes only what it made, so every deletion that goes by a listing asks
     _lakebed/ranges/<64 hex>.parquet                    ranges and patches
     _lakebed/layers/<32 hex>-<number>.parquet
     _lakebed/refs/<time>-<64 hex>.json                  ref snapshots (`lakebed_format.refs`)
-    _lakebed/dumps/<64 hex>.jsonl                       and draft-<32 hex>, a dump that is not whole yet
+    _lakebed/dumps/<64 hex>.jsonl                       and draft-<32 hex>, an unfinished dump
     _lakebed/uploads/<32 hex>/<number>-<32 hex>         parts of uploads, where the store has none of its own
     _lakebed/sweep-clock                                written and removed by a sweep
     data/<YYYYMMDDHH>/<32 hex>                          objects; an address that a client was given to write at
@@ -19,7 +19,7 @@ Lakebed deletes only what it made, so every deletion that goes by a listing asks
     workspaces/<32 hex>.committed, .used                notes that a workspace had this id
     symlinks/<repository>/<branch>/.../symlink.txt      manifests for Hive, written on request
 
-These are all forms since the first version. A new form belongs here before anything writes it.
+These are all forms since the first version. Add a new form here before anything writes it.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ import re
 from typing import Final
 
 OURS: Final = "_lakebed/"
-MARKER: Final = "_lakebed/repository.json"
+REPOSITORY_MARKER: Final = "_lakebed/repository.json"
 COMMITS: Final = "_lakebed/commits/"
 METARANGES: Final = "_lakebed/metaranges/"
 RANGES: Final = "_lakebed/ranges/"
 LAYERS: Final = "_lakebed/layers/"
+REFS: Final = "_lakebed/refs/"
 DUMPS: Final = "_lakebed/dumps/"
 DRAFTS: Final = "_lakebed/dumps/draft-"
 PARTS: Final = "_lakebed/uploads/"
 SWEEP_CLOCK: Final = "_lakebed/sweep-clock"
 DATA: Final = "data/"
 WORKSPACES: Final = "workspaces/"
+SYMLINKS: Final = "symlinks/"
 
 MARKS: Final = (".committed", ".used")
-"""What follows a workspace's id in the notes beside its folder."""
+"""What follows the id of a workspace in the notes beside its folder."""
 
 _MADE: Final = re.compile(
     r"_lakebed/(?:repository\.json|sweep-clock"
@@ -58,20 +60,51 @@ _MARK: Final = re.compile(r"workspaces/[0-9a-f]{32}\.(?:committed|used)", re.ASC
 _WORKSPACE: Final = re.compile(r"workspaces/([0-9a-f]{32})(?:\.[0-9]{1,9})?/.", re.ASCII | re.DOTALL)
 
 
+_NO_FILE: Final = re.compile(
+    rb"(?:\A|/)(?:\.{0,2}|\.lakebed-[^/]*|[^/]{256,})(?=/|\Z)"  # no directory entry, or a name that a store uses
+    rb"|[\x00-\x1f\x7f]|\xc2[\x80-\x9f]"  # control characters, C1 in UTF-8
+)
+
+
+def is_plain(key: bytes) -> bool:
+    """Whether a key, in UTF-8, is also its path below the root of a store. `local://` spells other keys differently."""
+    return _NO_FILE.search(key) is None
+
+
+def commit_file(commit_id: str) -> str:
+    """The key of a commit. Example: `_lakebed/commits/<id>.json`."""
+    return f"{COMMITS}{commit_id}.json"
+
+
+def metarange_file(tree_id: str) -> str:
+    """The key of a metarange."""
+    return f"{METARANGES}{tree_id}.parquet"
+
+
+def range_file(range_id: str) -> str:
+    """The key of a range or a patch."""
+    return f"{RANGES}{range_id}.parquet"
+
+
+def layer_file(part_id: str) -> str:
+    """The key of a part of a layer."""
+    return f"{LAYERS}{part_id}.parquet"
+
+
 def is_made(key: str) -> bool:
     """Whether the engine makes keys of this form, below `_lakebed/` or `data/`."""
     return _MADE.fullmatch(key) is not None
 
 
 def is_mark(key: str) -> bool:
-    """Whether a key is a note that some id is a workspace's. Notes stay for ever."""
+    """Whether a key is a note that an id belongs to a workspace. Notes are never deleted."""
     return _MARK.fullmatch(key) is not None
 
 
 def workspace_of(key: str) -> str:
-    """The id of the workspace in whose folder a key lies; empty for any other key.
+    """The id of the workspace whose folder holds a key; empty for any other key.
 
-    A key of this form is the engine's to delete only if a workspace of this id is known.
+    The engine may delete a key of this form only if it knows a workspace of this id.
     """
     found = _WORKSPACE.match(key)
     return "" if found is None else found[1]

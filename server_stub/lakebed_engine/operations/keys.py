@@ -1,0 +1,243 @@
+"""Every partition and every key that the engine writes in the KV store. Object keys: `lakebed_format.keys`.
+
+    repositories              <name>                             record of a repository
+    namespaces                <URI>                              uid of the repository that owns a namespace
+    drops                     <token or layer>, repo:<uid>       what deferred deletes remove
+    sweeps                    tokens                             lease of the sweep of staging tokens
+    scrub                     lease, place, result/<uid>         the scrub
+    ageing                    time                               the clock by which things expire
+    stage/<token>             <path>, and one empty key          staged rows
+    repo/<uid>                                                   all else of one repository:
+      branch/<name>, tag/<name>, commit/<id>, metadata           refs, commits, the repository's own map
+      workspace/<id>, due/<second>/<id>, marker/<id>             workspaces
+      idempotency/<id>/<key>                                     idempotency keys of commits
+      op/<id>                                                    settles lost answers of compare-and-swap
+      touched/<commit>, span/<first|all>/<commit>                changed paths, log index
+      upload/<branch>/<path> NUL <id>, part/<id>/<number>,
+      ended/<id>, upload-due/<second>/<id>                       multipart uploads
+      task/<id>, running/<id>, task-key/<SHA-256>                tasks
+      sweep                                                      lease of the sweep
+
+A prefix ends in a slash. The sweep refuses to run over a row of a repository that is not in `REPOSITORY_KEYS`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+REPOSITORIES: Final = "repositories"
+NAMESPACES: Final = "namespaces"
+DROPS: Final = "drops"
+SWEEPS: Final = "sweeps"
+SCRUB: Final = "scrub"
+AGEING: Final = "ageing"
+STAGING_PARTITIONS: Final = "stage/"
+REPOSITORY_PARTITIONS: Final = "repo/"
+
+BRANCH_ROWS: Final = b"branch/"
+WORKSPACE_ROWS: Final = b"workspace/"
+TAG_ROWS: Final = b"tag/"
+COMMIT_ROWS: Final = b"commit/"
+METADATA: Final = b"metadata"
+IDEMPOTENCY: Final = b"idempotency/"
+OPERATIONS: Final = b"op/"
+"""Each row holds the Unix second it was written."""
+PENDING_MARKERS: Final = b"marker/"
+"""Workspaces whose `.committed` object may still be missing."""
+WORKSPACE_DUE: Final = b"due/"
+TOUCHED: Final = b"touched/"
+SPANS: Final = b"span/"
+UPLOADS: Final = b"upload/"
+PART_ROWS: Final = b"part/"
+ENDED: Final = b"ended/"
+UPLOAD_DUE: Final = b"upload-due/"
+TASKS: Final = b"task/"
+RUNNING: Final = b"running/"
+TASK_KEYS: Final = b"task-key/"
+SWEEP_LEASE: Final = b"sweep"
+
+REPOSITORY_KEYS: Final = (
+    BRANCH_ROWS, WORKSPACE_ROWS, TAG_ROWS, COMMIT_ROWS, METADATA, IDEMPOTENCY, OPERATIONS, PENDING_MARKERS,
+    WORKSPACE_DUE, TOUCHED, SPANS, UPLOADS, PART_ROWS, ENDED, UPLOAD_DUE, TASKS, RUNNING, TASK_KEYS, SWEEP_LEASE,
+)  # fmt: skip
+"""Every prefix and every single key of a repository's partition."""
+
+TOKENS_LEASE: Final = b"tokens"
+SCRUB_LEASE: Final = b"lease"
+SCRUB_PLACE: Final = b"place"
+SCRUB_RESULTS: Final = b"result/"
+AGEING_TIME: Final = b"time"
+DROPPED_REPOSITORIES: Final = b"repo:"
+
+FIRST: Final = b""
+"""Before every key."""
+
+STAGED_MARKER: Final = b""
+"""A row that every staging token with rows has (no path is empty): "nothing is staged" is then one check."""
+
+FIRST_ROW: Final = b"\0"
+"""Where the rows of a staging partition begin, behind the marker."""
+
+_WORKSPACE: Final = re.compile(r"([^+]*)\+([0-9a-f]{32})", re.ASCII)
+
+
+def end_of(prefix: bytes) -> bytes:
+    """The first key behind all that begin with a prefix. Example: `branch/` gives `branch0`."""
+    return prefix[:-1] + b"0"
+
+
+def under(prefix: bytes) -> tuple[bytes, bytes]:
+    """First and end of the keys that begin with a prefix, to scan between."""
+    return prefix, end_of(prefix)
+
+
+def kind_of(key: bytes) -> bytes | None:
+    """Which of `REPOSITORY_KEYS` a key of a repository belongs to; None when this version does not know it."""
+    return next((one for one in REPOSITORY_KEYS if key == one or (_is_prefix(one) and key.startswith(one))), None)
+
+
+def behind(kind: bytes) -> bytes:
+    """The first key behind all of one of `REPOSITORY_KEYS`."""
+    return end_of(kind) if _is_prefix(kind) else kind + b"\0"
+
+
+def _is_prefix(kind: bytes) -> bool:
+    return kind.endswith(b"/")
+
+
+def text_key(text: str) -> bytes:
+    """Text as a key to look up: a lone surrogate, which no stored name has, is not found."""
+    return text.encode(errors="surrogatepass")
+
+
+def repository_partition(uid: str) -> str:
+    """The partition of a repository, by its uid."""
+    return REPOSITORY_PARTITIONS + uid
+
+
+def staging(token: str) -> str:
+    """The partition of the rows of a staging token."""
+    return STAGING_PARTITIONS + token
+
+
+def scan_token(workspace_uid: str) -> str:
+    """The staging token of what scans of a workspace have registered. No other token has this form."""
+    return f"scan-{workspace_uid}"
+
+
+def inside_namespace(uri: str) -> tuple[bytes, bytes]:
+    """First and end of the keys, in `NAMESPACES`, of the namespaces inside this one."""
+    return under(uri.encode() + b"/")
+
+
+def dropped_repository(uid: str) -> bytes:
+    """In `DROPS`: a deleted repository whose rows are still to be removed."""
+    return DROPPED_REPOSITORIES + uid.encode()
+
+
+def scrub_result(uid: str) -> bytes:
+    """In `SCRUB`: what the last scrub of a repository found."""
+    return SCRUB_RESULTS + uid.encode()
+
+
+def branch_key(name: str) -> bytes:
+    """The record of a branch."""
+    return BRANCH_ROWS + text_key(name)
+
+
+def tag_key(name: str) -> bytes:
+    """The record of a tag."""
+    return TAG_ROWS + text_key(name)
+
+
+def commit_key(commit_id: str) -> bytes:
+    """The record of a commit."""
+    return COMMIT_ROWS + text_key(commit_id)
+
+
+def commits_from(digits: str) -> tuple[bytes, bytes]:
+    """First and end of the keys of the commits whose id begins with these hexadecimal digits."""
+    return commit_key(digits), commit_key(digits) + b"g"
+
+
+def workspace_key(workspace_uid: str) -> bytes:
+    """The record of a workspace."""
+    return WORKSPACE_ROWS + text_key(workspace_uid)
+
+
+def workspace_id(name: str) -> str | None:
+    """The id in the name of a workspace, `<branch>+<id>`; None for another name."""
+    found = _WORKSPACE.fullmatch(name) if "+" in name else None
+    return None if found is None else found[2]
+
+
+def record_key(name: str) -> bytes:
+    """The record of a branch or a workspace."""
+    found = workspace_id(name)
+    return branch_key(name) if found is None else workspace_key(found)
+
+
+def due_key(prefix: bytes, at: int, name: str = "") -> bytes:
+    """A row to look at from a Unix second on. Without a name, the first key of that second."""
+    return prefix + f"{at:012d}/{name}".encode() if name else prefix + f"{at:012d}".encode()
+
+
+def pending_marker_key(workspace_uid: str) -> bytes:
+    """A workspace whose `.committed` object may still be missing."""
+    return PENDING_MARKERS + workspace_uid.encode()
+
+
+def due_name(key: bytes) -> str:
+    """The name in a key that `due_key` made."""
+    return key.rpartition(b"/")[2].decode()
+
+
+def idempotency_key(owner: str, key: str = "") -> bytes:
+    """What an idempotency key of a workspace or branch remembers; without a key, the prefix of the owner's rows."""
+    return IDEMPOTENCY + f"{owner}/{key}".encode()
+
+
+def touched_key(commit_id: str) -> bytes:
+    """The changed paths of a commit."""
+    return TOUCHED + text_key(commit_id)
+
+
+def span_key(commit_id: str, first_parent: bool) -> bytes:
+    """The part of the log index that begins at a commit, by the way to walk."""
+    return SPANS + (b"first/" if first_parent else b"all/") + text_key(commit_id)
+
+
+def upload_key(branch: str, path: str, upload_id: str) -> bytes:
+    """An open multipart upload. Sorted as S3 lists uploads."""
+    return UPLOADS + text_key(f"{branch}/{path}") + b"\0" + text_key(upload_id)
+
+
+def parts_prefix(upload_id: str) -> bytes:
+    """The prefix of the parts of an upload."""
+    return PART_ROWS + f"{upload_id}/".encode()
+
+
+def part_key(upload_id: str, number: int) -> bytes:
+    """A part of an upload."""
+    return parts_prefix(upload_id) + f"{number:05}".encode()
+
+
+def ended_key(upload_id: str) -> bytes:
+    """An upload that was completed or aborted."""
+    return ENDED + text_key(upload_id)
+
+
+def task_key(task_id: str) -> bytes:
+    """A task."""
+    return TASKS + task_id.encode()
+
+
+def running_key(task_id: str) -> bytes:
+    """Which process runs a task, and since when."""
+    return RUNNING + task_id.encode()
+
+
+def task_idempotency_key(digest: str) -> bytes:
+    """The task that an idempotency key, by its SHA-256 in hex, began."""
+    return TASK_KEYS + digest.encode()
