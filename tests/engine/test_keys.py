@@ -19,9 +19,7 @@ from lakebed_format import keys as object_keys
 ENGINE = Path(lakebed_engine.__path__[0])
 KV_KEYS = ENGINE / "operations" / "keys.py"
 OBJECT_KEYS = Path(lakebed_format.__path__[0]) / "keys.py"
-PACKAGES = [
-    Path(one.__path__[0]) for one in (lakebed, lakebed_engine, lakebed_format, lakebed_server, lakebed_spark)
-]
+PACKAGES = [Path(one.__path__[0]) for one in (lakebed, lakebed_engine, lakebed_format, lakebed_server, lakebed_spark)]
 
 PLAIN_BYTES = {b"", b"\0", b"\n"}
 KV_CALLS = {"Put", "Check", "Delete", "absent", "get", "get_many", "scan", "drop_partition", "partitions"}
