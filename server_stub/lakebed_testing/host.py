@@ -22,7 +22,7 @@ from lakebed_server.network import listeners
 from lakebed_server.network.server import Server
 from lakebed_server.process import serve, wiring
 from lakebed_server.process.app import App
-from lakebed_server.process.logs import RequestLog
+from lakebed_server.s3.config import read_config
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import Receive, Scope, Send
 
@@ -40,7 +40,6 @@ class Host:
     def __init__(self, settings: Settings, faults: Faults) -> None:
         self._settings = settings
         self._handlers = with_faults(faults)
-        self._log = RequestLog()
         self._process = os.getpid()
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="lakebed-testing", daemon=True)
@@ -64,7 +63,7 @@ class Host:
         """Come up. Raises StartError."""
         if self._settings.objects.cloud:
             awaited_of_obstore()
-        self._listeners = listeners.listen_all(self._settings)
+        self._listeners = listeners.listen_all(self._settings, read_config(self._settings.gateway.s3).listen)
         self._cpu = ThreadPoolExecutor(_CPU_THREADS, thread_name_prefix="lakebed-testing-cpu")
         self._thread.start()
         error = self._ready.exception()
@@ -122,9 +121,7 @@ class Host:
 
     async def _renew(self) -> None:
         parts = await wiring.build(self._settings, self._runtime)
-        app = serve.application(
-            self._settings, parts, self._log, self._handlers, s3_port=listeners.s3_port(self._listeners)
-        )
+        app = serve.application(self._settings, parts, self._handlers, s3_port=listeners.s3_port(self._listeners))
         life = app.life()
         await life.__aenter__()
         old = self._life

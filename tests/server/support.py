@@ -7,6 +7,8 @@ import base64
 import contextlib
 import functools
 import hashlib
+import io
+import logging
 import socket
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -37,6 +39,7 @@ from lakebed_server.http.protocol import Protocol
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.process.app import App, create_app
+from lakebed_server.process.logs import LEVELS, Format, LineFormatter
 from lakebed_server.settings.schema import LimitSettings
 
 from tests.support.waiting import PATIENCE, wait_until
@@ -208,6 +211,23 @@ def services(engine: Engine, kv: MemoryKV | None = None, proxies: str = "") -> S
 
 def make_app(engine: Engine | None = None, *, proxies: str = "", **more: Any) -> App:
     return create_app(services(engine or FakeEngine(), proxies=proxies), **more)
+
+
+@contextlib.contextmanager
+def log_to_stream(level: str, style: Format) -> Iterator[io.StringIO]:
+    """Send the log lines of requests to a stream, at one of the levels of `logging.level`."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(LineFormatter(style))
+    log = logging.getLogger("lakebed.requests")
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(LEVELS[level])
+    try:
+        yield stream
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 @dataclass

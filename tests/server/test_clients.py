@@ -8,18 +8,19 @@ import json
 import logging
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import msgspec
 import pytest
 from lakebed._http import loopback
 from lakebed_server.http.request import Call
-from lakebed_server.network import locality
+from lakebed_server.network import clients
 from lakebed_server.network.clients import Client, client_of, is_loopback, read_proxies
-from lakebed_server.process.logs import LEVELS, RequestLog, Sink, SinkHandler
+from lakebed_server.process.logs import LineFormatter
 from lakebed_server.vocabulary import Scope, SettingError
 
 from tests.server.s3.gatewaying import Bucket
-from tests.server.support import KEY_ID, OBJECTS, SECRET, FakeEngine, ask, make_app, services
+from tests.server.support import KEY_ID, OBJECTS, SECRET, FakeEngine, ask, log_to_stream, make_app, services
 from tests.server.test_auth import LOGIN, basic
 from tests.support.server import clean_environment
 
@@ -105,7 +106,7 @@ def test_directories_are_for_clients_that_prove_to_be_here() -> None:
     """SDK and server make the same proof. A proxy or a tunnel that adds no header has a loopback address, too."""
     [(name, proof)] = loopback.machine_headers("http://localhost:8000").items()
     mine = (name.lower(), proof)
-    assert mine == (locality.HEADER.decode(), locality.proof().decode())
+    assert mine == (clients.MACHINE_HEADER.decode(), clients.machine_proof().decode())
     assert shares("127.0.0.1", mine)
     assert shares("::1", mine)
     assert not shares("127.0.0.1")
@@ -116,14 +117,19 @@ def test_directories_are_for_clients_that_prove_to_be_here() -> None:
     assert loopback.machine_headers("https://lake.example") == {}
 
 
+@pytest.fixture(name="stream")
+def _stream() -> Iterator[io.StringIO]:
+    """What the server logs at level DEBUG, as JSON."""
+    with log_to_stream("DEBUG", "json") as stream:
+        yield stream
+
+
 def lines_of(stream: io.StringIO) -> list[dict[str, object]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_the_log_says_who_tried() -> None:
-    stream = io.StringIO()
-    log = RequestLog(Sink(stream, "json"), LEVELS["DEBUG"])
-    app = make_app(request_log=log, proxies="192.0.2.1")
+def test_the_log_says_who_tried(stream: io.StringIO) -> None:
+    app = make_app(proxies="192.0.2.1")
     body = {"access_key_id": KEY_ID, "secret_access_key": SECRET}
     token = ask(app, LOGIN, "POST", msgspec.json.encode(body), auth=False, x_forwarded_for="203.0.113.9").json["token"]
     ask(app, LOGIN, "POST", msgspec.json.encode({**body, "secret_access_key": "guess"}), auth=False)
@@ -132,7 +138,6 @@ def test_the_log_says_who_tried() -> None:
     ask(app, OBJECTS, authorization="Bearer " + token)
     ask(app, OBJECTS, authorization="Basic " + base64.b64encode(b"a-secret-alone").decode())
     ask(app, OBJECTS, authorization="Basic !")
-    log.flush()
     rows = [(row["status"], row["user"], row["access_key_id"], row["address"]) for row in lines_of(stream)]
     assert rows[0] == (200, "admin", KEY_ID, "203.0.113.9")
     assert rows[1] == (401, "", KEY_ID, "192.0.2.1")
@@ -148,10 +153,8 @@ def test_the_log_says_who_tried() -> None:
     assert token not in stream.getvalue()
 
 
-def test_the_log_says_who_signed() -> None:
-    bucket, stream = Bucket(), io.StringIO()
-    log = RequestLog(Sink(stream, "json"), LEVELS["DEBUG"])
-    bucket.gateway._log = log
+def test_the_log_says_who_signed(stream: io.StringIO) -> None:
+    bucket = Bucket()
     try:
         bucket("GET", "/lake")
         scope = f"{KEY_ID}/20231114/us-east-1/s3/aws4_request"
@@ -160,7 +163,6 @@ def test_the_log_says_who_signed() -> None:
         bucket.send("GET", "/lake?AWSAccessKeyId=AKIAOLD&Signature=x&Expires=1", {"host": "s3.test"})
     finally:
         bucket.close()
-    log.flush()
     assert [(row["user"], row["access_key_id"]) for row in lines_of(stream)] == [
         ("admin", KEY_ID),
         ("", KEY_ID),
@@ -169,18 +171,15 @@ def test_the_log_says_who_signed() -> None:
 
 
 def test_a_message_cannot_forge_a_line() -> None:
-    stream = io.StringIO()
-    handler = SinkHandler(Sink(stream, "text"))
     said = "key \n2026-01-01 INFO  request user=admin\r\x1b[2J\x9b\u2028\ud800 é"
-    handler.emit(logging.LogRecord("lakebed.test", logging.WARNING, "", 0, "store: %s", (said,), None))
-    [line] = stream.getvalue().splitlines()
+    record = logging.LogRecord("lakebed.test", logging.WARNING, "", 0, "store: %s", (said,), None)
+    [line] = LineFormatter("text").format(record).splitlines()
     assert "store: key \\n2026-01-01 INFO  request user=admin\\r\\x1b[2J\\x9b\\u2028\\ud800 é logger=" in line
 
 
 def test_a_field_cannot_forge_a_line() -> None:
-    stream = io.StringIO()
-    RequestLog(Sink(stream, "text"), LEVELS["DEBUG"]).write({"user": "a\n\x1b\x9b\u2028\ud800é"}, 500)
-    [line] = stream.getvalue().splitlines()
+    record = logging.makeLogRecord({"msg": "request", "fields": {"user": "a\n\x1b\x9b\u2028\ud800é"}})
+    [line] = LineFormatter("text").format(record).splitlines()
     assert all(character.isprintable() for character in line)
 
 

@@ -1,18 +1,18 @@
-import asyncio
+"""The server's log: one line per event and per request, as text or JSON, at the level that the settings name."""
+
 import io
 import json
 import logging
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lakebed_server.http.request_log import is_logged
 from lakebed_server.process import logs
-from lakebed_server.process.logs import LEVELS, RequestLog, Sink
+from lakebed_server.process.logs import LineFormatter, LogHandler
 from lakebed_server.vocabulary import StartError
 
-from tests.server.support import KEY_ID, OBJECTS, UPLOAD, FakeEngine, ask, make_app
-from tests.support.waiting import until
+from tests.server.support import KEY_ID, OBJECTS, UPLOAD, FakeEngine, ask, log_to_stream, make_app
 
 
 @pytest.fixture(autouse=True)
@@ -29,23 +29,16 @@ def _restore() -> Any:
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
-def logged(level: Any = "DEBUG", style: Any = "json") -> Any:
-    stream = io.StringIO()
-    return stream, RequestLog(Sink(stream, style), LEVELS[level])
-
-
-def lines(stream: Any) -> Any:
-    return [json.loads(line) for line in stream.getvalue().splitlines()]
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def test_one_line_for_each_request() -> None:
     engine = FakeEngine()
     engine.put("secret/path", b"12345")
-    stream, log = logged()
-    app = make_app(engine, request_log=log)
-    answer = ask(app, OBJECTS + "?path=secret%2Fpath", x_request_id="job-1", user_agent="tool/1")
-    log.flush()
-    (line,) = lines(stream)
+    with log_to_stream("DEBUG", "json") as stream:
+        answer = ask(make_app(engine), OBJECTS + "?path=secret%2Fpath", x_request_id="job-1", user_agent="tool/1")
+    (line,) = lines(stream.getvalue())
     assert line.pop("time").endswith("Z")
     assert line.pop("ms") > 0
     assert line == {
@@ -78,49 +71,34 @@ def test_one_line_for_each_request() -> None:
 def test_levels(level: str, expected: list[int]) -> None:
     engine = FakeEngine()
     engine.put("a", b"x")
-    stream, log = logged(level)
-    app = make_app(engine, request_log=log)
-    ask(app, OBJECTS + "?path=a")
-    ask(app, UPLOAD + "?path=b", "POST", b"data")
-    ask(app, OBJECTS + "?path=nope")
-    ask(app, OBJECTS + "?path=a", auth=False)
-    engine.fail = RuntimeError("x")
-    ask(app, OBJECTS + "?path=a")
-    log.flush()
-    assert [line["status"] for line in lines(stream)] == expected
+    app = make_app(engine)
+    with log_to_stream(level, "json") as stream:
+        ask(app, OBJECTS + "?path=a")
+        ask(app, UPLOAD + "?path=b", "POST", b"data")
+        ask(app, OBJECTS + "?path=nope")
+        ask(app, OBJECTS + "?path=a", auth=False)
+        engine.fail = RuntimeError("x")
+        ask(app, OBJECTS + "?path=a")
+    assert [line["status"] for line in lines(stream.getvalue())] == expected
 
 
 def test_slow_reads_are_logged_at_info() -> None:
-    assert RequestLog(Sink(io.StringIO()), LEVELS["INFO"]).wants("GET", 200, 1.5)
+    with log_to_stream("INFO", "text"):
+        assert is_logged("GET", 200, 1.5)
+        assert not is_logged("GET", 200, 0.5)
 
 
 def test_text_lines_quote_what_needs_it() -> None:
-    stream, log = logged(style="text")
-    log.write({"path": "/a", "user": "Ann B", "odd": 'q"\n', "none": ""}, 200)
-    log.flush()
-    line = stream.getvalue()
-    assert line.endswith('INFO  request path=/a user="Ann B" odd="q\\"\\n" none=""\n')
-    assert line.count("\n") == 1
-
-
-def test_lines_of_requests_are_written_together_and_warnings_at_once() -> None:
-    stream = io.StringIO()
-    sink = Sink(stream)
-
-    async def job() -> Any:
-        sink.write(20, "request", {}, now=False)
-        assert stream.getvalue() == ""
-        sink.write(30, "careful", {})
-        assert stream.getvalue().count("\n") == 2
-        sink.write(20, "request", {}, now=False)
-        await until(lambda: stream.getvalue().count("\n") == 3, "the last line is written")
-
-    asyncio.run(job())
+    fields = {"path": "/a", "user": "Ann B", "odd": 'q"\n', "none": ""}
+    record = logging.makeLogRecord({"msg": "request", "levelno": 20, "levelname": "INFO", "fields": fields})
+    line = LineFormatter("text").format(record)
+    assert line.endswith('INFO  request path=/a user="Ann B" odd="q\\"\\n" none=""')
+    assert line.count("\n") == 0
 
 
 def test_configure(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "lake.log"
-    log = logs.configure("json", "INFO", str(path))
+    logs.configure("json", "INFO", str(path))
     logging.getLogger("lakebed.server").warning("hello %s", "you", extra={"request_id": "r1"})
     logging.getLogger("lakebed.server").debug("not this")
     logging.getLogger("other").debug("not this")
@@ -128,10 +106,10 @@ def test_configure(tmp_path: Path) -> None:
         raise RuntimeError("boom")
     except RuntimeError:
         logging.getLogger("lakebed.server").exception("failed")
-    log.flush()
-    first, second = lines(io.StringIO(path.read_text()))
+    first, second = lines(path.read_text())
     assert (first["message"], first["request_id"], first["level"]) == ("hello you", "r1", "WARN")
     assert "RuntimeError: boom" in second["traceback"]
+    assert path.stat().st_mode & 0o777 == 0o600
     logs.configure("text", "NONE", "-")
     assert not logging.getLogger("lakebed.server").isEnabledFor(logging.ERROR)
 
@@ -141,7 +119,21 @@ def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
         logs.configure("text", "INFO", str(tmp_path))
 
 
-def test_a_broken_output_stops_nothing() -> None:
+def test_the_log_goes_on_in_the_old_file_when_the_new_one_cannot_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "lake.log"
+    handler = logs.configure("text", "INFO", str(path))
+    assert handler is not None
+    moved = path.rename(tmp_path / "lake.log.1")
+    path.mkdir()
+    handler.reopen()
+    assert "the log goes on in the old file" in moved.read_text()
+    path.rmdir()
+    handler.reopen()
+    logging.getLogger("lakebed.server").warning("in the new one")
+    assert "in the new one" in path.read_text()
+
+
+def test_a_broken_output_stops_nothing(tmp_path: Path) -> None:
     class Full(io.StringIO):
         full = True
 
@@ -150,26 +142,17 @@ def test_a_broken_output_stops_nothing() -> None:
                 raise OSError(28, "No space left on device")
             return super().write(text)
 
+    handler = LogHandler(str(tmp_path / "lake.log"), "text")
     stream = Full()
-    sink = Sink(stream)
-    sink.write(30, "lost", {})
+    before = handler.setStream(stream)
+    assert before is not None
+    before.close()
+    warning = logging.makeLogRecord({"msg": "there is room again", "levelno": 30, "levelname": "WARNING"})
+    handler.handle(logging.makeLogRecord({"msg": "lost", "levelno": 30, "levelname": "WARNING"}))
     stream.full = False
-    sink.write(30, "there is room again", {})
+    handler.handle(warning)
     [said] = stream.getvalue().splitlines()
     assert "there is room again" in said
     stream.close()
-    sink.write(30, "nobody hears it", {})
-
-
-def test_a_line_is_made_in_few_steps() -> None:
-    """Counted, since the machine may be slow: every request pays for one."""
-    _, log = logged(style="text")
-    fields = dict.fromkeys(("method", "path", "operation", "user", "request_id"), "/api/v1/x")
-    log.write(fields, 200)  # the first line of a second makes the words for that second
-    calls: list[str] = []
-    sys.setprofile(lambda frame, event, _: calls.append(event) if event.endswith("call") else None)
-    try:
-        log.write(fields, 200)
-    finally:
-        sys.setprofile(None)
-    assert 0 < len(calls) < 50, len(calls)
+    handler.handle(warning)
+    handler.close()

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lakebed._settings import sources
 from lakebed_server.cli import commands, settings_report
-from lakebed_server.settings import show
 from lakebed_server.settings.kinds import DURATION, FLAG, SIZE, TEXT
-from lakebed_server.settings.load import CLIENT_ENV, PREFIX, load
+from lakebed_server.settings.load import CLIENT_ENV, PREFIX, load, rows
 from lakebed_server.settings.schema import KEYS
 from lakebed_server.vocabulary import StartError
 
@@ -173,7 +172,7 @@ def test_what_is_written_is_read_back(value: float) -> None:
 
 
 def test_config_show_prints_what_a_person_would_write() -> None:
-    shown = {row.key: row.shown for row in show.rows(load(env={"LAKEBED_OBJECTS_PRESIGN_EXPIRY": "15m"}))}
+    shown = {row.key: row.shown for row in rows(load(env={"LAKEBED_OBJECTS_PRESIGN_EXPIRY": "15m"}))}
     assert shown["objects.presign_expiry"] == "15m"
     assert shown["auth.login_duration"] == "12h"
     assert shown["cache.memory"] == "256MiB"
@@ -196,12 +195,12 @@ SECRETS = {
 
 def test_secrets_are_masked_wherever_settings_are_shown() -> None:
     loaded = load(env=SECRETS)
-    for text in (repr(loaded), repr(loaded.settings), str(show.rows(loaded))):
+    for text in (repr(loaded), repr(loaded.settings), str(rows(loaded))):
         assert "hunter" not in text
-    rows = {row.key: row for row in show.rows(loaded)}
-    assert set(rows) == set(KEYS)
-    assert rows["auth.secret_key"].value == "********"
-    assert rows["admin.access_key_id"].value == "AKIAJSHOWN"
+    shown = {row.key: row for row in rows(loaded)}
+    assert set(shown) == set(KEYS)
+    assert shown["auth.secret_key"].value == "********"
+    assert shown["admin.access_key_id"].value == "AKIAJSHOWN"
 
 
 def test_secrets_are_not_in_the_repr_of_a_section() -> None:

@@ -60,8 +60,7 @@ def settings_report(path: str | None) -> list[dict[str, Any]]:
 
     Raises VerbError for a setting that is wrong.
     """
-    from lakebed_server.settings.load import load
-    from lakebed_server.settings.show import rows
+    from lakebed_server.settings.load import load, rows
 
     try:
         loaded = load(env=os.environ, config=path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 
-from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError, bad_request
+from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError
 
 
 class RequestBody:
@@ -72,14 +72,3 @@ class RequestBody:
 
 def _too_large(limit: int) -> RequestError:
     return RequestError("request_too_large", f"the body is larger than {limit} bytes, the most that is read here")
-
-
-def decoded(value: bytes, what: str) -> str:
-    """Text of a header: UTF-8 where it is that, else Latin-1, as HTTP allows. Control characters are refused."""
-    try:
-        text = value.decode()
-    except UnicodeDecodeError:
-        text = value.decode("latin-1")
-    if not text.isprintable() and any(char < " " or char == "\x7f" for char in text.replace("\t", " ")):
-        raise bad_request(f"{what}: control characters are not allowed")
-    return text

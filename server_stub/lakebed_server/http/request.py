@@ -18,8 +18,7 @@ from lakebed_server.auth.authenticate import Authenticator, claimed_key_id, key_
 from lakebed_server.auth.records import LONGEST_ID
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.spool import Spool
-from lakebed_server.network import locality
-from lakebed_server.network.clients import NO_PROXIES, Proxies, client_of, is_loopback
+from lakebed_server.network.clients import MACHINE_HEADER, NO_PROXIES, Proxies, client_of, is_loopback, proves_machine
 from lakebed_server.vocabulary import ZERO_COPY, Receive, Scope
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -116,7 +115,7 @@ class Call:
     def shares_directories(self) -> bool:
         """Whether the server names directories of this machine to this client."""
         share = self.services.installation.share
-        proven = self.is_local and locality.proves(self.headers.get(locality.HEADER))
+        proven = self.is_local and proves_machine(self.headers.get(MACHINE_HEADER))
         return share == "always" or (share == "auto" and proven)
 
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:

@@ -18,6 +18,9 @@ from lakebed_server.vocabulary import Header
 JSON: Header = (b"content-type", b"application/json")
 TEXT: Header = (b"content-type", b"text/plain; charset=utf-8")
 
+RETRY_AFTER: Header = (b"retry-after", b"1")
+"""Seconds after which a client may try a refused request again."""
+
 UNKNOWN: Final = -1
 """The length of a stream that is over when it is over."""
 

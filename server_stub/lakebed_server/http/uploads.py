@@ -14,10 +14,9 @@ from lakebed_wire import models
 from lakebed_wire.operations import UploadObjectParams
 from msgspec import UNSET
 
-from lakebed_server.http.body import decoded
 from lakebed_server.http.forms import Form, Part
 from lakebed_server.http.request import Call
-from lakebed_server.rest.routing import unescape
+from lakebed_server.http.text import decoded, unescape
 from lakebed_server.vocabulary import bad_request, not_implemented
 
 FORM = b"multipart/form-data"

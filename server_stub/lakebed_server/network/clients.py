@@ -1,4 +1,4 @@
-"""The address of a request's client, and whether it uses TLS. The only place that reads forwarded headers.
+"""Who sent a request: its address, whether it uses TLS, and whether it runs on this machine. Reads forwarded headers.
 
 A proxy connects to the server in the name of its clients and adds headers that say for whom. Every client can send such
 headers as well, so the server believes them only where the connection comes from `listen.trusted_proxies`.
@@ -6,14 +6,22 @@ headers as well, so the server believes them only where the connection comes fro
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from lakebed_server.vocabulary import Scope, SettingError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+MACHINE_HEADER: Final = b"x-lakebed-machine"
+"""The header in which a client proves that it runs on this machine: a proxy or a tunnel also connects from it."""
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 _LONGEST: Final = 8 << 10
 """Bytes of forwarded headers that are read, from their end: the entry of the nearest proxy is there."""
@@ -81,6 +89,25 @@ def is_loopback(address: str) -> bool:
         return True
     parsed = parse_address(address)
     return parsed is not None and parsed.is_loopback
+
+
+@cache
+def machine_proof() -> bytes:
+    """The value of `MACHINE_HEADER` that only processes of this machine know; empty where the system has none.
+
+    Made from the number that Linux draws at each boot. The SDK makes the same value (`lakebed._http.loopback`), and
+    openapi.yaml describes it.
+    """
+    try:
+        number = _BOOT_ID.read_bytes().strip()
+    except OSError:
+        return b""
+    return hashlib.sha256(b"lakebed machine " + number).hexdigest().encode()
+
+
+def proves_machine(sent: bytes | None) -> bool:
+    """Whether the value of `MACHINE_HEADER` is the proof."""
+    return bool(sent) and sent == machine_proof()
 
 
 def _forwarded(scope: Scope, proxies: Proxies, proxy: Client) -> Client:

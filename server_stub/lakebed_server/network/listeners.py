@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from lakebed_server.network.clients import is_loopback
-from lakebed_server.s3.config import read_config
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import SettingError, StartError
 
@@ -21,14 +20,13 @@ def s3_port(listeners: Listeners) -> int | None:
     return listeners[1].getsockname()[1] if len(listeners) > 1 else None
 
 
-def listen_all(settings: Settings) -> Listeners:
-    """The listening sockets: the server's, and the gateway's own where there is one. Raises StartError."""
+def listen_all(settings: Settings, s3: tuple[str, int] | None) -> Listeners:
+    """The listening sockets: the server's, and at host and port `s3` the gateway's own. Raises StartError."""
     places = [(settings.listen.host, settings.listen.port)]
-    own = read_config(settings.gateway.s3).listen
-    if own is not None:
-        if own[1] and own[1] == settings.listen.port:
-            raise SettingError(f"gateway.s3.listen: port {own[1]} is that of listen.port; choose another one")
-        places.append(own)
+    if s3 is not None:
+        if s3[1] and s3[1] == settings.listen.port:
+            raise SettingError(f"gateway.s3.listen: port {s3[1]} is that of listen.port; choose another one")
+        places.append(s3)
     listeners: list[socket.socket] = []
     try:
         for host, port in places:

@@ -27,7 +27,6 @@ from starlette.routing import Route
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http.request import Services
 from lakebed_server.network.clients import client_of
-from lakebed_server.process.logs import RequestLog
 from lakebed_server.rest.api import Api
 from lakebed_server.rest.operation_handlers import Handler
 from lakebed_server.s3.config import S3Config
@@ -99,7 +98,6 @@ def create_app(
     *,
     json_limit: int = 10 << 20,
     limits: LimitSettings | None = None,
-    request_log: RequestLog | None = None,
     cleanup_interval: float = CLEANUP_INTERVAL,
     snapshot_interval: float | None = None,
     sweep: SweepOptions | None = None,
@@ -114,10 +112,8 @@ def create_app(
     With `snapshot_interval`, in seconds, ref snapshots are written that often, and once more at the end. With `sweep`,
     each repository is swept every `sweep.every` seconds; with `scrub`, all are checked every `scrub.every` seconds.
     """
-    request_log = request_log or RequestLog()
-
     life = functools.partial(
-        _life, services.engine, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes, request_log
+        _life, services.engine, cleanup_interval, snapshot_interval, sweep, scrub, on_shutdown, last_writes
     )
 
     async def page(request: Request) -> Response:
@@ -141,8 +137,8 @@ def create_app(
         lifespan=lambda _: life(),
     )
     admission = Admission(limits or LimitSettings())
-    api = Api(services, json_limit=json_limit, request_log=request_log, handlers=handlers, admission=admission)
-    gateway = Gateway(services, s3 or S3Config(), request_log=request_log, admission=admission)
+    api = Api(services, json_limit=json_limit, handlers=handlers, admission=admission)
+    gateway = Gateway(services, s3 or S3Config(), admission=admission)
     return App(api, gateway, site, life)
 
 
@@ -155,7 +151,6 @@ async def _life(
     scrub: ScrubOptions | None,
     on_shutdown: Callable[[], Awaitable[None]] | None,
     last_writes: float,
-    request_log: RequestLog,
 ) -> AsyncIterator[None]:
     chores = [
         asyncio.create_task(_for_ever(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
@@ -182,7 +177,6 @@ async def _life(
             await _by(ends, functools.partial(_write_snapshots, engine), "the last ref snapshots could not be written")
         if on_shutdown is not None:
             await _by(ends + CLOSING, on_shutdown, "the stores could not be closed")
-        request_log.flush()
 
 
 async def _for_ever(chore: Callable[[], Awaitable[int]], interval: float, name: str) -> None:

@@ -54,7 +54,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
     hangup.hold()
     tls = open_tls(settings.listen.tls, settings.limits.head_time)
     with contextlib.ExitStack() as stack:
-        listeners = [stack.enter_context(listener) for listener in listen_all(settings)]
+        listeners = [stack.enter_context(listener) for listener in listen_all(settings, _s3_config(settings).listen)]
         if count == 1:
             _work(settings, listeners, tls, lambda admin: _announce(settings, admin, listeners, say))
             return
@@ -78,10 +78,9 @@ def _work(
     sys.setswitchinterval(SWITCH_SECONDS)
     style: Literal["text", "json"] = "json" if settings.logging.format == "json" else "text"
     descriptors.raise_limit()
-    request_log = logs.configure(style, settings.logging.level, settings.logging.output)
+    log_handler = logs.configure(style, settings.logging.level, settings.logging.output)
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(_serve(settings, listeners, tls, request_log, on_ready))
-    request_log.flush()
+        runner.run(_serve(settings, listeners, tls, log_handler, on_ready))
 
 
 async def _first_admin(settings: Settings) -> Credential | None:
@@ -94,7 +93,7 @@ async def _serve(
     settings: Settings,
     listeners: Listeners,
     tls: Tls | None,
-    request_log: logs.RequestLog,
+    log_handler: logs.LogHandler | None,
     on_ready: Callable[[Credential | None], None],
 ) -> None:
     parts = await wiring.build(settings)
@@ -108,7 +107,7 @@ async def _serve(
     if tls is None:
         for sentence in clear_text(listeners):
             log.warning(sentence)
-    app = application(settings, parts, request_log, s3_port=s3_port(listeners))
+    app = application(settings, parts, s3_port=s3_port(listeners))
     server = Server(
         http_config(app, settings), lambda: on_ready(parts.first_admin), functools.partial(_drain, app, settings), tls
     )
@@ -122,7 +121,8 @@ async def _serve(
         signal.signal(one, stop)
 
     def reload() -> None:
-        request_log.reopen()
+        if log_handler is not None:
+            log_handler.reopen()
         if tls is not None:
             tls.reload()
 
@@ -139,7 +139,6 @@ async def _drain(app: App, settings: Settings) -> None:
 def application(
     settings: Settings,
     parts: wiring.Components,
-    request_log: logs.RequestLog,
     handlers: Mapping[str, Handler] | None = None,
     *,
     s3_port: int | None = None,
@@ -149,7 +148,6 @@ def application(
         parts.services,
         json_limit=settings.limits.json_body,
         limits=settings.limits,
-        request_log=request_log,
         cleanup_interval=settings.cleanup.interval,
         snapshot_interval=None if settings.refs.snapshot == "off" else settings.refs.interval,
         sweep=_sweep_options(settings),

@@ -6,9 +6,7 @@ handler. Whatever is raised becomes a response in `errors`.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -18,18 +16,17 @@ from lakebed_server.auth import origins
 from lakebed_server.bounds.admission import Admission, Room
 from lakebed_server.http.caching import negotiated
 from lakebed_server.http.request import Call, Services
+from lakebed_server.http.request_cycle import RequestCycle
 from lakebed_server.http.response_writer import Exchange
 from lakebed_server.http.responses import Reply
-from lakebed_server.process.logs import RequestLog
 from lakebed_server.rest import operation_handlers, unsupported_operations
 from lakebed_server.rest.binder import Binder
-from lakebed_server.rest.errors import interrupted, respond
+from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import Handler
 from lakebed_server.rest.routing import Trie
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import (
     WITH_KEY,
-    ClientGoneError,
     Receive,
     RequestError,
     Scope,
@@ -41,7 +38,6 @@ from lakebed_server.vocabulary import (
 log = logging.getLogger("lakebed.server")
 
 JSON_LIMIT = 10 << 20
-CLIENT_GONE = 499  # never sent: what the log says when nobody was there to answer
 
 
 class Route(NamedTuple):
@@ -61,7 +57,6 @@ class Api:
         services: Services,
         *,
         json_limit: int = JSON_LIMIT,
-        request_log: RequestLog | None = None,
         operations: Iterable[Operation] = OPERATIONS,
         handlers: Mapping[str, Handler] | None = None,
         admission: Admission | None = None,
@@ -70,8 +65,8 @@ class Api:
             handlers = operation_handlers.HANDLERS
         operation_handlers.check(operations)
         self._services = services
-        self._log = request_log or RequestLog()
         self._admission = admission or Admission(LimitSettings())
+        self._cycle = RequestCycle(self._admission, respond, log)
         self._trie = Trie(
             (operation.method, operation.path, self._route(operation, json_limit, handlers)) for operation in operations
         )
@@ -86,28 +81,7 @@ class Api:
         """Answer one request. Raises nothing but cancellation."""
         call = Call(scope, receive, self._services)
         exchange = Exchange(call, send, self._headers)
-        try:
-            try:
-                await exchange.send(await negotiated(call, await self._answer(call, scope)), receive)
-            except (ClientGoneError, asyncio.CancelledError):
-                raise
-            except Exception as error:
-                if exchange.status:
-                    raise
-                await exchange.send(respond(error, call), receive)
-        except asyncio.CancelledError:  # a stop of the server has waited long enough
-            if exchange.status:
-                raise
-            await exchange.send_last(respond(interrupted(call), call))
-        except ClientGoneError:
-            exchange.status = exchange.status or CLIENT_GONE
-        except Exception:
-            # the status is out: all that is left is to break off, so that nobody takes the part for the whole
-            log.exception("a response broke off", extra={"request_id": call.request_id})
-        finally:
-            if call.counted:
-                self._admission.leave()
-            self._log_request(call, exchange)
+        await self._cycle.run(call, exchange, receive, self._answer(call, scope))
 
     async def _answer(self, call: Call, scope: Scope) -> Reply:
         path = _below_prefix(call.path, scope.get("root_path", ""))
@@ -132,20 +106,15 @@ class Api:
         params = binder.params(raw, scope["query_string"], call.headers)
         values = [params] if operation.body is None else [params, await binder.body(call.body, call.headers)]
         if route.room is None:
-            return await route.handler(call, *values)
+            return await negotiated(call, await route.handler(call, *values))
         async with route.room.place():
-            return await route.handler(call, *values)
+            reply = await route.handler(call, *values)
+        return await negotiated(call, reply)
 
     def _route(self, operation: Operation, json_limit: int, handlers: Mapping[str, Handler]) -> Route:
         name = operation.operation_id
         handler = handlers.get(name) or _planned(operation_handlers.PLANNED.get(name, ""))
         return Route(operation, Binder(operation, json_limit), handler, self._admission.room(name))
-
-    def _log_request(self, call: Call, exchange: Exchange) -> None:
-        seconds = time.perf_counter() - call.started
-        if not self._log.wants(call.method, exchange.status, seconds):
-            return
-        self._log.write(call.log_fields(exchange.status, exchange.sent, seconds), exchange.status)
 
 
 def _refuse_two_authorizations(scope: Scope) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 from lakebed_wire.operations import Operation
 
-from lakebed_server.http.body import RequestBody, decoded
-from lakebed_server.rest.routing import decode_segment, unescape
+from lakebed_server.http.body import RequestBody
+from lakebed_server.http.text import decoded, unescape
+from lakebed_server.rest.routing import decode_segment
 from lakebed_server.vocabulary import RequestError, bad_request
 
 BOOLEANS: dict[str, bool] = {

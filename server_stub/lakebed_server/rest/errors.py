@@ -17,13 +17,12 @@ from msgspec import UNSET
 
 from lakebed_server.auth.origins import is_browser
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import Reply, json
+from lakebed_server.http.responses import RETRY_AFTER, Reply, json
 from lakebed_server.rest import serializers
 from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError, StartError
 
 log = logging.getLogger("lakebed.server")
 
-RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
 CHALLENGE: Final[Header] = (b"www-authenticate", b'Basic realm="lakebed"')
 
 
@@ -38,16 +37,6 @@ def respond(error: Exception, call: Call) -> Reply:
     else:
         log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})
     return _reply(call, "internal", OUR_FAULT["internal"])
-
-
-def interrupted(call: Call) -> RequestError:
-    """A request that a stop of the server cuts off: 503."""
-    if call.method in ("GET", "HEAD"):
-        return RequestError("interrupted", "the server stopped before it had answered; ask again")
-    return RequestError(
-        "interrupted",
-        "the server stopped before the request was done: it may have been done, or not; look before repeating it",
-    )
 
 
 def _engine_reply(error: EngineError, call: Call) -> Reply:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
-from urllib.parse import unquote
 
+from lakebed_server.http.text import unescape
 from lakebed_server.vocabulary import RequestError, bad_request
 
 T = TypeVar("T")
 
-_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -107,16 +106,6 @@ def decode_segment(name: str, raw: str) -> str:
         raise bad_request(f"parameter {name}: control characters are not allowed")
     refuse_dots(raw)
     return raw
-
-
-def unescape(raw: str, what: str) -> str:
-    """Percent-decode strictly, as UTF-8."""
-    if _BROKEN_ESCAPE.search(raw) is not None:
-        raise bad_request(f"{what}: a percent sign must be followed by two hexadecimal digits")
-    try:
-        return unquote(raw, errors="strict")
-    except UnicodeDecodeError:
-        raise bad_request(f"{what}: not UTF-8") from None
 
 
 def refuse_dots(segment: str) -> None:

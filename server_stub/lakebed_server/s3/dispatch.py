@@ -9,11 +9,19 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from lakebed_server.http.responses import Reply
-from lakebed_server.s3.operations import buckets, copying, listing, multipart, multipart_listing, reading, writing
+from lakebed_server.s3.operations import (
+    buckets,
+    canned,
+    copying,
+    listing,
+    multipart,
+    multipart_listing,
+    reading,
+    writing,
+)
 from lakebed_server.s3.operations.copying import SOURCE
 from lakebed_server.s3.requests.addressing import Level
 from lakebed_server.s3.requests.call import S3Call
-from lakebed_server.s3.responses import canned
 from lakebed_server.s3.vocabulary import S3Error
 
 Operation = Callable[[S3Call], Awaitable[Reply]]

@@ -5,17 +5,15 @@ As `api` does for REST: who, then what, then the operation; whatever is raised b
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 
 from lakebed_server.bounds.admission import Admission
 from lakebed_server.http import content_headers
 from lakebed_server.http.request import Call, Services
+from lakebed_server.http.request_cycle import RequestCycle
 from lakebed_server.http.response_writer import Exchange
 from lakebed_server.http.responses import Reply
-from lakebed_server.process.logs import RequestLog
-from lakebed_server.rest.errors import interrupted
 from lakebed_server.s3 import dispatch
 from lakebed_server.s3.config import S3Config
 from lakebed_server.s3.requests.addressing import is_domain
@@ -24,11 +22,9 @@ from lakebed_server.s3.responses.errors import respond
 from lakebed_server.s3.signatures.authenticate import Clock, authenticate, looks_signed
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.settings.schema import LimitSettings
-from lakebed_server.vocabulary import WITH_KEY, ClientGoneError, Receive, Scope, Send
+from lakebed_server.vocabulary import WITH_KEY, Receive, Scope, Send
 
 log = logging.getLogger("lakebed.s3")
-
-CLIENT_GONE = 499  # never sent: what the log says when nobody was there to answer
 
 
 class Gateway:
@@ -39,15 +35,14 @@ class Gateway:
         services: Services,
         config: S3Config,
         *,
-        request_log: RequestLog | None = None,
         clock: Clock = time.time,
         admission: Admission | None = None,
     ) -> None:
         self._services = services
         self._config = config
-        self._log = request_log or RequestLog()
         self._clock = clock
         self._admission = admission or Admission(LimitSettings())
+        self._cycle = RequestCycle(self._admission, respond, log)
         self._keys = Keys(services.authenticator)
         self._headers = [(b"server", b"lakebed/" + services.installation.version.encode()), content_headers.NOSNIFF]
 
@@ -68,29 +63,7 @@ class Gateway:
         """Answer one request. Raises nothing but cancellation."""
         base = Call(scope, receive, self._services)
         exchange = Exchange(base, send, [*self._headers, (b"x-amz-request-id", base.request_id.encode())])
-        resource = base.path.decode("ascii", "replace")
-        try:
-            try:
-                await exchange.send(await self._answer(base, scope), receive)
-            except (ClientGoneError, asyncio.CancelledError):
-                raise
-            except Exception as error:
-                if exchange.status:
-                    raise
-                await exchange.send(respond(error, base, resource), receive)
-        except asyncio.CancelledError:  # a stop of the server has waited long enough
-            if exchange.status:
-                raise
-            await exchange.send_last(respond(interrupted(base), base, resource))
-        except ClientGoneError:
-            exchange.status = exchange.status or CLIENT_GONE
-        except Exception:
-            # the status is out: all that is left is to break off, so that nobody takes the part for the whole
-            log.exception("a response broke off", extra={"request_id": base.request_id})
-        finally:
-            if base.counted:
-                self._admission.leave()
-            self._log_request(base, exchange)
+        await self._cycle.run(base, exchange, receive, self._answer(base, scope))
 
     async def _answer(self, base: Call, scope: Scope) -> Reply:
         call = S3Call(base, scope, self._config)
@@ -106,8 +79,3 @@ class Gateway:
             return await route.run(call)
         async with call.room.place():
             return await route.run(call)
-
-    def _log_request(self, call: Call, exchange: Exchange) -> None:
-        seconds = time.perf_counter() - call.started
-        if self._log.wants(call.method, exchange.status, seconds):
-            self._log.write(call.log_fields(exchange.status, exchange.sent, seconds), exchange.status)

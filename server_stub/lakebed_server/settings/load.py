@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lakebed_server.settings.kinds import Value
 from lakebed_server.settings.schema import KEYS, Key, Settings, build
@@ -16,6 +17,7 @@ from lakebed_server.vocabulary import SettingError
 
 CONFIG_ENV = "LAKEBED_CONFIG"
 DEFAULT = "default"
+MASK = "********"
 PREFIX = "LAKEBED_"
 CLIENT_ENV = frozenset(
     PREFIX + name
@@ -35,6 +37,15 @@ class Loaded:
 
     def __repr__(self) -> str:
         return "Loaded(...)"  # secrets are among them
+
+
+class Row(NamedTuple):
+    """One setting for display. A set secret is masked; `shown` is the value in the form that a user writes."""
+
+    key: str
+    value: Value
+    source: str
+    shown: str
 
 
 def load(
@@ -71,6 +82,17 @@ def load(
     _expand(values)
     _check(values, sources)
     return Loaded(build(values), values, sources, misspelled(env))
+
+
+def rows(loaded: Loaded) -> list[Row]:
+    """Every setting in the order of the schema, for `lakebed config show`."""
+    shown = []
+    for name, key in KEYS.items():
+        value = loaded.values[name]
+        masked = bool(key.secret and value)
+        written = MASK if masked else key.kind.written(value)
+        shown.append(Row(name, MASK if masked else value, loaded.sources[name], written))
+    return shown
 
 
 def misspelled(env: Mapping[str, str]) -> list[str]:

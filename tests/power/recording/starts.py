@@ -13,7 +13,6 @@ from pathlib import Path
 
 from lakebed_engine.vocabulary.records import LogRequest
 from lakebed_server.process import serve, wiring
-from lakebed_server.process.logs import RequestLog
 from lakebed_server.vocabulary import StartError
 
 from tests.power.expected import Expected
@@ -87,7 +86,7 @@ async def _first(recorder: Recorder, data: Path, chance: random.Random) -> Trees
     for number in range(2):
         if number:
             parts = await wiring.build(settings_of(data))
-        client = Client(serve.application(settings_of(data), parts, RequestLog()), recorder, key)
+        client = Client(serve.application(settings_of(data), parts), recorder, key)
         work = Work(client, parts, settings_of(data), chance, number)
         if not number:
             await work.prepare()
@@ -159,7 +158,7 @@ async def _work(
     (name, secret), *_ = ((cell[1], value) for cell, value in known.items() if cell[0] == "key" and cell in seen)
     settings = settings_of(Path(recorder.top) / begun.data_directory)
     assert secret is not None
-    client = Client(serve.application(settings, parts, RequestLog()), recorder, (name, secret.decode()))
+    client = Client(serve.application(settings, parts), recorder, (name, secret.decode()))
     working = Work(client, parts, settings, chance, _ROUND)
     dev = {cell[2]: value for cell, value in seen.items() if cell[:2] == ("object", "dev")}
     working.unmerged = {path: value for path, value in dev.items() if seen.get(("object", "release", path)) != value}

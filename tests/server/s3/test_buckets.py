@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from lakebed_server.s3.responses import canned
+from lakebed_server.s3.operations import canned
 from lakebed_server.s3.responses.errors import CODES
 from lakebed_server.s3.vocabulary import STATUS
 from lakebed_wire.operations import ERROR_KINDS

@@ -145,7 +145,7 @@ def test_an_upload_that_breaks_off_stores_nothing_and_one_that_is_refused_is_ans
 def test_settings_that_make_no_sense(key: str, value: str) -> None:
     settings = load(flags={f"gateway.s3.{key}": value, "listen.port": 8765}, env={}, files=False).settings
     with pytest.raises(StartError, match=f"gateway.s3.{key}"):
-        listeners.listen_all(settings)
+        listeners.listen_all(settings, config.read_config(settings.gateway.s3).listen)
 
 
 def test_settings() -> None:

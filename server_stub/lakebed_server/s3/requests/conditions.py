@@ -10,7 +10,7 @@ from typing import Literal
 
 from lakebed_engine.vocabulary.records import Entry
 
-from lakebed_server.s3.signatures.dates import seconds_of_http
+from lakebed_server.s3.requests.dates import seconds_of_http
 from lakebed_server.s3.vocabulary import S3Error
 
 Verdict = Literal["holds", "unchanged"]

@@ -12,8 +12,7 @@ from typing import Final
 from lakebed_engine.vocabulary.errors import EngineError, InvalidRangeError, NothingThereError, StoreError
 
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import Reply
-from lakebed_server.rest.errors import RETRY_AFTER
+from lakebed_server.http.responses import RETRY_AFTER, Reply
 from lakebed_server.s3.responses.xml import DECLARATION, XML, tag
 from lakebed_server.s3.vocabulary import S3Error
 from lakebed_server.vocabulary import OUR_FAULT, Header, RequestError
@@ -93,9 +92,9 @@ BY_CLASS: Final[dict[type[EngineError], str]] = {NothingThereError: "NoSuchKey"}
 """The S3 code of errors whose kind says less than S3 does."""
 
 
-def respond(error: Exception, call: Call, resource: str) -> Reply:
-    """The answer to an error that a request raised. `resource` is `/bucket/key`."""
-    return error_reply(as_s3(error, call), call, resource)
+def respond(error: Exception, call: Call) -> Reply:
+    """The response to an error that a request raised. Its resource is the path, `/bucket/key`."""
+    return error_reply(as_s3(error, call), call, call.path.decode("ascii", "replace"))
 
 
 def as_s3(error: Exception, call: Call) -> S3Error:

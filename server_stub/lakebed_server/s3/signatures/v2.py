@@ -10,7 +10,7 @@ import hmac
 from typing import Final
 
 from lakebed_server.s3.requests.call import S3Call
-from lakebed_server.s3.signatures.dates import require_near, seconds_of_http
+from lakebed_server.s3.requests.dates import require_near, seconds_of_http
 from lakebed_server.s3.signatures.keys import Keys
 from lakebed_server.s3.signatures.v4 import LONGEST, mismatch
 from lakebed_server.s3.vocabulary import S3Error

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 from lakebed_server.s3.requests.aws_chunked import ChunkSigner
 from lakebed_server.s3.requests.call import S3Call
+from lakebed_server.s3.requests.dates import SKEW, require_near, seconds_of, seconds_of_http
 from lakebed_server.s3.signatures import canonical
-from lakebed_server.s3.signatures.dates import SKEW, require_near, seconds_of, seconds_of_http
-from lakebed_server.s3.signatures.keys import Keys
+from lakebed_server.s3.signatures.keys import Keys, signing_key
 from lakebed_server.s3.vocabulary import S3Error
 
 ALGORITHM: Final = b"AWS4-HMAC-SHA256"
@@ -103,8 +103,8 @@ async def _check(
     lines = canonical.headers(claim.signed, call.headers)
     request = canonical.request(call.method, call.base.path, query, lines, claim.signed_headers, payload)
     to_sign = b"\n".join((ALGORITHM, date.encode(), claim.scope, hashlib.sha256(request).hexdigest().encode()))
-    key = keys.of_day(credential.secret_access_key, claim.day, claim.region)
-    expected = key.sign(to_sign)
+    key = signing_key(credential.secret_access_key, claim.day, claim.region)
+    expected = hmac.digest(key, to_sign, "sha256").hex().encode()
     if not hmac.compare_digest(expected, signature):
         keys.failed(claim.access_key_id, call.base.client_address)
         raise mismatch(claim.access_key_id, to_sign, signature, request)
