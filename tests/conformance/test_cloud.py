@@ -126,7 +126,7 @@ def test_listings_start_below_what_they_look_for(prefix: str, rest: str, smaller
 # --- conditional puts ------------------------------------------------------------------------------------------
 
 
-def test_a_race_has_one_winner(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
+async def test_a_race_has_one_winner(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
     namespace = server.namespace()
     stores = [opened(namespace, server.options()) for _ in range(2)]
 
@@ -137,11 +137,8 @@ def test_a_race_has_one_winner(server: S3Server, opened: Callable[..., CloudObje
             return False
         return True
 
-    async def main() -> None:
-        assert sum(await asyncio.gather(*(attempt(n) for n in range(8)))) == 1
-        assert await keys(stores[0]) == ["k"]  # what the self-test wrote is gone
-
-    run(main())
+    assert sum(await asyncio.gather(*(attempt(n) for n in range(8)))) == 1
+    assert await keys(stores[0]) == ["k"]  # what the self-test wrote is gone
 
 
 class Proxy:
@@ -326,22 +323,18 @@ def test_a_conflict_without_a_winner_is_tried_again(opened: Callable[..., CloudO
     through(shared("seaweedfs"), opened, first(2, conflict))(body)
 
 
-def test_a_key_that_is_taken_by_nobody(opened: Callable[..., CloudObjects]) -> None:
+async def test_a_key_that_is_taken_by_nobody(opened: Callable[..., CloudObjects]) -> None:
     """SeaweedFS answers 412 to `d` if absent where `d/b` is, for it has a directory of that name."""
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options())
-
-    async def main() -> None:
-        await store.put("d/b", b"1", if_absent=True)
-        with pytest.raises(StoreUnavailableError, match="/d: the store says that the key is taken, but nothing is"):
-            await store.put("d", b"2", if_absent=True)
-        await store.put("d", b"3")
-        assert await store.get("d") == b"3"
-        with pytest.raises(BlobExists):
-            await store.put("d", b"4", if_absent=True)
-        assert await keys(store) == ["d", "d/b"]
-
-    run(main())
+    await store.put("d/b", b"1", if_absent=True)
+    with pytest.raises(StoreUnavailableError, match="/d: the store says that the key is taken, but nothing is"):
+        await store.put("d", b"2", if_absent=True)
+    await store.put("d", b"3")
+    assert await store.get("d") == b"3"
+    with pytest.raises(BlobExists):
+        await store.put("d", b"4", if_absent=True)
+    assert await keys(store) == ["d", "d/b"]
 
 
 def test_a_store_that_ignores_the_condition_is_refused(opened: Callable[..., CloudObjects]) -> None:
@@ -360,61 +353,55 @@ def test_a_store_that_ignores_the_condition_is_refused(opened: Callable[..., Clo
     through(shared("seaweedfs"), opened, lambda method, path: done if method == "PUT" else "pass")(body)
 
 
-def test_long_conditional_streams(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
+async def test_long_conditional_streams(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
     namespace = server.namespace()
     store = opened(namespace, server.options())
-
-    async def main() -> None:
-        result = await store.put_stream("big", stream(9 * MIB), if_absent=True)
-        assert result.size == (await store.head("big")).size == 9 * MIB
-        with pytest.raises(BlobExists):
-            await store.put_stream("big", stream(9 * MIB), if_absent=True)
-        assert [blob async for blob in store.list_partial()] == []
-        left = f"{prefix_of(namespace)}{TEMP}{'0' * 32}"
-        server.boto().put_object(Bucket=server.bucket, Key=left, Body=b"left by a killed process")
-        theirs = f"{prefix_of(namespace)}{TEMP}notes.txt"
-        server.boto().put_object(Bucket=server.bucket, Key=theirs, Body=b"not what a put leaves: it stays")
-        found = [blob async for blob in store.list_partial()]
-        assert [(blob.key, blob.size) for blob in found] == [("0" * 32, 24)]
-        assert await keys(store) == ["big"]
-        await store.delete_partial(found[0].key)
-        assert [blob async for blob in store.list_partial()] == []
-        with pytest.raises(InvalidPathError):
-            await store.delete_partial("../big")
-
-    run(main())
+    result = await store.put_stream("big", stream(9 * MIB), if_absent=True)
+    assert result.size == (await store.head("big")).size == 9 * MIB
+    with pytest.raises(BlobExists):
+        await store.put_stream("big", stream(9 * MIB), if_absent=True)
+    assert [blob async for blob in store.list_partial()] == []
+    left = f"{prefix_of(namespace)}{TEMP}{'0' * 32}"
+    server.boto().put_object(Bucket=server.bucket, Key=left, Body=b"left by a killed process")
+    theirs = f"{prefix_of(namespace)}{TEMP}notes.txt"
+    server.boto().put_object(Bucket=server.bucket, Key=theirs, Body=b"not what a put leaves: it stays")
+    found = [blob async for blob in store.list_partial()]
+    assert [(blob.key, blob.size) for blob in found] == [("0" * 32, 24)]
+    assert await keys(store) == ["big"]
+    await store.delete_partial(found[0].key)
+    assert [blob async for blob in store.list_partial()] == []
+    with pytest.raises(InvalidPathError):
+        await store.delete_partial("../big")
 
 
 # --- streams ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ["error", "cancel"])
-def test_an_aborted_upload_leaves_nothing(server: S3Server, opened: Callable[..., CloudObjects], ending: str) -> None:
+async def test_an_aborted_upload_leaves_nothing(
+    server: S3Server, opened: Callable[..., CloudObjects], ending: str
+) -> None:
     namespace = server.namespace()
     store = opened(namespace, server.options())
+    stuck = asyncio.Event()
 
-    async def main() -> None:
-        stuck = asyncio.Event()
+    async def broken() -> AsyncIterator[bytes]:
+        async for chunk in stream(20 * MIB):
+            yield chunk
+        assert server.uploads(prefix_of(namespace))  # it is under way
+        if ending == "error":
+            raise ConnectionResetError("the client went away")
+        stuck.set()
+        await asyncio.sleep(60)
 
-        async def broken() -> AsyncIterator[bytes]:
-            async for chunk in stream(20 * MIB):
-                yield chunk
-            assert server.uploads(prefix_of(namespace))  # it is under way
-            if ending == "error":
-                raise ConnectionResetError("the client went away")
-            stuck.set()
-            await asyncio.sleep(60)
-
-        task = asyncio.ensure_future(store.put_stream("big", broken()))
-        if ending == "cancel":
-            await stuck.wait()
-            task.cancel()
-        with pytest.raises(ConnectionResetError if ending == "error" else asyncio.CancelledError):
-            await task
-        assert await keys(store) == []
-        assert server.uploads(prefix_of(namespace)) == []
-
-    run(main())
+    task = asyncio.ensure_future(store.put_stream("big", broken()))
+    if ending == "cancel":
+        await stuck.wait()
+        task.cancel()
+    with pytest.raises(ConnectionResetError if ending == "error" else asyncio.CancelledError):
+        await task
+    assert await keys(store) == []
+    assert server.uploads(prefix_of(namespace)) == []
 
 
 def test_an_upload_whose_parts_fail(opened: Callable[..., CloudObjects]) -> None:
@@ -433,7 +420,7 @@ def test_an_upload_whose_parts_fail(opened: Callable[..., CloudObjects]) -> None
     through(server, opened, plan, QUICK)(body)
 
 
-def test_memory_of_a_long_stream_is_bounded(opened: Callable[..., CloudObjects]) -> None:
+async def test_memory_of_a_long_stream_is_bounded(opened: Callable[..., CloudObjects]) -> None:
     """How far the sender is ahead of the store is bounded, whatever the store's pace."""
     server = shared("seaweedfs")
     gate = threading.Event()
@@ -448,28 +435,25 @@ def test_memory_of_a_long_stream_is_bounded(opened: Callable[..., CloudObjects])
             sent += MIB
             yield bytes(MIB)
 
-    async def main() -> None:
-        proxy = Proxy(server.endpoint, plan)
-        forward = proxy._forward
+    proxy = Proxy(server.endpoint, plan)
+    forward = proxy._forward
 
-        async def held(head: bytes, body: bytes) -> bytes:
-            while b"partNumber" in head and not gate.is_set():
-                await asyncio.sleep(0.01)
-            return await forward(head, body)
+    async def held(head: bytes, body: bytes) -> bytes:
+        while b"partNumber" in head and not gate.is_set():
+            await asyncio.sleep(0.01)
+        return await forward(head, body)
 
-        proxy._forward = held  # type: ignore[method-assign]
-        async with proxy.running():
-            store = opened(server.namespace(), server.options(endpoint=proxy.endpoint))
-            task = asyncio.ensure_future(store.put_stream("big", endless()))
-            await until(lambda: sent > 8 * MIB, "it is under way")
-            await asyncio.sleep(0.5)
-            assert sent <= 48 * MIB
-            task.cancel()
-            gate.set()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-    run(main())
+    proxy._forward = held  # type: ignore[method-assign]
+    async with proxy.running():
+        store = opened(server.namespace(), server.options(endpoint=proxy.endpoint))
+        task = asyncio.ensure_future(store.put_stream("big", endless()))
+        await until(lambda: sent > 8 * MIB, "it is under way")
+        await asyncio.sleep(0.5)
+        assert sent <= 48 * MIB
+        task.cancel()
+        gate.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
     assert cloud_stream.PART == 8 * MIB
 
 
@@ -520,15 +504,15 @@ def test_faults_have_types(
     through(shared("seaweedfs"), opened, lambda method, path: answer, QUICK)(body)
 
 
-def test_nobody_there(opened: Callable[..., CloudObjects]) -> None:
+async def test_nobody_there(opened: Callable[..., CloudObjects]) -> None:
     options = shared("seaweedfs").options(endpoint="http://127.0.0.1:1", **QUICK)
     store = opened("s3://b/p", options)
     for call in (store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k")):
         with pytest.raises(StoreUnavailableError, match="cannot be reached"):
-            run(call)
+            await call
 
 
-def test_a_missing_bucket(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
+async def test_a_missing_bucket(server: S3Server, opened: Callable[..., CloudObjects]) -> None:
     store = opened("s3://no-such-bucket/p", server.options())
     calls: list[Coroutine[Any, Any, object]] = [
         store.put("k", b""), store.put("k", b"", if_absent=True), store.put_stream("k", stream(9 * MIB)),
@@ -536,32 +520,32 @@ def test_a_missing_bucket(server: S3Server, opened: Callable[..., CloudObjects])
     ]  # fmt: skip
     for call in calls:
         with pytest.raises(StoreUnavailableError, match="bucket 'no-such-bucket' does not exist; create it"):
-            run(call)
+            await call
 
 
 @pytest.mark.parametrize("wrong", ["access_key_id", "secret_access_key"])
-def test_wrong_credentials(opened: Callable[..., CloudObjects], wrong: str) -> None:
+async def test_wrong_credentials(opened: Callable[..., CloudObjects], wrong: str) -> None:
     """On SeaweedFS only: moto believes everybody."""
     server = shared("seaweedfs")
     store = opened(server.namespace(), server.options(**{wrong: "made-up-0123456789"}))
     for call in (store.put("k", b""), store.put("k", b"", if_absent=True), store.get("k"), keys(store)):
         with pytest.raises(StoreUnavailableError, match=r"denied it .403 .*check the credentials") as caught:
-            run(call)
+            await call
         for secret in (SECRET_ACCESS_KEY, "made-up", server.access_key_id):
             assert secret not in str(caught.value)
     assert SECRET_ACCESS_KEY not in repr(server.options())
 
 
-def test_credentials_of_a_profile(opened: Callable[..., CloudObjects], tmp_path: Path) -> None:
+async def test_credentials_of_a_profile(opened: Callable[..., CloudObjects], tmp_path: Path) -> None:
     server = shared("seaweedfs")
     path = tmp_path / "credentials"
     path.write_text(
         f"[lake]\naws_access_key_id = {server.access_key_id}\naws_secret_access_key = {server.secret_access_key}\n"
     )
     given = {"access_key_id": "", "secret_access_key": "", "credentials_file": str(path)}
-    run(opened(server.namespace(), server.options(profile="lake", **given)).put("k", b"1"))
+    await opened(server.namespace(), server.options(profile="lake", **given)).put("k", b"1")
     with pytest.raises(StoreUnavailableError, match="has no profile 'other'"):
-        run(opened(server.namespace(), server.options(profile="other", **given)).put("k", b"1"))
+        await opened(server.namespace(), server.options(profile="other", **given)).put("k", b"1")
 
 
 def test_a_fork_after_use_is_refused_and_before_use_is_fine() -> None:
@@ -646,138 +630,120 @@ def files(path: Path) -> list[Path]:
     return [found for found in path.rglob("*") if found.is_file()]
 
 
-def test_the_cache_outlives_the_process_and_keeps_only_what_never_changes(tmp_path: Path, threads: Threads) -> None:
+async def test_the_cache_outlives_the_process_and_keeps_only_what_never_changes(
+    tmp_path: Path, threads: Threads
+) -> None:
     store = Counting("mem://t")
-
-    async def main() -> None:
+    for key in (RANGE, "data/0/x", "_lakebed/repository.json"):
+        await store.put(key, key.encode())
+    for _ in range(2):
+        again = cached(tmp_path / "c", threads, store)
         for key in (RANGE, "data/0/x", "_lakebed/repository.json"):
-            await store.put(key, key.encode())
-        for _ in range(2):
-            again = cached(tmp_path / "c", threads, store)
-            for key in (RANGE, "data/0/x", "_lakebed/repository.json"):
-                assert await again.get(key) == key.encode()
-        assert store.reads == 5
-        assert len(files(tmp_path / "c")) == 1
-        assert await again.get_range(RANGE, 2, 4) == RANGE.encode()[2:6]
-        await again.delete([RANGE])
-        with pytest.raises(BlobNotFound):
-            await again.get(RANGE)
-        other = DiskCached(Counting("mem://u"), DiskCache(tmp_path / "c", 1 << 20), threads)
-        with pytest.raises(BlobNotFound):  # another namespace
-            await other.get(RANGE)
-
-    run(main())
+            assert await again.get(key) == key.encode()
+    assert store.reads == 5
+    assert len(files(tmp_path / "c")) == 1
+    assert await again.get_range(RANGE, 2, 4) == RANGE.encode()[2:6]
+    await again.delete([RANGE])
+    with pytest.raises(BlobNotFound):
+        await again.get(RANGE)
+    other = DiskCached(Counting("mem://u"), DiskCache(tmp_path / "c", 1 << 20), threads)
+    with pytest.raises(BlobNotFound):  # another namespace
+        await other.get(RANGE)
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "longer"])
-def test_a_damaged_file_is_read_again(
+async def test_a_damaged_file_is_read_again(
     tmp_path: Path, threads: Threads, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = Counting("mem://t")
     content = random.Random(1).randbytes(1000)
-
-    async def main() -> None:
-        await store.put(RANGE, content)
-        lake = cached(tmp_path, threads, store)
-        await lake.get(RANGE)
-        path = files(tmp_path)[0]
-        data = bytearray(path.read_bytes())
-        assert data.startswith(MAGIC)
-        data[500] ^= 1
-        cut = {"flip": bytes(data), "cut": bytes(data[:-1]), "empty": b"", "longer": path.read_bytes() + b"x"}
-        path.write_bytes(cut[damage])
-        assert await lake.get(RANGE) == await lake.get(RANGE) == content
-        assert store.reads == 2
-
-    run(main())
+    await store.put(RANGE, content)
+    lake = cached(tmp_path, threads, store)
+    await lake.get(RANGE)
+    path = files(tmp_path)[0]
+    data = bytearray(path.read_bytes())
+    assert data.startswith(MAGIC)
+    data[500] ^= 1
+    cut = {"flip": bytes(data), "cut": bytes(data[:-1]), "empty": b"", "longer": path.read_bytes() + b"x"}
+    path.write_bytes(cut[damage])
+    assert await lake.get(RANGE) == await lake.get(RANGE) == content
+    assert store.reads == 2
     assert "damaged file removed" in caplog.text
 
 
-def test_the_cache_stays_in_its_room_and_drops_the_oldest(tmp_path: Path, threads: Threads) -> None:
+async def test_the_cache_stays_in_its_room_and_drops_the_oldest(tmp_path: Path, threads: Threads) -> None:
     store = Counting("mem://t")
     limit = 200_000
     names = [f"_lakebed/ranges/{n:04}" for n in range(100)]
-
-    async def main() -> None:
-        for name in names:
-            await store.put(name, bytes(10_000))
-        await store.put("_lakebed/ranges/huge", bytes(limit))
-        lake = cached(tmp_path, threads, store, limit)
-        (tmp_path / "old.tmp").write_bytes(b"x" * 1000)
-        os.utime(tmp_path / "old.tmp", (0, 0))
-        await lake.get("_lakebed/ranges/huge")
-        for n, name in enumerate(names):
-            await lake.get(name)
-            await lake.get(names[0])  # used all the time
-            for path in files(tmp_path):  # file times are coarse: order them by hand
-                known = path.stat()
-                os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns - 10**9))
-            assert sum(path.stat().st_size for path in files(tmp_path)) <= limit * 17 // 16 + 10_100, n
-        reads = store.reads
-        assert reads == 101
-        await lake.get(names[99])
-        assert store.reads == reads
-        await lake.get(names[1])
-        assert store.reads == reads + 1
-
-    run(main())
+    for name in names:
+        await store.put(name, bytes(10_000))
+    await store.put("_lakebed/ranges/huge", bytes(limit))
+    lake = cached(tmp_path, threads, store, limit)
+    (tmp_path / "old.tmp").write_bytes(b"x" * 1000)
+    os.utime(tmp_path / "old.tmp", (0, 0))
+    await lake.get("_lakebed/ranges/huge")
+    for n, name in enumerate(names):
+        await lake.get(name)
+        await lake.get(names[0])  # used all the time
+        for path in files(tmp_path):  # file times are coarse: order them by hand
+            known = path.stat()
+            os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns - 10**9))
+        assert sum(path.stat().st_size for path in files(tmp_path)) <= limit * 17 // 16 + 10_100, n
+    reads = store.reads
+    assert reads == 101
+    await lake.get(names[99])
+    assert store.reads == reads
+    await lake.get(names[1])
+    assert store.reads == reads + 1
     assert not (tmp_path / "old.tmp").exists()
 
 
 @pytest.mark.parametrize("trouble", ["a file in its place", "no room", "gone"])
-def test_a_broken_cache_never_fails_a_read(
+async def test_a_broken_cache_never_fails_a_read(
     tmp_path: Path, threads: Threads, trouble: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Counting("mem://t")
     path = tmp_path / "c"
+    await store.put(RANGE, b"1")
+    await store.put(RANGE + "2", b"2")
+    lake = cached(path, threads, store)
+    if trouble == "a file in its place":
+        path.write_bytes(b"")
+    elif trouble == "no room":
 
-    async def main() -> None:
-        await store.put(RANGE, b"1")
-        await store.put(RANGE + "2", b"2")
-        lake = cached(path, threads, store)
-        if trouble == "a file in its place":
-            path.write_bytes(b"")
-        elif trouble == "no room":
+        def full(*_: object) -> int:
+            raise OSError(28, "No space left on device")
 
-            def full(*_: object) -> int:
-                raise OSError(28, "No space left on device")
-
-            monkeypatch.setattr(Path, "write_bytes", full)
-        else:
-            await lake.get(RANGE)
-            subprocess.run(["rm", "-rf", path], check=True)
-        for _ in range(2):
-            assert await lake.get(RANGE) == b"1"
-            assert await lake.get(RANGE + "2") == b"2"
-
-    run(main())
+        monkeypatch.setattr(Path, "write_bytes", full)
+    else:
+        await lake.get(RANGE)
+        subprocess.run(["rm", "-rf", path], check=True)
+    for _ in range(2):
+        assert await lake.get(RANGE) == b"1"
+        assert await lake.get(RANGE + "2") == b"2"
     assert len([record for record in caplog.records if record.name == "lakebed.cache"]) == (trouble != "gone")
 
 
-def test_processes_share_a_cache(tmp_path: Path, threads: Threads) -> None:
+async def test_processes_share_a_cache(tmp_path: Path, threads: Threads) -> None:
     """Two caches over one directory, small enough that each removes the other's files all the time."""
     store = Counting("mem://t")
+    for n in range(20):
+        await store.put(f"_lakebed/layers/{n}", bytes([n]) * 1000)
+    lakes = [cached(tmp_path, threads, store, 8000) for _ in range(2)]
 
-    async def main() -> None:
-        for n in range(20):
-            await store.put(f"_lakebed/layers/{n}", bytes([n]) * 1000)
-        lakes = [cached(tmp_path, threads, store, 8000) for _ in range(2)]
+    async def reader(lake: DiskCached, seed: int) -> None:
+        order = random.Random(seed)
+        for _ in range(150):
+            n = order.randrange(20)
+            assert await lake.get(f"_lakebed/layers/{n}") == bytes([n]) * 1000
 
-        async def reader(lake: DiskCached, seed: int) -> None:
-            order = random.Random(seed)
-            for _ in range(150):
-                n = order.randrange(20)
-                assert await lake.get(f"_lakebed/layers/{n}") == bytes([n]) * 1000
-
-        await asyncio.gather(*(reader(lake, n) for n, lake in enumerate(lakes * 2)))
-
-    run(main())
+    await asyncio.gather(*(reader(lake, n) for n, lake in enumerate(lakes * 2)))
 
 
-def test_marks_are_metadata(opened: Callable[..., CloudObjects]) -> None:
+async def test_marks_are_metadata(opened: Callable[..., CloudObjects]) -> None:
     """What settles a lost answer is seen by other tools as x-amz-meta-lakebedput."""
     server = shared("seaweedfs")
     namespace = server.namespace()
-    run(opened(namespace, server.options()).put("k", b"1", if_absent=True))
+    await opened(namespace, server.options()).put("k", b"1", if_absent=True)
     found = server.boto().head_object(Bucket=server.bucket, Key=prefix_of(namespace) + "k")
     assert len(found["Metadata"][MARK]) == 32

@@ -19,7 +19,7 @@ from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
 
-from tests.conformance.test_objects import Recorder, cut, keys, partial, run, setup_root
+from tests.conformance.test_objects import Recorder, cut, keys, partial, setup_root
 from tests.support.waiting import PATIENCE
 
 MIB = 1 << 20
@@ -56,43 +56,35 @@ def put(store: LocalObjects, key: str, data: bytes = b"new") -> asyncio.Future[P
     return asyncio.ensure_future(store.put_stream(key, cut(data, MIB), fresh=True))
 
 
-def test_file_and_directories_are_synced_by_one_call_before_the_answer(root: Path) -> None:
+async def test_file_and_directories_are_synced_by_one_call_before_the_answer(root: Path) -> None:
     calls = Recorder()
     local = LocalObjects(root, "local://t", calls=calls)
-
-    async def main() -> None:
-        await put(local, "data/2026112214/a")
-        first = calls.log.copy()
-        calls.log.clear()
-        await asyncio.gather(*(put(local, f"data/2026112214/{n}") for n in range(3)))
-        assert await keys(local) == [f"data/2026112214/{n}" for n in "012a"]
-        assert await partial(local) == []
-        folder = str(root / "data/2026112214")
-        assert [one for one in calls.log if one[0] == "fsync"] == [
-            *(("fsync", f"{folder}/{n}") for n in range(3)),
-            ("fsync", folder),  # once for all of them, and its parents are known
-        ]
-        assert not [call for call, _ in [*first, *calls.log] if call in ("rename", "link", "unlink")]
-        wrote = first.index(("write", f"{folder}/a"))
-        synced = {path for call, path in first[wrote:] if call == "fsync"}
-        assert synced >= {f"{folder}/a", folder, str(root / "data"), str(root)}
-
-    run(main())
+    await put(local, "data/2026112214/a")
+    first = calls.log.copy()
+    calls.log.clear()
+    await asyncio.gather(*(put(local, f"data/2026112214/{n}") for n in range(3)))
+    assert await keys(local) == [f"data/2026112214/{n}" for n in "012a"]
+    assert await partial(local) == []
+    folder = str(root / "data/2026112214")
+    assert [one for one in calls.log if one[0] == "fsync"] == [
+        *(("fsync", f"{folder}/{n}") for n in range(3)),
+        ("fsync", folder),  # once for all of them, and its parents are known
+    ]
+    assert not [call for call, _ in [*first, *calls.log] if call in ("rename", "link", "unlink")]
+    wrote = first.index(("write", f"{folder}/a"))
+    synced = {path for call, path in first[wrote:] if call == "fsync"}
+    assert synced >= {f"{folder}/a", folder, str(root / "data"), str(root)}
     local.close()
 
 
 @pytest.mark.parametrize("fails", ["file", "directory"])
-def test_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
+async def test_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
     calls = Syncing(fails)
     local = LocalObjects(root, "local://t", calls=calls)
-
-    async def main() -> None:
-        with pytest.raises(StoreUnavailableError, match=r"local://t/data/x: .*EIO"):
-            await put(local, "data/x")
-        assert await keys(local) == []
-        assert await partial(local) == []
-
-    run(main())
+    with pytest.raises(StoreUnavailableError, match=r"local://t/data/x: .*EIO"):
+        await put(local, "data/x")
+    assert await keys(local) == []
+    assert await partial(local) == []
     local.close()
     assert "directory" in calls.asked[0]
 
@@ -105,7 +97,7 @@ def test_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
         (errno.ENOSPC, StoreFullError, "make room"),
     ],
 )
-def test_a_file_that_cannot_be_made(root: Path, code: int, kind: type[Exception], said: str) -> None:
+async def test_a_file_that_cannot_be_made(root: Path, code: int, kind: type[Exception], said: str) -> None:
     def refusing(path: bytes, flags: int, mode: int = 0o777) -> int:
         if flags & os.O_CREAT and path.endswith(b"/x"):
             raise OSError(code, os.strerror(code))
@@ -114,55 +106,43 @@ def test_a_file_that_cannot_be_made(root: Path, code: int, kind: type[Exception]
     calls = SystemCalls()
     setattr(calls, "open", refusing)  # noqa: B010 - the true one is a static method
     local = LocalObjects(root, "local://t", calls=calls)
-
-    async def main() -> None:
-        with pytest.raises(kind, match=rf"local://t/data/x: .*{errno.errorcode[code]}.*{said}"):
-            await put(local, "data/x")
-        await put(local, "data/y")
-        assert await keys(local) == ["data/y"]
-        assert await partial(local) == []
-
-    run(main())
+    with pytest.raises(kind, match=rf"local://t/data/x: .*{errno.errorcode[code]}.*{said}"):
+        await put(local, "data/x")
+    await put(local, "data/y")
+    assert await keys(local) == ["data/y"]
+    assert await partial(local) == []
     local.close()
 
 
-def test_a_disk_that_is_full_leaves_nothing(root: Path) -> None:
+async def test_a_disk_that_is_full_leaves_nothing(root: Path) -> None:
     local = LocalObjects(root, "local://t", calls=Recorder("write", errno.ENOSPC))
-
-    async def main() -> None:
-        with pytest.raises(StoreFullError, match=r"local://t/data/x: .*ENOSPC"):
-            await put(local, "data/x")
-        assert await keys(local) == []
-        assert await partial(local) == []
-
-    run(main())
+    with pytest.raises(StoreFullError, match=r"local://t/data/x: .*ENOSPC"):
+        await put(local, "data/x")
+    assert await keys(local) == []
+    assert await partial(local) == []
     local.close()
 
 
-def test_cancelled_at_its_sync_it_is_gone_once_the_cancel_is_told(root: Path) -> None:
+async def test_cancelled_at_its_sync_it_is_gone_once_the_cancel_is_told(root: Path) -> None:
     go_on = threading.Event()
     calls = Syncing(gate=go_on)
     local = LocalObjects(root, "local://t", calls=calls)
-
-    async def main() -> None:
-        task = put(local, "data/x")
-        while not calls.entered.is_set():
-            await asyncio.sleep(0.001)
-        task.cancel()
-        await asyncio.sleep(0.01)
-        assert not task.done()
-        go_on.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert await keys(local) == []
-
-    run(main())
+    task = put(local, "data/x")
+    while not calls.entered.is_set():
+        await asyncio.sleep(0.001)
+    task.cancel()
+    await asyncio.sleep(0.01)
+    assert not task.done()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await keys(local) == []
     local.close()
 
 
-def test_beside_other_puts_each_goes_its_own_way(root: Path) -> None:
+async def test_beside_other_puts_each_goes_its_own_way(root: Path) -> None:
     """A batch of both kinds: a known key is renamed over, after its own sync; a fresh one that is taken fails alone."""
-    run(setup_root(root))
+    await setup_root(root)
     calls = Syncing()
     local = LocalObjects(root, "local://t", calls=calls)
 
@@ -178,14 +158,14 @@ def test_beside_other_puts_each_goes_its_own_way(root: Path) -> None:
         assert found == {"kept": b"over", "data/a": b"new", "data/taken": b"old", "plain": b"1"}
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
     assert calls.asked == [["file", "file", "file", "directory"]]
 
 
 @pytest.mark.parametrize("key", ["a//b", "kept/below", "x" * 300, "data/../x"])
-def test_a_key_without_a_plain_path_goes_the_other_way(root: Path, key: str) -> None:
-    run(setup_root(root))
+async def test_a_key_without_a_plain_path_goes_the_other_way(root: Path, key: str) -> None:
+    await setup_root(root)
     local = LocalObjects(root, "local://t")
 
     async def main() -> None:
@@ -195,24 +175,20 @@ def test_a_key_without_a_plain_path_goes_the_other_way(root: Path, key: str) -> 
         assert await keys(local) == sorted(["kept", key])
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
 
 
-def test_a_directory_that_was_removed_is_made_and_synced_again(root: Path) -> None:
+async def test_a_directory_that_was_removed_is_made_and_synced_again(root: Path) -> None:
     calls = Recorder()
     local = LocalObjects(root, "local://t", calls=calls)
-
-    async def main() -> None:
-        await put(local, "data/hour/a")
-        (root / "data/hour/a").unlink()
-        (root / "data/hour").rmdir()
-        calls.log.clear()
-        await put(local, "data/hour/b")
-        synced = {path for call, path in calls.log if call == "fsync"}
-        assert synced >= {str(root / "data/hour/b"), str(root / "data/hour"), str(root / "data")}
-
-    run(main())
+    await put(local, "data/hour/a")
+    (root / "data/hour/a").unlink()
+    (root / "data/hour").rmdir()
+    calls.log.clear()
+    await put(local, "data/hour/b")
+    synced = {path for call, path in calls.log if call == "fsync"}
+    assert synced >= {str(root / "data/hour/b"), str(root / "data/hour"), str(root / "data")}
     local.close()
 
 
@@ -223,29 +199,23 @@ def named(store: LocalObjects, key: str, data: bytes = b"same") -> asyncio.Futur
     return asyncio.ensure_future(store.put(key, data, by_content=True))
 
 
-def test_files_by_content_are_synced_with_their_directories_by_one_call(root: Path) -> None:
+async def test_files_by_content_are_synced_with_their_directories_by_one_call(root: Path) -> None:
     calls = Recorder()
     local = LocalObjects(root, "local://t", calls=calls)
-
-    async def main() -> None:
-        await asyncio.gather(named(local, "trees/0"), named(local, "commits/0"))
-        calls.log.clear()
-        await asyncio.gather(named(local, "trees/1"), named(local, "trees/2"), named(local, "commits/1"))
-        assert [path for call, path in calls.log if call == "fsync"] == [
-            str(root / one) for one in ("trees/1", "trees/2", "commits/1", "trees", "commits")
-        ]
-        assert {call for call, _ in calls.log} == {"write", "fsync"}
-        assert await keys(local) == [
-            f"{folder}/{n}" for folder, top in (("commits", 2), ("trees", 3)) for n in range(top)
-        ]
-        assert await partial(local) == []
-
-    run(main())
+    await asyncio.gather(named(local, "trees/0"), named(local, "commits/0"))
+    calls.log.clear()
+    await asyncio.gather(named(local, "trees/1"), named(local, "trees/2"), named(local, "commits/1"))
+    assert [path for call, path in calls.log if call == "fsync"] == [
+        str(root / one) for one in ("trees/1", "trees/2", "commits/1", "trees", "commits")
+    ]
+    assert {call for call, _ in calls.log} == {"write", "fsync"}
+    assert await keys(local) == [f"{folder}/{n}" for folder, top in (("commits", 2), ("trees", 3)) for n in range(top)]
+    assert await partial(local) == []
     local.close()
 
 
-def test_what_is_left_of_a_killed_put_is_replaced_whole(root: Path) -> None:
-    run(setup_root(root))
+async def test_what_is_left_of_a_killed_put_is_replaced_whole(root: Path) -> None:
+    await setup_root(root)
     (root / "trees").mkdir()
     (root / "trees/x").write_bytes(b"sa")
     calls = Recorder()
@@ -256,7 +226,7 @@ def test_what_is_left_of_a_killed_put_is_replaced_whole(root: Path) -> None:
         assert [await local.get(f"trees/{one}") for one in "xy"] == [b"same", b"same"]
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
     at = calls.log.index(("rename", str(root / "trees/x")))
     before, after = ([path for call, path in log if call == "fsync"] for log in (calls.log[:at], calls.log[at:]))
@@ -264,8 +234,8 @@ def test_what_is_left_of_a_killed_put_is_replaced_whole(root: Path) -> None:
     assert after == [str(root / "trees")]
 
 
-def test_the_same_twice_in_one_batch(root: Path) -> None:
-    run(setup_root(root))
+async def test_the_same_twice_in_one_batch(root: Path) -> None:
+    await setup_root(root)
     local = LocalObjects(root, "local://t")
 
     async def main() -> None:
@@ -274,13 +244,13 @@ def test_the_same_twice_in_one_batch(root: Path) -> None:
         assert await keys(local) == ["kept", "trees/x", "trees/y"]
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
 
 
 @pytest.mark.parametrize("fails", ["file", "directory"])
-def test_by_content_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
-    run(setup_root(root))
+async def test_by_content_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> None:
+    await setup_root(root)
     local = LocalObjects(root, "local://t", calls=Syncing(fails))
 
     async def main() -> None:
@@ -289,13 +259,13 @@ def test_by_content_what_is_not_on_disk_is_not_there(root: Path, fails: str) -> 
         assert await keys(local) == ["kept"]
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
 
 
 @pytest.mark.parametrize("how", ["fails", "cancelled"])
-def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how: str) -> None:
-    run(setup_root(root))
+async def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how: str) -> None:
+    await setup_root(root)
     go_on = threading.Event()
     calls = Syncing("file" if how == "fails" else "", gate=go_on)
     local, other = LocalObjects(root, "local://t", calls=calls), LocalObjects(root, "local://t")
@@ -314,14 +284,14 @@ def test_a_put_that_is_given_up_leaves_the_file_of_another(root: Path, how: str)
         assert await other.get("trees/x") == b"same"
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
     other.close()
 
 
 @pytest.mark.parametrize("key", ["a//b", "kept/below", "x" * 300])
-def test_by_content_without_a_plain_path(root: Path, key: str) -> None:
-    run(setup_root(root))
+async def test_by_content_without_a_plain_path(root: Path, key: str) -> None:
+    await setup_root(root)
     local = LocalObjects(root, "local://t")
 
     async def main() -> None:
@@ -331,13 +301,13 @@ def test_by_content_without_a_plain_path(root: Path, key: str) -> None:
         assert await keys(local) == sorted(["kept", key])
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
 
 
-def test_by_content_a_key_stays_in_the_tree_where_it_is(root: Path) -> None:
+async def test_by_content_a_key_stays_in_the_tree_where_it_is(root: Path) -> None:
     """A file was in its way once, and it went to the encoded tree: no twin comes up when the way is free."""
-    run(setup_root(root))
+    await setup_root(root)
     local = LocalObjects(root, "local://t")
 
     async def main() -> None:
@@ -347,5 +317,5 @@ def test_by_content_a_key_stays_in_the_tree_where_it_is(root: Path) -> None:
         assert await keys(local) == ["kept/x"]
         assert not (root / "kept").exists()
 
-    run(main())
+    await main()
     local.close()

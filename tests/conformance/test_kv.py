@@ -423,18 +423,14 @@ async def test_closing_finishes_what_was_accepted_and_refuses_the_rest(kv: KVSto
 # ---- Every driver that several processes share
 
 
-def test_two_processes_racing_lose_no_increment(address: str) -> None:
+async def test_two_processes_racing_lose_no_increment(address: str) -> None:
     said = both(child("increment", address, 300) for _ in range(2))
     assert sorted(map(int, said[0] + said[1])) == list(range(1, 601))
     store = store_at(address)
-
-    async def read() -> None:
-        found = await store.get("p", b"counter")
-        assert found is not None
-        assert int(found.value) == 600
-        await store.close()
-
-    asyncio.run(read())
+    found = await store.get("p", b"counter")
+    assert found is not None
+    assert int(found.value) == 600
+    await store.close()
 
 
 def test_two_processes_racing_to_swap_past_their_checks(address: str) -> None:
@@ -825,7 +821,7 @@ def child(*arguments: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, __file__, *map(str, arguments)], stdout=subprocess.PIPE)
 
 
-def test_a_killed_process_loses_nothing_it_acknowledged(path: Path) -> None:
+async def test_a_killed_process_loses_nothing_it_acknowledged(path: Path) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     chance = random.Random(seed)
@@ -840,8 +836,8 @@ def test_a_killed_process_loses_nothing_it_acknowledged(path: Path) -> None:
             acknowledged |= {line.rstrip() for line in process.stdout.readlines() if line.endswith(b"\n")}
         assert process.returncode == -signal.SIGKILL
         store = SqliteKV(path)
-        assert acknowledged <= set(asyncio.run(keys(store)))
-        asyncio.run(store.close())
+        assert acknowledged <= set(await keys(store))
+        await store.close()
     assert len(acknowledged) >= 4
 
 

@@ -540,23 +540,20 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
         assert rows <= asked
 
 
-def test_who_waits_for_a_connection_of_a_database_that_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_waits_for_a_connection_of_a_database_that_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_pool, "TURN", 0.1)
 
     class Connected:
         def is_closed(self) -> bool:
             return False
 
-    async def main() -> None:
-        async def connect() -> Any:
-            return Connected()
+    async def connect() -> Any:
+        return Connected()
 
-        pool = postgres_pool.Pool(connect, size=1, patience=5, place="here")
-        async with pool.lend():
-            with pytest.raises(StoreUnavailableError, match="all 1 connections"):
-                async with pool.lend():
-                    pass
-        async with pool.lend() as connection:  # and it is free again
-            assert isinstance(connection, Connected)
-
-    asyncio.run(main())
+    pool = postgres_pool.Pool(connect, size=1, patience=5, place="here")
+    async with pool.lend():
+        with pytest.raises(StoreUnavailableError, match="all 1 connections"):
+            async with pool.lend():
+                pass
+    async with pool.lend() as connection:  # and it is free again
+        assert isinstance(connection, Connected)

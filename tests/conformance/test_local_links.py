@@ -19,7 +19,7 @@ from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCa
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound, InvalidNamespaceError, StoreUnavailableError
 
-from tests.conformance.test_objects import MIB, cut, keys, partial, read, run
+from tests.conformance.test_objects import MIB, cut, keys, partial, read
 
 _AT_FDCWD, _EXCHANGE = -100, 2
 SECRET = b"a file outside of the namespace"
@@ -93,23 +93,19 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("kind", PLANTED)
-def test_no_link_is_followed(store: LocalObjects, root: Path, outside: Path, kind: str) -> None:
+async def test_no_link_is_followed(store: LocalObjects, root: Path, outside: Path, kind: str) -> None:
     place, target, key = PLANTED[kind]
-
-    async def main() -> None:
-        await store.put("w/mine", b"mine")
-        (root / place).symlink_to(outside / target)
-        for one in reads(store, key):
-            with pytest.raises(BlobNotFound):
-                await one
-        assert await keys(store) == ["w/mine"]
-        for prefix in (place, f"{place}/", key):
-            assert [blob.key async for blob in store.list(prefix)] == []
-        await store.delete([place, key])
-        assert await store.delete_older([place, key], 1e12) == []
-        assert os.path.islink(root / place)
-
-    run(main())
+    await store.put("w/mine", b"mine")
+    (root / place).symlink_to(outside / target)
+    for one in reads(store, key):
+        with pytest.raises(BlobNotFound):
+            await one
+    assert await keys(store) == ["w/mine"]
+    for prefix in (place, f"{place}/", key):
+        assert [blob.key async for blob in store.list(prefix)] == []
+    await store.delete([place, key])
+    assert await store.delete_older([place, key], 1e12) == []
+    assert os.path.islink(root / place)
     assert untouched(outside)
 
 
@@ -126,77 +122,70 @@ WRITES: dict[str, Callable[[LocalObjects, str], Coroutine[Any, Any, object]]] = 
 
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("key", ["w/ext/new", "w/ext/sub/new", "w/ext/sub/deep/new", "w/ext/secret"])
-def test_what_is_written_behind_a_link_lies_beside_it(
+async def test_what_is_written_behind_a_link_lies_beside_it(
     store: LocalObjects, root: Path, outside: Path, write: str, key: str
 ) -> None:
     """As behind a file of that name: the key has its place in the encoded tree."""
-
-    async def main() -> None:
-        await store.put("w/mine", b"mine")
-        (root / "w/ext").symlink_to(outside)
-        await WRITES[write](store, key)
-        assert (await store.get(key))[:3] in (b"new", b"min")
-        assert await keys(store) == [key, "w/mine"]
-        await store.delete([key])
-        assert await keys(store) == ["w/mine"]
-        assert await partial(store) == []
-
-    run(main())
+    await store.put("w/mine", b"mine")
+    (root / "w/ext").symlink_to(outside)
+    await WRITES[write](store, key)
+    assert (await store.get(key))[:3] in (b"new", b"min")
+    assert await keys(store) == [key, "w/mine"]
+    await store.delete([key])
+    assert await keys(store) == ["w/mine"]
+    assert await partial(store) == []
     assert untouched(outside)
     assert os.path.islink(root / "w/ext")
 
 
 @pytest.mark.parametrize("write", [name for name in WRITES if name != "a fresh stream"])
 @pytest.mark.parametrize("target", ["secret", "sub", "nothing"])
-def test_a_link_in_the_place_of_an_object_stays(
+async def test_a_link_in_the_place_of_an_object_stays(
     store: LocalObjects, root: Path, outside: Path, write: str, target: str
 ) -> None:
-    async def main() -> None:
-        await store.put("w/mine", b"mine")
-        (root / "w/link").symlink_to(outside / target)
-        await WRITES[write](store, "w/link")
-        assert (await store.get("w/link"))[:3] in (b"new", b"min")
-        assert await keys(store) == ["w/link", "w/mine"]
-        with pytest.raises(BlobExists):
-            await store.put("w/link", b"again", if_absent=True)
-        await store.delete(["w/link"])
-        assert os.path.islink(root / "w/link")
-
-    run(main())
+    await store.put("w/mine", b"mine")
+    (root / "w/link").symlink_to(outside / target)
+    await WRITES[write](store, "w/link")
+    assert (await store.get("w/link"))[:3] in (b"new", b"min")
+    assert await keys(store) == ["w/link", "w/mine"]
+    with pytest.raises(BlobExists):
+        await store.put("w/link", b"again", if_absent=True)
+    await store.delete(["w/link"])
+    assert os.path.islink(root / "w/link")
     assert untouched(outside)
 
 
-def test_a_fresh_key_is_not_written_through_a_link(store: LocalObjects, root: Path, outside: Path) -> None:
+async def test_a_fresh_key_is_not_written_through_a_link(store: LocalObjects, root: Path, outside: Path) -> None:
     (root / "fresh").symlink_to(outside / "nothing")
     with pytest.raises(BlobExists):
-        run(store.put_stream("fresh", cut(b"new", 1), fresh=True))
+        await store.put_stream("fresh", cut(b"new", 1), fresh=True)
     assert untouched(outside)
 
 
 @pytest.mark.parametrize("name", [".lakebed-tmp", ".lakebed-keys", ".lakebed-lock"])
-def test_links_in_the_place_of_what_the_store_itself_keeps(
+async def test_links_in_the_place_of_what_the_store_itself_keeps(
     store: LocalObjects, root: Path, outside: Path, name: str
 ) -> None:
     (root / name).symlink_to(outside / ("secret" if name == ".lakebed-lock" else "."))
-    assert run(partial(store)) == run(keys(store)) == []
+    assert await partial(store) == await keys(store) == []
     with pytest.raises(StoreUnavailableError):
-        run(store.put("a//b", b"new"))
-    run(store.delete_partial("0" * 32))
+        await store.put("a//b", b"new")
+    await store.delete_partial("0" * 32)
     assert untouched(outside)
 
 
-def test_the_root_of_all_namespaces_may_be_a_link_and_nothing_below_it(tmp_path: Path, outside: Path) -> None:
+async def test_the_root_of_all_namespaces_may_be_a_link_and_nothing_below_it(tmp_path: Path, outside: Path) -> None:
     true, other = tmp_path / "disk", tmp_path / "other"
     true.mkdir()
     (tmp_path / "objects").symlink_to(true)
     stores = Stores(tmp_path / "objects", keep_root=True, durable=False)
     store = stores.open("local://t")
-    run(store.put("a", b"1"))
+    await store.put("a", b"1")
     assert (true / "t" / "a").read_bytes() == b"1"
     # resolved once: another target counts from the next start on
     (tmp_path / "objects").unlink()
     (tmp_path / "objects").symlink_to(other)
-    assert run(store.get("a")) == b"1"
+    assert await store.get("a") == b"1"
     (true / "linked").symlink_to(outside)
     for uri in ("local://linked", "local://linked/sub"):
         with pytest.raises(InvalidNamespaceError, match=r"follows none below objects\.local\.root: mount"):
@@ -242,16 +231,16 @@ class Swapping(UnsyncedCalls):
         ("unlink", lambda store: store.delete_older(["w/secret"], 1e12)),
     ],
 )
-def test_a_link_swapped_in_before_a_call(
+async def test_a_link_swapped_in_before_a_call(
     root: Path, outside: Path, opener: None, call: str, work: Callable[[LocalObjects], Coroutine[Any, Any, object]]
 ) -> None:
     with opened(root) as before:
-        run(before.put("w/secret", SECRET))
+        await before.put("w/secret", SECRET)
     calls = Swapping(call, root, outside)
     with opened(root, calls) as store:
-        run(work(store))
+        await work(store)
         assert calls.swapped
-        assert run(partial(store)) == []
+        assert await partial(store) == []
     assert untouched(outside)
 
 
@@ -280,7 +269,7 @@ def test_a_link_swapped_in_within_a_call(
     assert (directory.with_name("moved away") / files[-1]).exists() is (name != "unlink")
 
 
-def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opener: None) -> None:
+async def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opener: None) -> None:
     """A directory turns into a link and back as fast as it can, under every kind of call."""
     (root / "w").mkdir()
     (root / "link").symlink_to(outside)
@@ -318,7 +307,7 @@ def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opene
     thread.start()
     try:
         with opened(root) as store:
-            run(main(store))
+            await main(store)
     finally:
         stop.set()
         thread.join()
@@ -326,25 +315,22 @@ def test_links_swapped_in_while_the_store_works(root: Path, outside: Path, opene
     assert untouched(outside)
 
 
-def test_a_guarded_listing_says_what_it_refuses(store: LocalObjects, root: Path, outside: Path) -> None:
-    async def main() -> None:
-        for key in ("w/b", "w/mine", "w//odd"):
-            await store.put(key, b"mine")
-        for name in ("a", "c/d", "c/e"):
-            (root / "w" / name).parent.mkdir(exist_ok=True)
-            (root / "w" / name).symlink_to(outside)
-        (root / ".lakebed-keys/w%s/%s/other%o").symlink_to(outside / "secret")
-        os.link(outside / "secret", root / "w" / "own")
-        os.link(outside / "sub/secret", root / "w" / "theirs")
-        os.chown(outside / "sub/secret", 65534, 65534)
-        found = [one async for one in store.list_guarded("w/")]
-        assert [(one.key, one.reason, one.there) for one in found if isinstance(one, Refused)] == [
-            ("w//other", LINK, False), ("w/a", LINK, False), ("w/c/d", LINK, False), ("w/c/e", LINK, False),
-            ("w/theirs", SHARED, True),
-        ]  # fmt: skip
-        assert [one.key for one in found if isinstance(one, BlobStat)] == ["w//odd", "w/b", "w/mine", "w/own"]
-        assert sorted(one.key for one in found) == [one.key for one in found]
-        assert await keys(store) == ["w//odd", "w/b", "w/mine", "w/own", "w/theirs"]
-        assert [one.key async for one in store.list_guarded("w/", "w/c/d")] == ["w/c/e", "w/mine", "w/own", "w/theirs"]
-
-    run(main())
+async def test_a_guarded_listing_says_what_it_refuses(store: LocalObjects, root: Path, outside: Path) -> None:
+    for key in ("w/b", "w/mine", "w//odd"):
+        await store.put(key, b"mine")
+    for name in ("a", "c/d", "c/e"):
+        (root / "w" / name).parent.mkdir(exist_ok=True)
+        (root / "w" / name).symlink_to(outside)
+    (root / ".lakebed-keys/w%s/%s/other%o").symlink_to(outside / "secret")
+    os.link(outside / "secret", root / "w" / "own")
+    os.link(outside / "sub/secret", root / "w" / "theirs")
+    os.chown(outside / "sub/secret", 65534, 65534)
+    found = [one async for one in store.list_guarded("w/")]
+    assert [(one.key, one.reason, one.there) for one in found if isinstance(one, Refused)] == [
+        ("w//other", LINK, False), ("w/a", LINK, False), ("w/c/d", LINK, False), ("w/c/e", LINK, False),
+        ("w/theirs", SHARED, True),
+    ]  # fmt: skip
+    assert [one.key for one in found if isinstance(one, BlobStat)] == ["w//odd", "w/b", "w/mine", "w/own"]
+    assert sorted(one.key for one in found) == [one.key for one in found]
+    assert await keys(store) == ["w//odd", "w/b", "w/mine", "w/own", "w/theirs"]
+    assert [one.key async for one in store.list_guarded("w/", "w/c/d")] == ["w/c/e", "w/mine", "w/own", "w/theirs"]

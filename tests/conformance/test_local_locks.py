@@ -15,7 +15,7 @@ from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import UnsyncedCalls
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
-from tests.conformance.test_objects import MIB, cut, keys, partial, run
+from tests.conformance.test_objects import MIB, cut, keys, partial
 
 
 @contextmanager
@@ -37,28 +37,28 @@ WORK: dict[str, Callable[[LocalObjects], Coroutine[Any, Any, object]]] = {
 
 
 @pytest.mark.parametrize("work", WORK)
-def test_a_lock_that_others_hold_is_not_waited_for_for_ever(tmp_path: Path, work: str) -> None:
+async def test_a_lock_that_others_hold_is_not_waited_for_for_ever(tmp_path: Path, work: str) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls(), lock_seconds=0.3)
-    run(store.put("old", b"0"))
+    await store.put("old", b"0")
     with held(tmp_path, fcntl.LOCK_EX):
         started = time.monotonic()
         said = r"local://t/(new|old): another process has held the store's lock for 0\.3 seconds .*lslocks"
         with pytest.raises(StoreUnavailableError, match=said) as caught:
-            run(WORK[work](store))
+            await WORK[work](store)
         assert 0.3 <= time.monotonic() - started < 5
         assert not caught.value.lasting
         assert str(tmp_path) not in str(caught.value)
-        assert run(store.get("old")) == b"0"
-        run(store.put_stream("fresh", cut(b"2", 1), fresh=True))  # needs no lock
-    assert run(keys(store)) == ["fresh", "old"]
-    assert run(partial(store)) == []
-    run(WORK[work](store))
+        assert await store.get("old") == b"0"
+        await store.put_stream("fresh", cut(b"2", 1), fresh=True)  # needs no lock
+    assert await keys(store) == ["fresh", "old"]
+    assert await partial(store) == []
+    await WORK[work](store)
     store.close()
 
 
-def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
+async def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
-    run(store.put("old", b"0"))
+    await store.put("old", b"0")
     holder = os.fork()
     if not holder:
         with held(tmp_path, fcntl.LOCK_EX):
@@ -67,14 +67,14 @@ def test_a_lock_that_is_let_go_in_time_is_taken(tmp_path: Path) -> None:
         os._exit(0)
     while not (tmp_path / "held").exists():
         time.sleep(0.001)
-    run(store.put("new", b"1"))
+    await store.put("new", b"1")
     os.waitpid(holder, 0)
-    assert run(keys(store)) == ["held", "new", "old"]
+    assert await keys(store) == ["held", "new", "old"]
     store.close()
 
 
-def test_the_lock_is_the_servers_own(tmp_path: Path) -> None:
+async def test_the_lock_is_the_servers_own(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
-    run(store.put("a", b"0"))
+    await store.put("a", b"0")
     assert (tmp_path / ".lakebed-lock").stat().st_mode & 0o777 == 0o600
     store.close()

@@ -160,70 +160,62 @@ def by_bytes(names: Sequence[str]) -> list[str]:
 # --- every adapter ---------------------------------------------------------------------------------------------
 
 
-def test_any_key_is_none_only_in_an_empty_namespace(store: ObjectStore) -> None:
+async def test_any_key_is_none_only_in_an_empty_namespace(store: ObjectStore) -> None:
     """What the store wrote for itself, to probe a server, is no object."""
-
-    async def job() -> None:
+    assert await store.any_key() is None
+    await store.put("once", b"", if_absent=True)
+    assert [blob.key async for blob in store.list()] == ["once"]
+    await store.delete(["once"])
+    for key in ("a//b", "deep/er/x", "z"):
         assert await store.any_key() is None
-        await store.put("once", b"", if_absent=True)
-        assert [blob.key async for blob in store.list()] == ["once"]
-        await store.delete(["once"])
-        for key in ("a//b", "deep/er/x", "z"):
-            assert await store.any_key() is None
-            await store.put(key, b"x")
-            assert await store.any_key() == key
-            await store.delete([key])
-        await store.put("a", b"x")
-        await store.put("b", b"x")
-        assert await store.any_key() in ("a", "b")
-
-    run(job())
+        await store.put(key, b"x")
+        assert await store.any_key() == key
+        await store.delete([key])
+    await store.put("a", b"x")
+    await store.put("b", b"x")
+    assert await store.any_key() in ("a", "b")
 
 
-def test_put_get_head_overwrite_delete(store: ObjectStore) -> None:
-    async def main() -> None:
-        with pytest.raises(BlobNotFound, match="t/a/b"):
-            await store.get("a/b")
-        assert await keys(store) == []
-        await store.delete(["a/b"])
-        await store.put("a/b", b"one")
-        await store.put("a/b", b"three")
-        stat = await store.head("a/b")
-        assert (stat.key, stat.size) == ("a/b", 5)
-        assert stat.mtime > 1_600_000_000
-        assert await store.get("a/b") == b"three"
-        await store.put("a/c", b"")
-        assert await store.get("a/c") == await read(store, "a/c") == b""
-        await store.delete(["a/b", "absent", "a", "a/b/c", "a/c"])
-        assert await keys(store) == []
-        for reading in (store.get("a/b"), store.head("a/b"), store.get_range("a/b", 0, 1), read(store, "a/b")):
-            with pytest.raises(BlobNotFound):
-                await reading
-
-    run(main())
+async def test_put_get_head_overwrite_delete(store: ObjectStore) -> None:
+    with pytest.raises(BlobNotFound, match="t/a/b"):
+        await store.get("a/b")
+    assert await keys(store) == []
+    await store.delete(["a/b"])
+    await store.put("a/b", b"one")
+    await store.put("a/b", b"three")
+    stat = await store.head("a/b")
+    assert (stat.key, stat.size) == ("a/b", 5)
+    assert stat.mtime > 1_600_000_000
+    assert await store.get("a/b") == b"three"
+    await store.put("a/c", b"")
+    assert await store.get("a/c") == await read(store, "a/c") == b""
+    await store.delete(["a/b", "absent", "a", "a/b/c", "a/c"])
+    assert await keys(store) == []
+    for reading in (store.get("a/b"), store.head("a/b"), store.get_range("a/b", 0, 1), read(store, "a/b")):
+        with pytest.raises(BlobNotFound):
+            await reading
 
 
-def test_delete_older(store: ObjectStore) -> None:
-    async def main() -> None:
-        names = ["_lakebed/ranges/a", "data/b", "data//c", "never"]
-        assert await store.delete_older(names, 1e12) == []
-        for name in names[:3]:
-            await store.put(name, b"x")
-        written = min([blob.mtime async for blob in store.list()])
-        assert await store.delete_older(names, written) == []
-        assert await keys(store) == by_bytes(names[:3])
-        assert await store.delete_older(["data//c", "never", "data/b"], written + 3600) == ["data//c", "data/b"]
-        assert await keys(store) == names[:1]
-        many = [f"many/{number:02d}" for number in range(40)]
-        for name in many:
-            await store.put(name, b"x")
-        assert await store.delete_older(many, written + 3600) == many
-        assert await keys(store) == names[:1]
-
-    run(main())
+async def test_delete_older(store: ObjectStore) -> None:
+    names = ["_lakebed/ranges/a", "data/b", "data//c", "never"]
+    assert await store.delete_older(names, 1e12) == []
+    for name in names[:3]:
+        await store.put(name, b"x")
+    written = min([blob.mtime async for blob in store.list()])
+    assert await store.delete_older(names, written) == []
+    assert await keys(store) == by_bytes(names[:3])
+    assert await store.delete_older(["data//c", "never", "data/b"], written + 3600) == ["data//c", "data/b"]
+    assert await keys(store) == names[:1]
+    many = [f"many/{number:02d}" for number in range(40)]
+    for name in many:
+        await store.put(name, b"x")
+    assert await store.delete_older(many, written + 3600) == many
+    assert await keys(store) == names[:1]
 
 
-def test_no_put_comes_between_the_look_and_the_removal(local: LocalObjects, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_put_comes_between_the_look_and_the_removal(
+    local: LocalObjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In this process or another one: here a put that begins when the file was found to be old."""
     key, publisher = "_lakebed/ranges/a", local._writer.publisher
     began, look = threading.Event(), publisher.is_older
@@ -234,80 +226,62 @@ def test_no_put_comes_between_the_look_and_the_removal(local: LocalObjects, monk
         time.sleep(0.2)
         return found
 
-    async def main() -> None:
-        await local.put(key, b"x")
-        monkeypatch.setattr(publisher, "is_older", slow)
-        removal = asyncio.ensure_future(local.delete_older([key], 1e12))
-        await asyncio.to_thread(began.wait)
-        await local.put(key, b"x")
-        assert await removal == [key]
-        assert await keys(local) == [key], "what was put later is there"
-
-    run(main())
+    await local.put(key, b"x")
+    monkeypatch.setattr(publisher, "is_older", slow)
+    removal = asyncio.ensure_future(local.delete_older([key], 1e12))
+    await asyncio.to_thread(began.wait)
+    await local.put(key, b"x")
+    assert await removal == [key]
+    assert await keys(local) == [key], "what was put later is there"
 
 
 @pytest.mark.slow
-def test_the_same_bytes_again_make_an_object_young_again(store: ObjectStore) -> None:
+async def test_the_same_bytes_again_make_an_object_young_again(store: ObjectStore) -> None:
     """What keeps a sweep from deleting what a commit under way has found there and counts on."""
-
-    async def main() -> None:
-        await store.put("_lakebed/ranges/00ff.parquet", b"one")
-        await store.put_stream("data/x", cut(b"one", 3))
-        before = [(await store.head(key)).mtime for key in ("_lakebed/ranges/00ff.parquet", "data/x")]
-        await asyncio.sleep(1.2)  # some stores tell whole seconds
-        await store.put("_lakebed/ranges/00ff.parquet", b"one")
-        await store.put_stream("data/x", cut(b"one", 3))
-        after = [blob.mtime async for blob in store.list()]
-        assert all(new >= old + 1 for old, new in zip(before, after, strict=True)), (before, after)
-
-    run(main())
+    await store.put("_lakebed/ranges/00ff.parquet", b"one")
+    await store.put_stream("data/x", cut(b"one", 3))
+    before = [(await store.head(key)).mtime for key in ("_lakebed/ranges/00ff.parquet", "data/x")]
+    await asyncio.sleep(1.2)  # some stores tell whole seconds
+    await store.put("_lakebed/ranges/00ff.parquet", b"one")
+    await store.put_stream("data/x", cut(b"one", 3))
+    after = [blob.mtime async for blob in store.list()]
+    assert all(new >= old + 1 for old, new in zip(before, after, strict=True)), (before, after)
 
 
-def test_ranges(store: ObjectStore) -> None:
+async def test_ranges(store: ObjectStore) -> None:
     data = random.Random(1).randbytes(2 * MIB + 7)
-
-    async def main() -> None:
-        await store.put("k", data)
-        for start, length in [(0, 0), (0, 5), (3, MIB), (MIB - 1, 2), (2 * MIB, 100), (2 * MIB + 7, 1), (1 << 40, 9)]:
-            wanted = data[start : start + length]
-            assert await store.get_range("k", start, length) == wanted
-            assert await read(store, "k", start, length) == wanted
-        assert await read(store, "k", 5) == data[5:]
-        assert await store.get("k") == data
-        for start, length in [(-1, 2), (0, -1)]:
-            with pytest.raises(ValueError, match="range"):
-                await store.get_range("k", start, length)
-            with pytest.raises(ValueError, match="range"):
-                store.open("k", start, length)
-
-    run(main())
+    await store.put("k", data)
+    for start, length in [(0, 0), (0, 5), (3, MIB), (MIB - 1, 2), (2 * MIB, 100), (2 * MIB + 7, 1), (1 << 40, 9)]:
+        wanted = data[start : start + length]
+        assert await store.get_range("k", start, length) == wanted
+        assert await read(store, "k", start, length) == wanted
+    assert await read(store, "k", 5) == data[5:]
+    assert await store.get("k") == data
+    for start, length in [(-1, 2), (0, -1)]:
+        with pytest.raises(ValueError, match="range"):
+            await store.get_range("k", start, length)
+        with pytest.raises(ValueError, match="range"):
+            store.open("k", start, length)
 
 
-def test_list_in_byte_order_with_prefix_and_start(store: ObjectStore) -> None:
+async def test_list_in_byte_order_with_prefix_and_start(store: ObjectStore) -> None:
     names = ["a", "a!", "a/b", "a/b!", "a/b/c", "a/b0", "a0", "b", "b/1", "b/10", "b/2", "é", "🪣", "\ue000/x", "a//z"]
-
-    async def main() -> None:
-        for name in names:
-            await store.put(name, name.encode())
-        ordered = by_bytes(names)
-        assert await keys(store) == ordered
-        for prefix in ["", "a", "a/", "a/b", "a/b/", "a//", "b/1", "/", "é", "zz", "a/b/c", "a/b/c/", "\ud800"]:
-            for after in ["", "a", "a/", "a/b", "a/b/", "a/b/c", "a/z", "b/1", "zz", "🪣", "🪣🪣", "\udfff"]:
-                wanted = [name for name in ordered if name.startswith(prefix) and name > after]
-                assert await keys(store, prefix, after) == wanted, (prefix, after)
-
-    run(main())
+    for name in names:
+        await store.put(name, name.encode())
+    ordered = by_bytes(names)
+    assert await keys(store) == ordered
+    for prefix in ["", "a", "a/", "a/b", "a/b/", "a//", "b/1", "/", "é", "zz", "a/b/c", "a/b/c/", "\ud800"]:
+        for after in ["", "a", "a/", "a/b", "a/b/", "a/b/c", "a/z", "b/1", "zz", "🪣", "🪣🪣", "\udfff"]:
+            wanted = [name for name in ordered if name.startswith(prefix) and name > after]
+            assert await keys(store, prefix, after) == wanted, (prefix, after)
 
 
-def test_long_listing_in_pages(store: ObjectStore) -> None:
-    async def main() -> None:
-        names = [f"d{n % 7}/{n:05}" for n in range(1010)]
-        await asyncio.gather(*(store.put(name, b"") for name in names))
-        assert await keys(store) == sorted(names)
-        await store.delete(names[100:])
-        assert await keys(store) == sorted(names[:100])
-
-    run(main())
+async def test_long_listing_in_pages(store: ObjectStore) -> None:
+    names = [f"d{n % 7}/{n:05}" for n in range(1010)]
+    await asyncio.gather(*(store.put(name, b"") for name in names))
+    assert await keys(store) == sorted(names)
+    await store.delete(names[100:])
+    assert await keys(store) == sorted(names[:100])
 
 
 @pytest.mark.parametrize("names", [["k"], ["a", "a/b"], ["a//b"]])
@@ -355,132 +329,110 @@ def test_if_absent_has_one_winner(store: ObjectStore, names: list[str], request:
     [(0, 1), (1, 1), (999, 1), (MIB - 1, 65_536), (MIB, MIB), (MIB + 1, 70_001), (5 * MIB + 3, 333_333),
      (5 * MIB + 3, 5 * MIB + 3), (MIB + 5, 1021)],
 )  # fmt: skip
-def test_put_stream(store: ObjectStore, size: int, piece: int) -> None:
+async def test_put_stream(store: ObjectStore, size: int, piece: int) -> None:
     data = random.Random(size).randbytes(size)
-
-    async def main() -> None:
-        result = await store.put_stream("s", cut(data, piece))
-        assert (result.size, result.md5) == (size, hashlib.md5(data).hexdigest())
-        assert await store.get("s") == await read(store, "s") == data
-        with pytest.raises(BlobExists):
-            await store.put_stream("s", cut(data, piece), if_absent=True)
-        assert await store.put_stream("data/new", cut(data, piece), fresh=True) == result
-        assert await store.get("data/new") == data
-        assert await partial(store) == []
-
-    run(main())
+    result = await store.put_stream("s", cut(data, piece))
+    assert (result.size, result.md5) == (size, hashlib.md5(data).hexdigest())
+    assert await store.get("s") == await read(store, "s") == data
+    with pytest.raises(BlobExists):
+        await store.put_stream("s", cut(data, piece), if_absent=True)
+    assert await store.put_stream("data/new", cut(data, piece), fresh=True) == result
+    assert await store.get("data/new") == data
+    assert await partial(store) == []
 
 
 @pytest.mark.parametrize("size", [0, 1000, MIB, 3 * MIB + 1])
 @pytest.mark.parametrize("ending", ["error", "cancel"])
-def test_interrupted_stream_leaves_nothing(store: ObjectStore, size: int, ending: str) -> None:
-    async def main() -> None:
-        stuck = asyncio.Event()
+async def test_interrupted_stream_leaves_nothing(store: ObjectStore, size: int, ending: str) -> None:
+    stuck = asyncio.Event()
 
-        async def broken() -> AsyncIterator[bytes]:
-            async for chunk in cut(bytes(size), 100_000):
-                yield chunk
-            if ending == "error":
-                raise ConnectionResetError("the client went away")
-            stuck.set()
-            await asyncio.sleep(60)
+    async def broken() -> AsyncIterator[bytes]:
+        async for chunk in cut(bytes(size), 100_000):
+            yield chunk
+        if ending == "error":
+            raise ConnectionResetError("the client went away")
+        stuck.set()
+        await asyncio.sleep(60)
 
-        await store.put("kept", b"old")
-        for key in ("new", "kept"):
-            task = asyncio.ensure_future(store.put_stream(key, broken(), fresh=key == "new"))
-            if ending == "cancel":
-                await stuck.wait()
-                task.cancel()
-            with pytest.raises(ConnectionResetError if ending == "error" else asyncio.CancelledError):
-                await task
-        assert await keys(store) == ["kept"]
-        assert await store.get("kept") == b"old"
+    await store.put("kept", b"old")
+    for key in ("new", "kept"):
+        task = asyncio.ensure_future(store.put_stream(key, broken(), fresh=key == "new"))
+        if ending == "cancel":
+            await stuck.wait()
+            task.cancel()
+        with pytest.raises(ConnectionResetError if ending == "error" else asyncio.CancelledError):
+            await task
+    assert await keys(store) == ["kept"]
+    assert await store.get("kept") == b"old"
+    assert await partial(store) == []
+
+
+async def test_cancelled_puts_are_whole_or_absent(store: ObjectStore) -> None:
+    for n in range(40):
+        streamed = cut(b"x" * (2 * MIB), MIB) if n % 8 == 0 else cut(b"x", 1)
+        task = asyncio.ensure_future(store.put_stream(f"k{n}", streamed, fresh=n % 2 == 1))
+        await asyncio.sleep(n * 0.00005)
+        task.cancel()
+        outcome = (await asyncio.gather(task, return_exceptions=True))[0]
+        if not isinstance(outcome, asyncio.CancelledError):
+            assert len(await store.get(f"k{n}")) == outcome.size  # type: ignore[union-attr]
         assert await partial(store) == []
 
-    run(main())
+
+async def test_open_stream_survives_delete_and_overwrite(store: ObjectStore) -> None:
+    for size in (1000, 3 * MIB):
+        data = random.Random(size).randbytes(size)
+        await store.put("k", data)
+        async with store.open("k") as chunks:
+            await store.put("k", b"other")
+            await store.delete(["k"])
+            assert b"".join([chunk async for chunk in chunks]) == data
+        with pytest.raises(BlobNotFound):
+            await store.get("k")
 
 
-def test_cancelled_puts_are_whole_or_absent(store: ObjectStore) -> None:
-    async def main() -> None:
-        for n in range(40):
-            streamed = cut(b"x" * (2 * MIB), MIB) if n % 8 == 0 else cut(b"x", 1)
-            task = asyncio.ensure_future(store.put_stream(f"k{n}", streamed, fresh=n % 2 == 1))
-            await asyncio.sleep(n * 0.00005)
-            task.cancel()
-            outcome = (await asyncio.gather(task, return_exceptions=True))[0]
-            if not isinstance(outcome, asyncio.CancelledError):
-                assert len(await store.get(f"k{n}")) == outcome.size  # type: ignore[union-attr]
-            assert await partial(store) == []
-
-    run(main())
-
-
-def test_open_stream_survives_delete_and_overwrite(store: ObjectStore) -> None:
-    async def main() -> None:
-        for size in (1000, 3 * MIB):
-            data = random.Random(size).randbytes(size)
-            await store.put("k", data)
-            async with store.open("k") as chunks:
-                await store.put("k", b"other")
-                await store.delete(["k"])
-                assert b"".join([chunk async for chunk in chunks]) == data
-            with pytest.raises(BlobNotFound):
-                await store.get("k")
-
-    run(main())
-
-
-def test_leaving_a_stream_early(store: ObjectStore) -> None:
-    async def main() -> None:
-        await store.put("k", bytes(4 * MIB))
-        before = len(os.listdir("/proc/self/fd"))
-        for _ in range(20):
-            async with store.open("k") as chunks:
+async def test_leaving_a_stream_early(store: ObjectStore) -> None:
+    await store.put("k", bytes(4 * MIB))
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        async with store.open("k") as chunks:
+            async for _ in chunks:
+                break
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0), store.open("k") as chunks:
                 async for _ in chunks:
-                    break
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0), store.open("k") as chunks:
-                    async for _ in chunks:
-                        await asyncio.sleep(0)
-            async with store.open("k"):
-                pass
-        # a cloud store keeps a pool of connections, which the answers left early do not fill
-        pooled = 25 if isinstance(store, CloudObjects) else 0
-        await until(lambda: len(os.listdir("/proc/self/fd")) <= before + pooled, "the answers left early are closed")
-
-    run(main())
+                    await asyncio.sleep(0)
+        async with store.open("k"):
+            pass
+    # a cloud store keeps a pool of connections, which the answers left early do not fill
+    pooled = 25 if isinstance(store, CloudObjects) else 0
+    await until(lambda: len(os.listdir("/proc/self/fd")) <= before + pooled, "the answers left early are closed")
 
 
-def test_copy(store: ObjectStore) -> None:
-    async def main() -> None:
-        for size in (0, 10, 2 * MIB):
-            await store.put("from", bytes(size))
-            await store.copy("from", "to/x")
-            await store.put("from", b"changed")
-            assert await store.get("to/x") == bytes(size)
-        with pytest.raises(BlobNotFound):
-            await store.copy("absent", "to/y")
-        with pytest.raises(BlobNotFound):
-            await store.get("to/y")
-
-    run(main())
+async def test_copy(store: ObjectStore) -> None:
+    for size in (0, 10, 2 * MIB):
+        await store.put("from", bytes(size))
+        await store.copy("from", "to/x")
+        await store.put("from", b"changed")
+        assert await store.get("to/x") == bytes(size)
+    with pytest.raises(BlobNotFound):
+        await store.copy("absent", "to/y")
+    with pytest.raises(BlobNotFound):
+        await store.get("to/y")
 
 
 @pytest.mark.parametrize("key", ["", "x" * 1025, "é" * 513, "\ud800"])
-def test_what_is_no_key(store: ObjectStore, key: str) -> None:
-    async def main() -> None:
-        for call in (
-            store.put(key, b""),
-            store.put_stream(key, cut(b"", 1)),
-            store.get(key),
-            store.head(key),
-            store.delete([key]),
-            store.copy("a", key),
-        ):
-            with pytest.raises(InvalidPathError):
-                await call
-
-    run(main())
+async def test_what_is_no_key(store: ObjectStore, key: str) -> None:
+    for call in (
+        store.put(key, b""),
+        store.put_stream(key, cut(b"", 1)),
+        store.get(key),
+        store.head(key),
+        store.delete([key]),
+        store.copy("a", key),
+    ):
+        with pytest.raises(InvalidPathError):
+            await call
 
 
 async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
@@ -511,14 +463,14 @@ async def agrees_with_model(store: ObjectStore, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("store", ADAPTERS, indirect=True)  # not `unsynced`: keys have nothing to do with syncs
 @pytest.mark.parametrize("order", [1, -1])
-def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
+async def test_weird_keys(store: ObjectStore, place: Path, order: int) -> None:
     """Those that a bucket cannot hold (their names would have over 1,024 bytes) each call refuses with the reason."""
     too_long = [name for name in WEIRD if len(name.encode()) == 1024] if isinstance(store, CloudObjects) else []
-    run(agrees_with_model(store, [name for name in WEIRD[::order] if name not in too_long]))
+    await agrees_with_model(store, [name for name in WEIRD[::order] if name not in too_long])
     for name in too_long:
         for call in (store.put(name, b""), store.get(name), store.delete([name]), store.copy("a", name)):
             with pytest.raises(InvalidPathError, match="at most 1,024 fit"):
-                run(call)
+                await call
     assert {path.name for path in place.iterdir()} <= {"root"}
 
 
@@ -546,14 +498,14 @@ class NoSync(SystemCalls):
 @SOME
 @given(names=st.lists(KEY, min_size=1, max_size=12))
 @pytest.mark.parametrize("kind", ["memory", "local"])
-def test_any_key(kind: str, names: list[str]) -> None:
+async def test_any_key(kind: str, names: list[str]) -> None:
     if kind == "memory":
-        run(agrees_with_model(MemoryObjects("mem://t"), names))
+        await agrees_with_model(MemoryObjects("mem://t"), names)
         return
     with directory() as outside:
         local = LocalObjects(outside / "root", "local://t", calls=NoSync())
         try:
-            run(agrees_with_model(local, names))
+            await agrees_with_model(local, names)
         finally:
             local.close()
         assert os.listdir(outside) == ["root"]
@@ -562,52 +514,46 @@ def test_any_key(kind: str, names: list[str]) -> None:
 # --- local:// --------------------------------------------------------------------------------------------------
 
 
-def test_plain_keys_are_plain_paths_for_other_tools(local: LocalObjects, root: Path) -> None:
-    async def main() -> None:
-        await local.put("orders/2026/a.parquet", b"ours")
-        assert (root / "orders/2026/a.parquet").read_bytes() == b"ours"
-        (root / "orders/2027").mkdir()
-        (root / "orders/2027/Ünï b.parquet").write_bytes(b"theirs")
-        os.mkfifo(root / "orders/pipe")
-        (root / "orders/bad\nname").write_bytes(b"")
-        Path(os.fsdecode(os.fsencode(root) + b"/orders/\xff")).write_bytes(b"")
-        assert await keys(local) == ["orders/2026/a.parquet", "orders/2027/Ünï b.parquet"]
-        assert await local.get("orders/2027/Ünï b.parquet") == b"theirs"
-        for absent in ("orders/pipe", "orders", "orders/bad\nname"):
-            with pytest.raises(BlobNotFound):
-                await local.get(absent)
-
-    run(main())
+async def test_plain_keys_are_plain_paths_for_other_tools(local: LocalObjects, root: Path) -> None:
+    await local.put("orders/2026/a.parquet", b"ours")
+    assert (root / "orders/2026/a.parquet").read_bytes() == b"ours"
+    (root / "orders/2027").mkdir()
+    (root / "orders/2027/Ünï b.parquet").write_bytes(b"theirs")
+    os.mkfifo(root / "orders/pipe")
+    (root / "orders/bad\nname").write_bytes(b"")
+    Path(os.fsdecode(os.fsencode(root) + b"/orders/\xff")).write_bytes(b"")
+    assert await keys(local) == ["orders/2026/a.parquet", "orders/2027/Ünï b.parquet"]
+    assert await local.get("orders/2027/Ünï b.parquet") == b"theirs"
+    for absent in ("orders/pipe", "orders", "orders/bad\nname"):
+        with pytest.raises(BlobNotFound):
+            await local.get(absent)
 
 
-def test_documented_names(local: LocalObjects, root: Path) -> None:
-    async def main() -> None:
-        for key, path in {
-            "Ünï.csv": "Ünï.csv",
-            "a//b": ".lakebed-keys/a%s/%s/b%o",
-            "/x": ".lakebed-keys/%s/x%o",
-            "x/": ".lakebed-keys/x%s/%o",
-            "../../etc/passwd": ".lakebed-keys/..%s/..%s/etc%s/passwd%o",
-            "tab\tx": ".lakebed-keys/tab%09x%o",
-            ".lakebed-keys/a%o": ".lakebed-keys/.lakebed-keys%s/a%25o%o",
-            "x" * 300: ".lakebed-keys/" + ("x" * 64 + "%m/") * 4 + "x" * 44 + "%o",
-            "file": "file",
-            "file/b": ".lakebed-keys/file%s/b%o",
-            "dir/b": "dir/b",
-            "dir": ".lakebed-keys/dir%o",
-        }.items():
-            await local.put(key, key.encode())
-            assert (root / path).read_bytes() == key.encode()
-        # A key stays where it is until it is deleted: never in two places.
-        await local.delete(["file"])
-        await local.put("file/b", b"again")
-        assert (root / ".lakebed-keys/file%s/b%o").read_bytes() == b"again"
-        await local.delete(["file/b"])
-        await local.put("file/b", b"free")
-        assert (root / "file/b").read_bytes() == b"free"
-        assert not (root / ".lakebed-keys/file%s/b%o").exists()
-
-    run(main())
+async def test_documented_names(local: LocalObjects, root: Path) -> None:
+    for key, path in {
+        "Ünï.csv": "Ünï.csv",
+        "a//b": ".lakebed-keys/a%s/%s/b%o",
+        "/x": ".lakebed-keys/%s/x%o",
+        "x/": ".lakebed-keys/x%s/%o",
+        "../../etc/passwd": ".lakebed-keys/..%s/..%s/etc%s/passwd%o",
+        "tab\tx": ".lakebed-keys/tab%09x%o",
+        ".lakebed-keys/a%o": ".lakebed-keys/.lakebed-keys%s/a%25o%o",
+        "x" * 300: ".lakebed-keys/" + ("x" * 64 + "%m/") * 4 + "x" * 44 + "%o",
+        "file": "file",
+        "file/b": ".lakebed-keys/file%s/b%o",
+        "dir/b": "dir/b",
+        "dir": ".lakebed-keys/dir%o",
+    }.items():
+        await local.put(key, key.encode())
+        assert (root / path).read_bytes() == key.encode()
+    # A key stays where it is until it is deleted: never in two places.
+    await local.delete(["file"])
+    await local.put("file/b", b"again")
+    assert (root / ".lakebed-keys/file%s/b%o").read_bytes() == b"again"
+    await local.delete(["file/b"])
+    await local.put("file/b", b"free")
+    assert (root / "file/b").read_bytes() == b"free"
+    assert not (root / ".lakebed-keys/file%s/b%o").exists()
 
 
 def test_files_and_directories_race_for_names(root: Path) -> None:
@@ -657,7 +603,7 @@ def test_files_and_directories_race_for_names(root: Path) -> None:
         store.close()
 
 
-def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
+async def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
     """a/b may go to either of its paths while a is deleted: still only one put of it wins."""
     stores = [LocalObjects(root, "local://t", calls=NoSync()) for _ in range(3)]
 
@@ -668,56 +614,44 @@ def test_if_absent_while_a_clash_goes_away(root: Path) -> None:
             return False
         return True
 
-    async def main() -> None:
-        for _ in range(150):
-            await stores[0].delete(["a", "a/b"])
-            for folder in (root / "a", root / ".lakebed-keys" / "a%s"):
-                if folder.is_dir():
-                    folder.rmdir()
-            await stores[0].put("a", b"file")
-            *won, _ = await asyncio.gather(
-                *(attempt(store) for store in stores for _ in range(3)), stores[0].delete(["a"])
-            )
-            assert won.count(True) == 1
-            assert await keys(stores[0]) == ["a/b"]
-
-    run(main())
+    for _ in range(150):
+        await stores[0].delete(["a", "a/b"])
+        for folder in (root / "a", root / ".lakebed-keys" / "a%s"):
+            if folder.is_dir():
+                folder.rmdir()
+        await stores[0].put("a", b"file")
+        *won, _ = await asyncio.gather(*(attempt(store) for store in stores for _ in range(3)), stores[0].delete(["a"]))
+        assert won.count(True) == 1
+        assert await keys(stores[0]) == ["a/b"]
     for store in stores:
         store.close()
 
 
-def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) -> None:
+async def test_of_twins_the_plain_one_counts(local: LocalObjects, root: Path) -> None:
     """Another tool has made a file where a directory was when the object was put."""
-
-    async def main() -> None:
-        for key in ("a/b", "a"):
-            await local.put(key, b"of the store")
-        subprocess.run(["rm", "-r", root / "a"], check=True)
-        (root / "a").write_bytes(b"of a tool")
-        assert await local.get("a") == b"of a tool"
-        assert [(blob.key, blob.size) async for blob in local.list()] == [("a", 9)]
-
-    run(main())
+    for key in ("a/b", "a"):
+        await local.put(key, b"of the store")
+    subprocess.run(["rm", "-r", root / "a"], check=True)
+    (root / "a").write_bytes(b"of a tool")
+    assert await local.get("a") == b"of a tool"
+    assert [(blob.key, blob.size) async for blob in local.list()] == [("a", 9)]
 
 
-def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
-    async def main() -> None:
-        await local.put("a/b", b"1")
-        subprocess.run(["rm", "-rf", root], check=True)
-        assert await keys(local) == await partial(local) == []
-        await local.delete(["a/b"])
-        await local.put("a/b", b"2")
-        assert await local.get("a/b") == b"2"
-
-    run(main())
+async def test_root_removed_meanwhile(local: LocalObjects, root: Path) -> None:
+    await local.put("a/b", b"1")
+    subprocess.run(["rm", "-rf", root], check=True)
+    assert await keys(local) == await partial(local) == []
+    await local.delete(["a/b"])
+    await local.put("a/b", b"2")
+    assert await local.get("a/b") == b"2"
 
 
-def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: Path) -> None:
+async def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: Path) -> None:
     """A disk that is not mounted: what lies on it is not "absent", and what is written now would be hidden by it."""
     base = place / "disk"
     base.mkdir()
     store = LocalObjects(base / "t", "local://t", base=base)
-    run(store.put("a", b"1"))
+    await store.put("a", b"1")
     base.rename(place / "away")
     calls: list[Callable[[], Coroutine[Any, Any, object]]] = [
         lambda: store.get("a"), lambda: store.get("never"), lambda: store.head("a"), lambda: read(store, "a"),
@@ -726,13 +660,13 @@ def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: Path) -
     ]  # fmt: skip
     for call in calls:
         with pytest.raises(StoreUnavailableError, match="directory of local:// namespaces is gone; mount it"):
-            run(call())
+            await call()
     assert not base.exists()
     (place / "away").rename(base)
-    assert run(store.get("a")) == b"1"
-    assert run(keys(store)) == ["a"]
+    assert await store.get("a") == b"1"
+    assert await keys(store) == ["a"]
     with pytest.raises(BlobNotFound):
-        run(store.get("b"))
+        await store.get("b")
     store.close()
 
 
@@ -783,7 +717,7 @@ class Recorder(SystemCalls):
 @pytest.mark.parametrize("if_absent", [False, True])
 @pytest.mark.parametrize("size", [10, 2 * MIB])
 @pytest.mark.parametrize("key", ["a/b/c", "a//c"])
-def test_file_then_name_then_directories_are_synced(root: Path, size: int, if_absent: bool, key: str) -> None:
+async def test_file_then_name_then_directories_are_synced(root: Path, size: int, if_absent: bool, key: str) -> None:
     calls = Recorder()
     local = LocalObjects(root, "local://t", calls=calls)
     folder = str(root / ("a/b" if key == "a/b/c" else ".lakebed-keys/a%s/%s"))
@@ -793,7 +727,7 @@ def test_file_then_name_then_directories_are_synced(root: Path, size: int, if_ab
         calls.log.clear()
         await local.put_stream(key, cut(bytes(size), MIB), if_absent=if_absent)
 
-    run(main())
+    await main()
     local.close()
     done = calls.log
     name = next(n for n, (call, _) in enumerate(done) if call in ("rename", "link"))
@@ -816,12 +750,12 @@ def test_file_then_name_then_directories_are_synced(root: Path, size: int, if_ab
         await local.put(key, b"3")
         assert sum(call == "fsync" for call, _ in calls.log[before:]) == 2  # the file and its directory: no more
 
-    run(again())
+    await again()
     local.close()
 
 
-def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: Path) -> None:
-    run(setup_root(root))
+async def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: Path) -> None:
+    await setup_root(root)
     calls = Recorder()
     local = LocalObjects(root, "local://t", calls=calls)
     names = [f"a/{n}" for n in range(12)]
@@ -830,7 +764,7 @@ def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: Path) -
         await asyncio.gather(*(local.put_stream(name, cut(name.encode(), 1)) for name in names))
         assert [await local.get(name) for name in names] == [name.encode() for name in names]
 
-    run(main())
+    await main()
     local.close()
     done = calls.log
     written = [path for call, path in done if call == "write"]
@@ -843,8 +777,8 @@ def test_puts_at_once_are_all_synced_before_the_first_has_its_name(root: Path) -
     assert len(synced) == len(set(synced))  # a directory once for all of them
 
 
-def test_of_puts_at_once_the_one_that_cannot_be_synced_fails_alone(root: Path) -> None:
-    run(setup_root(root))
+async def test_of_puts_at_once_the_one_that_cannot_be_synced_fails_alone(root: Path) -> None:
+    await setup_root(root)
     asked: list[int] = []
 
     def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
@@ -862,14 +796,14 @@ def test_of_puts_at_once_the_one_that_cannot_be_synced_fails_alone(root: Path) -
         assert await keys(local) == ["k0", "k2", "k3", "kept"]
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
     assert asked == [4]
 
 
-def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
+async def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
     """Two small ones at a time would cost the disk twice what one does; a full one need not wait."""
-    run(setup_root(root))
+    await setup_root(root)
     entered, go_on = threading.Event(), threading.Event()
     sizes: list[int] = []
 
@@ -901,7 +835,7 @@ def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
         go_on.set()
         await first
 
-    run(main())
+    await main()
     local.close()
 
 
@@ -916,8 +850,8 @@ def test_a_second_batch_begins_when_it_is_full(root: Path) -> None:
         ("rename", errno.EXDEV, StoreUnavailableError),
     ],
 )
-def test_failing_calls(root: Path, size: int, call: str, code: int, wanted: type[Exception]) -> None:
-    run(setup_root(root))
+async def test_failing_calls(root: Path, size: int, call: str, code: int, wanted: type[Exception]) -> None:
+    await setup_root(root)
     calls = Recorder(call.replace("*", "v" if size > MIB else ""), code)
     local = LocalObjects(root, "local://t", calls=calls)
 
@@ -927,14 +861,14 @@ def test_failing_calls(root: Path, size: int, call: str, code: int, wanted: type
         assert await local.get("kept") == b"old"
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
 
 
 @pytest.mark.parametrize("size", [10, 2 * MIB])
-def test_cancelled_before_its_name_is_written(root: Path, size: int) -> None:
+async def test_cancelled_before_its_name_is_written(root: Path, size: int) -> None:
     """The thread is at work in fsync when the cancel comes: the file is whole, and still gets no name."""
-    run(setup_root(root))
+    await setup_root(root)
     entered, go_on = threading.Event(), threading.Event()
 
     def fsync(fd: int) -> None:
@@ -959,7 +893,7 @@ def test_cancelled_before_its_name_is_written(root: Path, size: int) -> None:
         assert await keys(local) == ["kept"]
         assert await partial(local) == []
 
-    run(main())
+    await main()
     local.close()
 
 
@@ -989,7 +923,7 @@ def child(root: Path, code: str) -> subprocess.Popen[str]:
     )
 
 
-def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
+async def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
     process = child(
         root,
         """
@@ -1005,18 +939,14 @@ def test_killed_in_mid_stream(local: LocalObjects, root: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGKILL)
-
-    async def main() -> None:
-        assert await keys(local) == []
-        left = [blob async for blob in local.list_partial()]
-        assert [blob.size >= MIB for blob in left] == [True]
-        await local.delete_partial(left[0].key)
-        await local.delete_partial(left[0].key)
-        assert await partial(local) == []
-        with pytest.raises(InvalidPathError):
-            await local.delete_partial("../kept")
-
-    run(main())
+    assert await keys(local) == []
+    left = [blob async for blob in local.list_partial()]
+    assert [blob.size >= MIB for blob in left] == [True]
+    await local.delete_partial(left[0].key)
+    await local.delete_partial(left[0].key)
+    assert await partial(local) == []
+    with pytest.raises(InvalidPathError):
+        await local.delete_partial("../kept")
 
 
 def test_no_permission(root: Path) -> None:
@@ -1051,7 +981,7 @@ def test_no_permission(root: Path) -> None:
         assert process.stdout.read().split() == ["True"] * 4
 
 
-def test_no_room(local: LocalObjects, root: Path) -> None:
+async def test_no_room(local: LocalObjects, root: Path) -> None:
     """A true limit of the operating system: files of at most 1.5 MiB. Python ignores SIGXFSZ, so writes get EFBIG."""
     process = child(
         root,
@@ -1072,11 +1002,11 @@ def test_no_room(local: LocalObjects, root: Path) -> None:
     )
     output, _ = process.communicate(timeout=PATIENCE)
     assert (output, process.returncode) == ("True\nTrue\n", 0)
-    assert run(keys(local)) == ["small"]
-    assert run(partial(local)) == []
+    assert await keys(local) == ["small"]
+    assert await partial(local) == []
 
 
-def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
+async def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
     process = child(
         root,
         """
@@ -1092,10 +1022,10 @@ def test_a_fork_makes_its_own_threads(local: LocalObjects, root: Path) -> None:
     )
     output, _ = process.communicate(timeout=PATIENCE)
     assert output == "0\n"
-    assert run(keys(local)) == ["child", "parent"]
+    assert await keys(local) == ["child", "parent"]
 
 
-def test_a_fork_in_the_middle_of_a_put_leaves_it_to_the_parent(local: LocalObjects, root: Path) -> None:
+async def test_a_fork_in_the_middle_of_a_put_leaves_it_to_the_parent(local: LocalObjects, root: Path) -> None:
     process = child(
         root,
         """
@@ -1127,7 +1057,7 @@ def test_a_fork_in_the_middle_of_a_put_leaves_it_to_the_parent(local: LocalObjec
         process.kill()
         process.wait()
     assert output == "0\n"
-    assert run(keys(local)) == ["child", "parent"]
+    assert await keys(local) == ["child", "parent"]
 
 
 # --- the registry ----------------------------------------------------------------------------------------------
@@ -1140,19 +1070,15 @@ def stores(place: Path) -> Iterator[Stores]:
     stores.close()
 
 
-def test_registry_opens_and_remembers(stores: Stores, root: Path) -> None:
+async def test_registry_opens_and_remembers(stores: Stores, root: Path) -> None:
     registry: ObjectStores = stores
     sales = registry.open("local://sales/eu-1/")
     assert sales.uri == "local://sales/eu-1"
     assert registry.open("local://sales/eu-1") is sales
     assert registry.open("mem://x") is registry.open("mem://x/")
     assert registry.open("mem://x") is not registry.open("mem://y")
-
-    async def main() -> None:
-        await sales.put("a", b"1")
-        await registry.open("mem://x").put("a", b"2")
-
-    run(main())
+    await sales.put("a", b"1")
+    await registry.open("mem://x").put("a", b"2")
     assert (root / "sales/eu-1/a").read_bytes() == b"1"
 
 

@@ -79,7 +79,7 @@ def test_keys_are_found_as_obstore_finds_them(tmp_path: Path, monkeypatch: pytes
     assert "%2Feu-north-1%2Fs3" in read_url()
 
 
-def test_what_is_signed_with_a_write() -> None:
+async def test_what_is_signed_with_a_write() -> None:
     async def go() -> SignedRequest:
         store = CloudObjects("s3://bucket/lake", CloudOptions(access_key_id="AKID", secret_access_key="secret"))
         assert store.signer is not None
@@ -87,7 +87,7 @@ def test_what_is_signed_with_a_write() -> None:
         store.close()
         return signed
 
-    signed = run(go())
+    signed = await go()
     expected = {"If-None-Match": "*", "Content-Type": "text/csv", "x-amz-tagging": "path.0=a%20b%26c"}
     assert signed.headers == expected
     assert "X-Amz-SignedHeaders=content-type%3Bhost%3Bif-none-match%3Bx-amz-tagging" in signed.url

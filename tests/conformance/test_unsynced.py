@@ -106,7 +106,7 @@ class CountingThreads(Threads):
         (SystemCalls, 1000, "fresh", True),
     ],
 )
-def test_what_waits_for_nothing_wakes_no_thread(
+async def test_what_waits_for_nothing_wakes_no_thread(
     tmp_path: Path, calls: type[SystemCalls], size: int, key: str, woken: bool
 ) -> None:
     threads = CountingThreads()
@@ -119,23 +119,16 @@ def test_what_waits_for_nothing_wakes_no_thread(
         else:
             await store.put_stream(name, cut(data, size), fresh=key == "fresh")
 
-    async def main() -> None:
-        await asyncio.gather(*(put(f"data/{n}") for n in range(8)))
-        assert [len(await store.get(name)) for name in await keys(store)] == [size] * 8
-
-    asyncio.run(main())
+    await asyncio.gather(*(put(f"data/{n}") for n in range(8)))
+    assert [len(await store.get(name)) for name in await keys(store)] == [size] * 8
     threads.close()
     assert bool(threads.woken) == woken
 
 
-def test_more_than_a_batch_at_once_is_written(tmp_path: Path) -> None:
+async def test_more_than_a_batch_at_once_is_written(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path, "local://t", calls=UnsyncedCalls())
-
-    async def main() -> None:
-        await asyncio.gather(*(store.put_stream(f"data/{n:03}", cut(b"%d" % n, 9), fresh=True) for n in range(300)))
-        assert [await store.get(key) for key in await keys(store)] == [b"%d" % n for n in range(300)]
-
-    asyncio.run(main())
+    await asyncio.gather(*(store.put_stream(f"data/{n:03}", cut(b"%d" % n, 9), fresh=True) for n in range(300)))
+    assert [await store.get(key) for key in await keys(store)] == [b"%d" % n for n in range(300)]
     store.close()
 
 

@@ -173,12 +173,12 @@ async def _kill_points(
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_killed_at_every_store_call(zygote: Zygote, on_sqlite: Start, name: str, record_property: Record) -> None:
-    asyncio.run(kill_everywhere(zygote, on_sqlite, name, record_property))
+async def test_killed_at_every_store_call(zygote: Zygote, on_sqlite: Start, name: str, record_property: Record) -> None:
+    await kill_everywhere(zygote, on_sqlite, name, record_property)
 
 
 @pytest.mark.parametrize("name", ["commit", "merge", "push"])
-def test_killed_at_every_store_call_on_postgres(
+async def test_killed_at_every_store_call_on_postgres(
     zygote: Zygote, on_postgres: Start, name: str, record_property: Record
 ) -> None:
-    asyncio.run(kill_everywhere(zygote, on_postgres, name, record_property))
+    await kill_everywhere(zygote, on_postgres, name, record_property)

@@ -29,7 +29,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 from tests.engine.workspacing import advance, now, register, store_of, workspace, write_below
 
@@ -41,30 +40,24 @@ async def base() -> tuple[Engine, Workspace]:
     return engine, await workspace(engine)
 
 
-def test_a_commit_is_the_delta_on_the_head() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"b": "2", "a": None})
-        await put(engine, "z", "27", ws.name)
-        head = await engine.get_commit(REPO, "main")
-        made = await advance(engine, ws, metadata={"k": "v"}, date=7)
-        assert (made.parents, made.message, made.metadata, made.creation_date) == ((head.id,), "w", {"k": "v"}, 7)
-        assert await engine.get_commit(REPO, "main") == made
-        assert await content(engine) == {"b": "2", "orders/1": "o1", "orders/2": "o2", "z": "27"}
-        found = await now(engine, ws)
-        assert (found.state, found.result, found.layers, found.staging_token) == ("committed", made.id, (), "")
-
-    run(job())
+async def test_a_commit_is_the_delta_on_the_head() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"b": "2", "a": None})
+    await put(engine, "z", "27", ws.name)
+    head = await engine.get_commit(REPO, "main")
+    made = await advance(engine, ws, metadata={"k": "v"}, date=7)
+    assert (made.parents, made.message, made.metadata, made.creation_date) == ((head.id,), "w", {"k": "v"}, 7)
+    assert await engine.get_commit(REPO, "main") == made
+    assert await content(engine) == {"b": "2", "orders/1": "o1", "orders/2": "o2", "z": "27"}
+    found = await now(engine, ws)
+    assert (found.state, found.result, found.layers, found.staging_token) == ("committed", made.id, (), "")
 
 
-def test_the_message_falls_back_to_that_of_the_workspace() -> None:
-    async def job() -> None:
-        engine, _ = await base()
-        ws = await workspace(engine, message="load orders")
-        await put(engine, "b", "2", ws.name)
-        assert (await advance_plain(engine, ws)).message == "load orders"
-
-    run(job())
+async def test_the_message_falls_back_to_that_of_the_workspace() -> None:
+    engine, _ = await base()
+    ws = await workspace(engine, message="load orders")
+    await put(engine, "b", "2", ws.name)
+    assert (await advance_plain(engine, ws)).message == "load orders"
 
 
 async def advance_plain(engine: Engine, ws: Workspace) -> Commit:
@@ -75,41 +68,38 @@ async def advance_plain(engine: Engine, ws: Workspace) -> Commit:
 
 @pytest.mark.parametrize("policy", ["abort", "rebase", "overwrite"])
 @pytest.mark.parametrize("moved", ["not", "disjoint", "overlap", "same"])
-def test_each_policy_when_the_branch_has_moved(policy: str, moved: str) -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        start = ws.commit_id
-        await put(engine, "a", "mine", ws.name)
-        theirs = {"not": {}, "disjoint": {"b": "2"}, "overlap": {"a": "theirs"}, "same": {"a": "mine"}}[moved]
-        if theirs:
-            await put_commit(engine, dict(theirs))
-        allowed = moved == "not" or policy == "overwrite" or (policy == "rebase" and moved == "disjoint")
-        if allowed and moved == "same":
-            await fails(advance(engine, ws, policy), errors.NoChangesError)
-            return
-        if allowed:
-            made = await advance(engine, ws, policy)
-            assert (await content(engine)).items() >= {**theirs, "a": "mine"}.items()
-            assert made.id == (await engine.get_commit(REPO, "main")).id
-            return
-        before = await engine.get_commit(REPO, "main")
-        error = await fails(advance(engine, ws, policy), errors.ConcurrentCommitError)
-        assert isinstance(error, errors.ConcurrentCommitError)
-        assert [one.path for one in error.conflicts] == ([] if moved == "disjoint" else ["a"])
-        if moved == "overlap":
-            values = error.conflicts[0]
-            entries = [await engine.stat(REPO, ref, "a") for ref in (start, "main", ws.name)]
-            assert (values.base, values.ours, values.theirs) == tuple(one.checksum for one in entries)
-        assert await engine.get_commit(REPO, "main") == before
-        assert (await now(engine, ws)).state == "open"
-        if moved != "same":
-            await advance(engine, ws, "overwrite")
-            assert (await content(engine))["a"] == "mine"
-
-    run(job())
+async def test_each_policy_when_the_branch_has_moved(policy: str, moved: str) -> None:
+    engine, ws = await base()
+    start = ws.commit_id
+    await put(engine, "a", "mine", ws.name)
+    theirs = {"not": {}, "disjoint": {"b": "2"}, "overlap": {"a": "theirs"}, "same": {"a": "mine"}}[moved]
+    if theirs:
+        await put_commit(engine, dict(theirs))
+    allowed = moved == "not" or policy == "overwrite" or (policy == "rebase" and moved == "disjoint")
+    if allowed and moved == "same":
+        await fails(advance(engine, ws, policy), errors.NoChangesError)
+        return
+    if allowed:
+        made = await advance(engine, ws, policy)
+        assert (await content(engine)).items() >= {**theirs, "a": "mine"}.items()
+        assert made.id == (await engine.get_commit(REPO, "main")).id
+        return
+    before = await engine.get_commit(REPO, "main")
+    error = await fails(advance(engine, ws, policy), errors.ConcurrentCommitError)
+    assert isinstance(error, errors.ConcurrentCommitError)
+    assert [one.path for one in error.conflicts] == ([] if moved == "disjoint" else ["a"])
+    if moved == "overlap":
+        values = error.conflicts[0]
+        entries = [await engine.stat(REPO, ref, "a") for ref in (start, "main", ws.name)]
+        assert (values.base, values.ours, values.theirs) == tuple(one.checksum for one in entries)
+    assert await engine.get_commit(REPO, "main") == before
+    assert (await now(engine, ws)).state == "open"
+    if moved != "same":
+        await advance(engine, ws, "overwrite")
+        assert (await content(engine))["a"] == "mine"
 
 
-def test_conflicts_are_told_up_to_an_amount() -> None:
+async def test_conflicts_are_told_up_to_an_amount() -> None:
     async def job(amount: int, paths: int) -> None:
         engine, ws = await base()
         rows: dict[str, str | None] = {f"p{number:03}": "1" for number in range(paths)}
@@ -121,21 +111,18 @@ def test_conflicts_are_told_up_to_an_amount() -> None:
         assert error.has_more == (paths > amount)
         assert {one.base for one in error.conflicts} == {None}
 
-    run(job(3, 3))
-    run(job(3, 4))
-    run(job(100, 90))  # more than are looked up one by one
+    await job(3, 3)
+    await job(3, 4)
+    await job(100, 90)  # more than are looked up one by one
 
 
-def test_a_large_rebase_compares_trees() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {f"w/{number:03}": "1" for number in range(150)})
-        await put_commit(engine, {f"v/{number:03}": "1" for number in range(30)})
-        await put_commit(engine, {"x": "1"})
-        await advance(engine, ws)
-        assert len(await content(engine)) == 4 + 150 + 30 + 1
-
-    run(job())
+async def test_a_large_rebase_compares_trees() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {f"w/{number:03}": "1" for number in range(150)})
+    await put_commit(engine, {f"v/{number:03}": "1" for number in range(30)})
+    await put_commit(engine, {"x": "1"})
+    await advance(engine, ws)
+    assert len(await content(engine)) == 4 + 150 + 30 + 1
 
 
 # uncommitted changes of the branch
@@ -144,81 +131,68 @@ def test_a_large_rebase_compares_trees() -> None:
 @pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("policy", ["rebase", "overwrite"])
 @pytest.mark.parametrize("moved", [False, True])
-def test_an_older_staged_write_to_the_same_path_is_refused(sealed: bool, policy: str, moved: bool) -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "a", "staged")
-        if sealed:
-            await just_seal(engine)
-            await put(engine, "c", "other")
-        if moved:
-            await engine.create_branch(REPO, "dev", "main")
-            other = await workspace(engine)
-            await put(engine, "y", "25", other.name)
-            await advance(engine, other)
-        await put(engine, "a", "mine", ws.name)
-        error = await fails(advance(engine, ws, policy), errors.DirtyOverlapError)
-        assert isinstance(error, errors.DirtyOverlapError)
-        assert [one.path for one in error.conflicts] == ["a"]
-        assert (error.kind, isinstance(error, errors.DirtyBranchError)) == ("dirty_overlap", True)
-        values = [(await engine.stat(REPO, ref, "a")).checksum for ref in ("main@", "main", ws.name)]
-        assert [error.conflicts[0].base, error.conflicts[0].ours, error.conflicts[0].theirs] == values
-        await engine.reset_object(REPO, "main", "a")
-        if sealed or moved:  # what lies in a layer there says now what the head says, and is staged nevertheless
-            await engine.reset_branch(REPO, "main")
-        await advance(engine, ws, policy)
-        assert (await content(engine))["a"] == "mine"
-
-    run(job())
-
-
-def test_disjoint_uncommitted_changes_stay_as_they_are() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "b", "staged")
+async def test_an_older_staged_write_to_the_same_path_is_refused(sealed: bool, policy: str, moved: bool) -> None:
+    engine, ws = await base()
+    await put(engine, "a", "staged")
+    if sealed:
         await just_seal(engine)
-        await engine.delete_object(REPO, "main", "z")
-        await put(engine, "a", "mine", ws.name)
-        await advance(engine, ws)
-        assert await content(engine) == {"a": "mine", "b": "staged", "orders/1": "o1", "orders/2": "o2"}
-        assert (await content(engine, "main@"))["a"] == "mine"
-        await commit(engine)
-        assert await content(engine, "main@") == {"a": "mine", "b": "staged", "orders/1": "o1", "orders/2": "o2"}
+        await put(engine, "c", "other")
+    if moved:
+        await engine.create_branch(REPO, "dev", "main")
+        other = await workspace(engine)
+        await put(engine, "y", "25", other.name)
+        await advance(engine, other)
+    await put(engine, "a", "mine", ws.name)
+    error = await fails(advance(engine, ws, policy), errors.DirtyOverlapError)
+    assert isinstance(error, errors.DirtyOverlapError)
+    assert [one.path for one in error.conflicts] == ["a"]
+    assert (error.kind, isinstance(error, errors.DirtyBranchError)) == ("dirty_overlap", True)
+    values = [(await engine.stat(REPO, ref, "a")).checksum for ref in ("main@", "main", ws.name)]
+    assert [error.conflicts[0].base, error.conflicts[0].ours, error.conflicts[0].theirs] == values
+    await engine.reset_object(REPO, "main", "a")
+    if sealed or moved:  # what lies in a layer there says now what the head says, and is staged nevertheless
+        await engine.reset_branch(REPO, "main")
+    await advance(engine, ws, policy)
+    assert (await content(engine))["a"] == "mine"
 
-    run(job())
+
+async def test_disjoint_uncommitted_changes_stay_as_they_are() -> None:
+    engine, ws = await base()
+    await put(engine, "b", "staged")
+    await just_seal(engine)
+    await engine.delete_object(REPO, "main", "z")
+    await put(engine, "a", "mine", ws.name)
+    await advance(engine, ws)
+    assert await content(engine) == {"a": "mine", "b": "staged", "orders/1": "o1", "orders/2": "o2"}
+    assert (await content(engine, "main@"))["a"] == "mine"
+    await commit(engine)
+    assert await content(engine, "main@") == {"a": "mine", "b": "staged", "orders/1": "o1", "orders/2": "o2"}
 
 
-def test_a_staged_tombstone_overlaps_too() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await engine.delete_object(REPO, "main", "a")
-        await put(engine, "a", "mine", ws.name)
-        await fails(advance(engine, ws), errors.DirtyOverlapError)
-
-    run(job())
+async def test_a_staged_tombstone_overlaps_too() -> None:
+    engine, ws = await base()
+    await engine.delete_object(REPO, "main", "a")
+    await put(engine, "a", "mine", ws.name)
+    await fails(advance(engine, ws), errors.DirtyOverlapError)
 
 
-def test_a_write_staged_while_the_tree_is_folded_is_noticed() -> None:
+async def test_a_write_staged_while_the_tree_is_folded_is_noticed() -> None:
     """The last batch checks the paths: the write was acknowledged before the commit, and would hide it."""
+    world = World()
+    engine = await world.start()
+    await put_commit(engine, {"a": "1"})
+    ws = await workspace(engine)
+    await put(engine, "a", "mine", ws.name)
 
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await put_commit(engine, {"a": "1"})
-        ws = await workspace(engine)
-        await put(engine, "a", "mine", ws.name)
+    async def hook(what: str) -> None:
+        if what.startswith("put _lakebed/commits/"):
+            await put(engine, "a", "staged")
 
-        async def hook(what: str) -> None:
-            if what.startswith("put _lakebed/commits/"):
-                await put(engine, "a", "staged")
-
-        world.hook = hook
-        await fails(advance(engine, ws), errors.DirtyOverlapError)
-        world.hook = None
-        assert await content(engine) == {"a": "staged"}
-        assert await content(engine, "main@") == {"a": "1"}
-
-    run(job())
+    world.hook = hook
+    await fails(advance(engine, ws), errors.DirtyOverlapError)
+    world.hook = None
+    assert await content(engine) == {"a": "staged"}
+    assert await content(engine, "main@") == {"a": "1"}
 
 
 # claims and replaced prefixes
@@ -226,210 +200,173 @@ def test_a_write_staged_while_the_tree_is_folded_is_noticed() -> None:
 
 @pytest.mark.parametrize("how", ["created", "replace"])
 @pytest.mark.parametrize("rival", ["commit", "staged", "elsewhere"])
-def test_a_claimed_prefix_against_a_concurrent_append(how: str, rival: str) -> None:
-    async def job() -> None:
-        engine, _ = await base()
-        ws = await workspace(engine, claims=("orders/",) if how == "created" else ())
-        await put(engine, "orders/new", "n", ws.name)
-        if rival == "commit":
-            await put_commit(engine, {"orders/3": "appended"})
-        elif rival == "staged":
-            await put(engine, "orders/3", "appended")
-        else:
-            await put_commit(engine, {"orders2": "x", "order": "y"})
-        replaced = ("orders/",) if how == "replace" else ()
-        if rival == "elsewhere":
-            await advance(engine, ws, replace_prefix=replaced)
-            left = {"orders/new"} if how == "replace" else {"orders/1", "orders/2", "orders/new"}
-            assert set(await content(engine)) == {"a", "z", "order", "orders2", *left}
-            return
-        kind = errors.ConcurrentCommitError if rival == "commit" else errors.DirtyOverlapError
-        error = await fails(advance(engine, ws, replace_prefix=replaced), kind)
-        assert isinstance(error, errors.PathsConflictError)
-        assert [(one.path, one.base, one.theirs) for one in error.conflicts] == [("orders/3", None, None)]
-
-    run(job())
+async def test_a_claimed_prefix_against_a_concurrent_append(how: str, rival: str) -> None:
+    engine, _ = await base()
+    ws = await workspace(engine, claims=("orders/",) if how == "created" else ())
+    await put(engine, "orders/new", "n", ws.name)
+    if rival == "commit":
+        await put_commit(engine, {"orders/3": "appended"})
+    elif rival == "staged":
+        await put(engine, "orders/3", "appended")
+    else:
+        await put_commit(engine, {"orders2": "x", "order": "y"})
+    replaced = ("orders/",) if how == "replace" else ()
+    if rival == "elsewhere":
+        await advance(engine, ws, replace_prefix=replaced)
+        left = {"orders/new"} if how == "replace" else {"orders/1", "orders/2", "orders/new"}
+        assert set(await content(engine)) == {"a", "z", "order", "orders2", *left}
+        return
+    kind = errors.ConcurrentCommitError if rival == "commit" else errors.DirtyOverlapError
+    error = await fails(advance(engine, ws, replace_prefix=replaced), kind)
+    assert isinstance(error, errors.PathsConflictError)
+    assert [(one.path, one.base, one.theirs) for one in error.conflicts] == [("orders/3", None, None)]
 
 
-def test_a_replaced_prefix_holds_what_the_workspace_has_and_nothing_else() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put_commit(engine, {"orders/old/3": "o3"})
-        await put(engine, "orders/2", "new", ws.name)
-        await advance(engine, ws, "overwrite", replace_prefix=("orders/", "orders/old/"))
-        assert await content(engine) == {"a": "1", "orders/2": "new", "z": "26"}
-        ws = await workspace(engine)
-        await advance(engine, ws, replace_prefix=("orders/",))  # with nothing: the table is emptied
-        assert await content(engine) == {"a": "1", "z": "26"}
-
-    run(job())
+async def test_a_replaced_prefix_holds_what_the_workspace_has_and_nothing_else() -> None:
+    engine, ws = await base()
+    await put_commit(engine, {"orders/old/3": "o3"})
+    await put(engine, "orders/2", "new", ws.name)
+    await advance(engine, ws, "overwrite", replace_prefix=("orders/", "orders/old/"))
+    assert await content(engine) == {"a": "1", "orders/2": "new", "z": "26"}
+    ws = await workspace(engine)
+    await advance(engine, ws, replace_prefix=("orders/",))  # with nothing: the table is emptied
+    assert await content(engine) == {"a": "1", "z": "26"}
 
 
 # partial commits
 
 
-def test_a_part_is_committed_and_the_rest_goes_on() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"x/a.parquet": "p", "x/b.json": "j", "x/tmp/c.parquet": "t", "a": None})
-        first = await advance(engine, ws, "rebase", "*.parquet", "!x/tmp/**")
-        assert set(await content(engine)) == {"a", "orders/1", "orders/2", "z", "x/a.parquet"}
-        found = await now(engine, ws)
-        assert (found.state, found.commit_id, found.old_prefixes) == ("open", first.id, (ws.prefix,))
-        assert found.prefix == f"workspaces/{ws.uid}.1/"  # what lies below the old one belongs to a commit now
-        assert set(await content(engine, ws.name)) == {
-            "orders/1", "orders/2", "z", "x/a.parquet", "x/b.json", "x/tmp/c.parquet",
-        }  # fmt: skip
-        await register(engine, found, {"x/a.parquet": "again"})
-        assert (await content(engine))["x/a.parquet"] == "p"
-        second = await advance(engine, ws)
-        assert second.parents == (first.id,)
-        assert await content(engine) == {
-            "orders/1": "o1", "orders/2": "o2", "x/a.parquet": "again", "x/b.json": "j", "x/tmp/c.parquet": "t",
-            "z": "26",
-        }  # fmt: skip
-
-    run(job())
+async def test_a_part_is_committed_and_the_rest_goes_on() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"x/a.parquet": "p", "x/b.json": "j", "x/tmp/c.parquet": "t", "a": None})
+    first = await advance(engine, ws, "rebase", "*.parquet", "!x/tmp/**")
+    assert set(await content(engine)) == {"a", "orders/1", "orders/2", "z", "x/a.parquet"}
+    found = await now(engine, ws)
+    assert (found.state, found.commit_id, found.old_prefixes) == ("open", first.id, (ws.prefix,))
+    assert found.prefix == f"workspaces/{ws.uid}.1/"  # what lies below the old one belongs to a commit now
+    assert set(await content(engine, ws.name)) == {
+        "orders/1", "orders/2", "z", "x/a.parquet", "x/b.json", "x/tmp/c.parquet",
+    }  # fmt: skip
+    await register(engine, found, {"x/a.parquet": "again"})
+    assert (await content(engine))["x/a.parquet"] == "p"
+    second = await advance(engine, ws)
+    assert second.parents == (first.id,)
+    assert await content(engine) == {
+        "orders/1": "o1", "orders/2": "o2", "x/a.parquet": "again", "x/b.json": "j", "x/tmp/c.parquet": "t",
+        "z": "26",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("globs", [("*.csv",), ("a", "*.csv"), ("*", "!nothing")])
-def test_a_glob_that_matches_nothing_is_an_error(globs: tuple[str, ...]) -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "a", "mine", ws.name)
-        error = await fails(advance(engine, ws, "rebase", *globs), errors.InvalidRequestError)
-        assert globs[-1] in str(error)
-        await fails(engine.revert_workspace(REPO, ws.uid, globs), errors.InvalidRequestError)
-        assert (await content(engine, ws.name))["a"] == "mine"
-
-    run(job())
+async def test_a_glob_that_matches_nothing_is_an_error(globs: tuple[str, ...]) -> None:
+    engine, ws = await base()
+    await put(engine, "a", "mine", ws.name)
+    error = await fails(advance(engine, ws, "rebase", *globs), errors.InvalidRequestError)
+    assert globs[-1] in str(error)
+    await fails(engine.revert_workspace(REPO, ws.uid, globs), errors.InvalidRequestError)
+    assert (await content(engine, ws.name))["a"] == "mine"
 
 
 @pytest.mark.parametrize("glob", ["", "#x", "!", "a\\", "[z-a]", "\ud800"])
-def test_what_is_no_glob_is_refused(glob: str) -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "a", "mine", ws.name)
-        await fails(advance(engine, ws, "rebase", glob), errors.InvalidRequestError)
-
-    run(job())
+async def test_what_is_no_glob_is_refused(glob: str) -> None:
+    engine, ws = await base()
+    await put(engine, "a", "mine", ws.name)
+    await fails(advance(engine, ws, "rebase", glob), errors.InvalidRequestError)
 
 
-def test_a_part_is_not_committed_when_the_rest_would_lose_its_base() -> None:
+async def test_a_part_is_not_committed_when_the_rest_would_lose_its_base() -> None:
     """The rest gets the new commit as its base, and could not tell any more that somebody else changed its path."""
-
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"a": "mine", "z": "mine"})
-        await put_commit(engine, {"z": "theirs"})
-        error = await fails(advance(engine, ws, "rebase", "a"), errors.ConcurrentCommitError)
-        assert isinstance(error, errors.ConcurrentCommitError)
-        assert [one.path for one in error.conflicts] == ["z"]
-        await engine.revert_workspace(REPO, ws.uid, ["z"])
-        await advance(engine, ws, "rebase", "a")
-        assert (await content(engine))["z"] == "theirs"
-
-    run(job())
+    engine, ws = await base()
+    await register(engine, ws, {"a": "mine", "z": "mine"})
+    await put_commit(engine, {"z": "theirs"})
+    error = await fails(advance(engine, ws, "rebase", "a"), errors.ConcurrentCommitError)
+    assert isinstance(error, errors.ConcurrentCommitError)
+    assert [one.path for one in error.conflicts] == ["z"]
+    await engine.revert_workspace(REPO, ws.uid, ["z"])
+    await advance(engine, ws, "rebase", "a")
+    assert (await content(engine))["z"] == "theirs"
 
 
-def test_the_rest_counts_also_when_trees_are_compared() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {f"w/{number:03}": "1" for number in range(100)})
-        await put_commit(engine, {"w/050": "theirs", "x": "1"})
-        error = await fails(advance(engine, ws, "rebase", "/w/00*"), errors.ConcurrentCommitError)
-        assert isinstance(error, errors.ConcurrentCommitError)
-        assert [one.path for one in error.conflicts] == ["w/050"]
-
-    run(job())
+async def test_the_rest_counts_also_when_trees_are_compared() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {f"w/{number:03}": "1" for number in range(100)})
+    await put_commit(engine, {"w/050": "theirs", "x": "1"})
+    error = await fails(advance(engine, ws, "rebase", "/w/00*"), errors.ConcurrentCommitError)
+    assert isinstance(error, errors.ConcurrentCommitError)
+    assert [one.path for one in error.conflicts] == ["w/050"]
 
 
-def test_rows_staged_during_a_partial_commit_stay_in_the_workspace() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await put_commit(engine, {"a": "1"})
-        ws = await workspace(engine)
-        await put(engine, "a", "mine", ws.name)
-        await put(engine, "b", "rest", ws.name)
+async def test_rows_staged_during_a_partial_commit_stay_in_the_workspace() -> None:
+    world = World()
+    engine = await world.start()
+    await put_commit(engine, {"a": "1"})
+    ws = await workspace(engine)
+    await put(engine, "a", "mine", ws.name)
+    await put(engine, "b", "rest", ws.name)
 
-        async def hook(what: str) -> None:
-            if what.startswith("put _lakebed/commits/"):
-                world.hook = None
-                await put(engine, "a", "later", ws.name)
+    async def hook(what: str) -> None:
+        if what.startswith("put _lakebed/commits/"):
+            world.hook = None
+            await put(engine, "a", "later", ws.name)
 
-        world.hook = hook
-        await advance(engine, ws, "rebase", "a")
-        assert await content(engine) == {"a": "mine"}
-        assert await content(engine, ws.name) == {"a": "later", "b": "rest"}
-
-    run(job())
+    world.hook = hook
+    await advance(engine, ws, "rebase", "a")
+    assert await content(engine) == {"a": "mine"}
+    assert await content(engine, ws.name) == {"a": "later", "b": "rest"}
 
 
 # nothing to commit, closed, idempotency
 
 
-def test_nothing_to_commit() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await fails(advance(engine, ws), errors.NoChangesError)
-        same = await engine.stat(REPO, "main", "a")
-        await engine.push(REPO, ws.name, [("a", same), ("nothing", None)])
-        await fails(advance(engine, ws), errors.NoChangesError)
-        assert (await now(engine, ws)).state == "open"
-        made = await advance(engine, ws, allow_empty=True)
-        assert (await history(engine))[0] == made
-
-    run(job())
+async def test_nothing_to_commit() -> None:
+    engine, ws = await base()
+    await fails(advance(engine, ws), errors.NoChangesError)
+    same = await engine.stat(REPO, "main", "a")
+    await engine.push(REPO, ws.name, [("a", same), ("nothing", None)])
+    await fails(advance(engine, ws), errors.NoChangesError)
+    assert (await now(engine, ws)).state == "open"
+    made = await advance(engine, ws, allow_empty=True)
+    assert (await history(engine))[0] == made
 
 
-def test_the_branch_must_be_there() -> None:
-    async def job() -> None:
-        engine, _ = await base()
-        await engine.create_branch(REPO, "dev", "main")
-        ws = await workspace(engine, "dev")
-        await put(engine, "b", "2", ws.name)
-        await engine.delete_branch(REPO, "dev")
-        await fails(advance(engine, ws), errors.BranchNotFoundError)
-        await engine.create_branch(REPO, "dev", "main")
-        await advance(engine, ws)
-        assert (await content(engine, "dev"))["b"] == "2"
-
-    run(job())
+async def test_the_branch_must_be_there() -> None:
+    engine, _ = await base()
+    await engine.create_branch(REPO, "dev", "main")
+    ws = await workspace(engine, "dev")
+    await put(engine, "b", "2", ws.name)
+    await engine.delete_branch(REPO, "dev")
+    await fails(advance(engine, ws), errors.BranchNotFoundError)
+    await engine.create_branch(REPO, "dev", "main")
+    await advance(engine, ws)
+    assert (await content(engine, "dev"))["b"] == "2"
 
 
-def test_what_no_request_may_say() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        for options in (
-            {"policy": "maybe"}, {"replace_prefix": ("",)}, {"replace_prefix": ("x",) * 101}, {"date": 1 << 70},
-            {"idempotency_key": "k" * 257}, {"idempotency_key": "\ud800"}, {"conflicts_amount": 0},
-        ):  # fmt: skip
-            with pytest.raises(errors.InvalidRequestError):
-                await advance(engine, ws, **options)
-
-    run(job())
+async def test_what_no_request_may_say() -> None:
+    engine, ws = await base()
+    for options in (
+        {"policy": "maybe"}, {"replace_prefix": ("",)}, {"replace_prefix": ("x",) * 101}, {"date": 1 << 70},
+        {"idempotency_key": "k" * 257}, {"idempotency_key": "\ud800"}, {"conflicts_amount": 0},
+    ):  # fmt: skip
+        with pytest.raises(errors.InvalidRequestError):
+            await advance(engine, ws, **options)
 
 
 @pytest.mark.parametrize("part", [False, True])
-def test_the_same_key_gives_the_same_commit(part: bool) -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"b": "2", "c": "3"})
-        globs = ("b",) if part else ()
-        made = await advance(engine, ws, "rebase", *globs, idempotency_key="k1")
-        assert await advance(engine, ws, "rebase", *globs, idempotency_key="k1") == made
-        assert len(await history(engine)) == 3
-        await fails(advance(engine, ws, "abort", *globs, idempotency_key="k1"), errors.KeyReusedError)
-        if part:
-            other = await advance(engine, ws, idempotency_key="k2")
-            assert (await history(engine))[:2] == [other, made]
-        await fails(advance(engine, ws, idempotency_key="k3"), errors.WorkspaceClosedError)
-
-    run(job())
+async def test_the_same_key_gives_the_same_commit(part: bool) -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"b": "2", "c": "3"})
+    globs = ("b",) if part else ()
+    made = await advance(engine, ws, "rebase", *globs, idempotency_key="k1")
+    assert await advance(engine, ws, "rebase", *globs, idempotency_key="k1") == made
+    assert len(await history(engine)) == 3
+    await fails(advance(engine, ws, "abort", *globs, idempotency_key="k1"), errors.KeyReusedError)
+    if part:
+        other = await advance(engine, ws, idempotency_key="k2")
+        assert (await history(engine))[:2] == [other, made]
+    await fails(advance(engine, ws, idempotency_key="k3"), errors.WorkspaceClosedError)
 
 
-def test_callers_with_one_key_at_once_make_one_commit() -> None:
+async def test_callers_with_one_key_at_once_make_one_commit() -> None:
     async def job(kv: KVStore, path: Path | None = None) -> None:
         engines = [await make_engine(kv)]
         engines += [Engine(kv, engines[0]._ctx.stores) for _ in range(3)]  # as processes that know nothing of another
@@ -440,35 +377,32 @@ def test_callers_with_one_key_at_once_make_one_commit() -> None:
         assert len({one.id for one in made}) == 1
         assert len(await history(engines[0])) == 3
 
-    run(job(MemoryKV()))
+    await job(MemoryKV())
 
 
-def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "b", "2", ws.name)
-        made = await advance(engine, ws)
-        store = await store_of(engine)
-        text = await store.get(f"workspaces/{ws.uid}.committed")
-        assert made.id.encode() in text
-        await store.delete([f"workspaces/{ws.uid}.committed"])
-        await engine.run_cleaner()  # it was there once: the janitor has only its row to remove
-        assert [blob.key async for blob in store.list("workspaces/")] == []
-        other = Engine(engine._ctx.kv, engine._ctx.stores)
-        ws = await workspace(other)
-        await put(other, "c", "3", ws.name)
+async def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None:
+    engine, ws = await base()
+    await put(engine, "b", "2", ws.name)
+    made = await advance(engine, ws)
+    store = await store_of(engine)
+    text = await store.get(f"workspaces/{ws.uid}.committed")
+    assert made.id.encode() in text
+    await store.delete([f"workspaces/{ws.uid}.committed"])
+    await engine.run_cleaner()  # it was there once: the janitor has only its row to remove
+    assert [blob.key async for blob in store.list("workspaces/")] == []
+    other = Engine(engine._ctx.kv, engine._ctx.stores)
+    ws = await workspace(other)
+    await put(other, "c", "3", ws.name)
 
-        async def broken(*_: object, **__: object) -> None:
-            raise errors.StoreUnavailableError("no")
+    async def broken(*_: object, **__: object) -> None:
+        raise errors.StoreUnavailableError("no")
 
-        kept = store.put
-        made = await _with_broken_markers(other, ws, store, broken)
-        store.put = kept  # type: ignore[method-assign]
-        assert [blob.key async for blob in store.list("workspaces/")] == []
-        await other.run_cleaner()
-        assert made.id.encode() in await store.get(f"workspaces/{ws.uid}.committed")
-
-    run(job())
+    kept = store.put
+    made = await _with_broken_markers(other, ws, store, broken)
+    store.put = kept  # type: ignore[method-assign]
+    assert [blob.key async for blob in store.list("workspaces/")] == []
+    await other.run_cleaner()
+    assert made.id.encode() in await store.get(f"workspaces/{ws.uid}.committed")
 
 
 async def _with_broken_markers(
@@ -524,7 +458,7 @@ async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
         if not one.startswith("the same") or empty == ("empty" in one)
     ],
 )
-def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
+async def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
     """Whatever a rival does ahead of any call of a commit: it is made once and is right, or refused and leaves all."""
 
     async def job(call: int) -> bool:
@@ -580,12 +514,12 @@ def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 10
 
 
-def test_two_workspaces_at_once_on_the_same_path() -> None:
+async def test_two_workspaces_at_once_on_the_same_path() -> None:
     async def job(call: int) -> bool:
         world = World()
         engine = await world.start()
@@ -611,41 +545,38 @@ def test_two_workspaces_at_once_on_the_same_path() -> None:
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_sixty_workspaces_at_once_on_one_branch(kind: str, tmp_path: Path) -> None:
-    async def job() -> None:
-        kv: KVStore = SqliteKV(tmp_path / "kv.db") if kind == "sqlite" else MemoryKV()
-        stores = Stores(tmp_path / "objects")
-        engine = await make_engine(kv, stores, namespace="local://lake" if kind == "sqlite" else "mem://lake")
-        other = Engine(kv, stores)  # a second process, whose committers take no turns with those of the first
-        await put_commit(engine, {"a": "1"})
+async def test_sixty_workspaces_at_once_on_one_branch(kind: str, tmp_path: Path) -> None:
+    kv: KVStore = SqliteKV(tmp_path / "kv.db") if kind == "sqlite" else MemoryKV()
+    stores = Stores(tmp_path / "objects")
+    engine = await make_engine(kv, stores, namespace="local://lake" if kind == "sqlite" else "mem://lake")
+    other = Engine(kv, stores)  # a second process, whose committers take no turns with those of the first
+    await put_commit(engine, {"a": "1"})
 
-        async def one(number: int) -> Commit:
-            at = (engine, other)[number % 2]
-            ws = await workspace(at)
-            await put(at, f"w/{number:02}", str(number), ws.name)
-            return await advance(at, ws)
+    async def one(number: int) -> Commit:
+        at = (engine, other)[number % 2]
+        ws = await workspace(at)
+        await put(at, f"w/{number:02}", str(number), ws.name)
+        return await advance(at, ws)
 
-        made = await asyncio.gather(*map(one, range(60)))
-        found = [commit.id for commit in await history(engine)]
-        assert len(found) == 62
-        assert sorted(found[:60]) == sorted(commit.id for commit in made)
-        assert await content(engine) == {"a": "1", **{f"w/{number:02}": str(number) for number in range(60)}}
-        await engine.close()
-        await other.close()
-        await kv.close()
-        stores.close()
-
-    run(job())
+    made = await asyncio.gather(*map(one, range(60)))
+    found = [commit.id for commit in await history(engine)]
+    assert len(found) == 62
+    assert sorted(found[:60]) == sorted(commit.id for commit in made)
+    assert await content(engine) == {"a": "1", **{f"w/{number:02}": str(number) for number in range(60)}}
+    await engine.close()
+    await other.close()
+    await kv.close()
+    stores.close()
 
 
-def test_money_moved_between_accounts_is_neither_made_nor_lost() -> None:
+async def test_money_moved_between_accounts_is_neither_made_nor_lost() -> None:
     """Read two accounts through a workspace, write both, commit; a refused transfer is done again. Writes that happen
     to be equal are conflicts too: two withdrawals of the same sum are two.
     """
@@ -679,7 +610,7 @@ def test_money_moved_between_accounts_is_neither_made_nor_lost() -> None:
             assert sum(map(int, (await content(engine, one.id)).values())) == 400, f"seed {seed}"
 
     for seed in range(3):
-        run(job(seed))
+        await job(seed)
 
 
 # lost answers
@@ -687,7 +618,7 @@ def test_money_moved_between_accounts_is_neither_made_nor_lost() -> None:
 
 @pytest.mark.parametrize("how", ["before", "after"])
 @pytest.mark.parametrize("part", [False, True])
-def test_a_lost_answer_is_settled_by_the_operation_key(how: str, part: bool) -> None:
+async def test_a_lost_answer_is_settled_by_the_operation_key(how: str, part: bool) -> None:
     async def job(at: int) -> bool:
         kv = LossyKV(MemoryKV(), lambda _: "")
         engine = await make_engine(kv)
@@ -711,12 +642,12 @@ def test_a_lost_answer_is_settled_by_the_operation_key(how: str, part: bool) -> 
         return left <= 0
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at == 3  # the seal and the swap
 
 
-def test_workspaces_with_lost_answers_are_each_committed_once() -> None:
+async def test_workspaces_with_lost_answers_are_each_committed_once() -> None:
     async def job(seed: int) -> None:
         dice = random.Random(seed)
         kv = LossyKV(MemoryKV(), lambda _: "")
@@ -742,22 +673,19 @@ def test_workspaces_with_lost_answers_are_each_committed_once() -> None:
         assert await content(engine) == {"a": "1", **{f"w{number}": str(number) for number in range(8)}}
 
     for seed in range(8):
-        run(job(seed))
+        await job(seed)
 
 
-def test_objects_of_a_commit_survive_the_workspace() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await put_commit(engine, {"a": "1"})
-        ws = await workspace(engine, lifetime=60)
-        await write_below(engine, ws, "unregistered", "u")
-        await register(engine, ws, {"b": "2"})
-        await advance(engine, ws)
-        await world.clean(engine)
-        world.clock.forward(30 * 24 * 3600)
-        await world.clean(engine)
-        await fails(now(engine, ws), errors.WorkspaceNotFoundError)
-        assert await content(engine) == {"a": "1", "b": "2"}
-
-    run(job())
+async def test_objects_of_a_commit_survive_the_workspace() -> None:
+    world = World()
+    engine = await world.start()
+    await put_commit(engine, {"a": "1"})
+    ws = await workspace(engine, lifetime=60)
+    await write_below(engine, ws, "unregistered", "u")
+    await register(engine, ws, {"b": "2"})
+    await advance(engine, ws)
+    await world.clean(engine)
+    world.clock.forward(30 * 24 * 3600)
+    await world.clean(engine)
+    await fails(now(engine, ws), errors.WorkspaceNotFoundError)
+    assert await content(engine) == {"a": "1", "b": "2"}

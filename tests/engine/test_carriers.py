@@ -14,7 +14,7 @@ from lakebed_format import decode_tree, encode_metarange
 from lakebed_format.digest import metarange_id
 from lakebed_format.keys import METARANGES, RANGES
 
-from tests.engine.support import REPO, chunked, content, put_commit, run
+from tests.engine.support import REPO, chunked, content, put_commit
 from tests.engine.test_sweeping import Lake as Swept
 from tests.engine.test_sweeping import memory_lake
 from tests.engine.trees import Delta, Lake, State, applied, table
@@ -37,76 +37,63 @@ async def head(lake: Swept) -> Tree:
     return await lake.engine._ctx.trees.load(lake.store, commit.metarange_id)
 
 
-def test_a_small_commit_writes_itself_and_its_metarange() -> None:
-    async def job() -> None:
-        lake = await lake_of({"a": "1", "b": "2"})
-        before = await lake.files()
-        await put_commit(lake.engine, {"a": "3", "b": None, "c": "4"})
-        [patch] = (await head(lake)).patches
-        assert patch.file == f"{METARANGES}{(await head(lake)).id}.parquet"
-        new = {name for name in await lake.files() - before if name.startswith("_lakebed/")}
-        folders = sorted(name.split("/")[1] for name in new)
-        assert folders == ["commits", "metaranges"]
-        lake.engine._ctx.trees._cache.clear()
-        assert await content(lake.engine) == {"a": "3", "c": "4"}
-
-    run(job())
+async def test_a_small_commit_writes_itself_and_its_metarange() -> None:
+    lake = await lake_of({"a": "1", "b": "2"})
+    before = await lake.files()
+    await put_commit(lake.engine, {"a": "3", "b": None, "c": "4"})
+    [patch] = (await head(lake)).patches
+    assert patch.file == f"{METARANGES}{(await head(lake)).id}.parquet"
+    new = {name for name in await lake.files() - before if name.startswith("_lakebed/")}
+    folders = sorted(name.split("/")[1] for name in new)
+    assert folders == ["commits", "metaranges"]
+    lake.engine._ctx.trees._cache.clear()
+    assert await content(lake.engine) == {"a": "3", "c": "4"}
 
 
 @pytest.mark.parametrize("rows", [LIMITS.small, LIMITS.small + 1])
-def test_only_small_patches_are_carried(rows: int) -> None:
-    async def job() -> None:
-        lake = Lake()
-        lake.limits = lake.trees.limits = Limits(share=0)
-        base = await lake.tree({"z": "one"})
-        tree = (await lake.fold(base, table({f"p/{n:04}": "one" for n in range(rows)}))).tree
-        assert bool(tree.patches[0].carrier) == (rows == LIMITS.small)
-        assert tree.patches[0].file.startswith(RANGES if rows > LIMITS.small else METARANGES)
-        await lake.check(tree)
-        # the next one takes a small patch in, and lies over a larger one
-        after = (await lake.fold(tree, table({"p/0000": "two"}))).tree
-        assert [bool(one.carrier) for one in after.patches] == [True] + [False] * (rows > LIMITS.small)
-        assert (await lake.state(after))["p/0000"] == "two"
-        lake.close()
-
-    run(job())
+async def test_only_small_patches_are_carried(rows: int) -> None:
+    lake = Lake()
+    lake.limits = lake.trees.limits = Limits(share=0)
+    base = await lake.tree({"z": "one"})
+    tree = (await lake.fold(base, table({f"p/{n:04}": "one" for n in range(rows)}))).tree
+    assert bool(tree.patches[0].carrier) == (rows == LIMITS.small)
+    assert tree.patches[0].file.startswith(RANGES if rows > LIMITS.small else METARANGES)
+    await lake.check(tree)
+    # the next one takes a small patch in, and lies over a larger one
+    after = (await lake.fold(tree, table({"p/0000": "two"}))).tree
+    assert [bool(one.carrier) for one in after.patches] == [True] + [False] * (rows > LIMITS.small)
+    assert (await lake.state(after))["p/0000"] == "two"
+    lake.close()
 
 
-def test_a_tree_of_many_files_carries_nothing() -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        state: State = {f"p/{n:04}": "one" for n in range(2200)}
-        base = await lake.tree(state)
-        assert len(base.ranges) >= CARRIERS
-        tree = (await lake.fold(base, table({"p/0000": "two"}))).tree
-        assert [one.carrier for one in tree.patches] == [""]
-        assert await lake.state(tree) == applied(state, {"p/0000": "two"})
-        lake.close()
-
-    run(job())
+async def test_a_tree_of_many_files_carries_nothing() -> None:
+    lake = Lake(patches=True)
+    state: State = {f"p/{n:04}": "one" for n in range(2200)}
+    base = await lake.tree(state)
+    assert len(base.ranges) >= CARRIERS
+    tree = (await lake.fold(base, table({"p/0000": "two"}))).tree
+    assert [one.carrier for one in tree.patches] == [""]
+    assert await lake.state(tree) == applied(state, {"p/0000": "two"})
+    lake.close()
 
 
-def test_another_servers_limits_leave_every_tree_whole() -> None:
+async def test_another_servers_limits_leave_every_tree_whole() -> None:
     """A patch that is not taken in, as it always is where limits are alike, gets a file of its own."""
-
-    async def job() -> None:
-        lake = Lake()
-        lake.limits = lake.trees.limits = Limits(share=0)
-        base = await lake.tree({"z": "one"})
-        first = {f"p/{n}": "one" for n in range(9)}
-        tree = (await lake.fold(base, table(dict(first)))).tree
-        assert tree.patches[0].carrier == tree.id
-        less = Limits(share=0, small=1)
-        cold = lake.cold()
-        folded = await fold(cold, lake.store, lake.runtime, tree, chunked([table({"q": "two"})]), limits=less)
-        assert [bool(one.carrier) for one in folded.tree.patches] == [True, False]
-        assert folded.written == 2
-        await lake.store.delete([tree.patches[0].file])  # the old tree's file: nothing of the new one is in it
-        assert await lake.state(folded.tree) == {**first, "q": "two", "z": "one"}
-        await lake.check(folded.tree)
-        lake.close()
-
-    run(job())
+    lake = Lake()
+    lake.limits = lake.trees.limits = Limits(share=0)
+    base = await lake.tree({"z": "one"})
+    first = {f"p/{n}": "one" for n in range(9)}
+    tree = (await lake.fold(base, table(dict(first)))).tree
+    assert tree.patches[0].carrier == tree.id
+    less = Limits(share=0, small=1)
+    cold = lake.cold()
+    folded = await fold(cold, lake.store, lake.runtime, tree, chunked([table({"q": "two"})]), limits=less)
+    assert [bool(one.carrier) for one in folded.tree.patches] == [True, False]
+    assert folded.written == 2
+    await lake.store.delete([tree.patches[0].file])  # the old tree's file: nothing of the new one is in it
+    assert await lake.state(folded.tree) == {**first, "q": "two", "z": "one"}
+    await lake.check(folded.tree)
+    lake.close()
 
 
 def test_the_same_tree_made_in_two_ways_has_two_files() -> None:
@@ -122,73 +109,61 @@ def test_the_same_tree_made_in_two_ways_has_two_files() -> None:
     lake.close()
 
 
-def test_rows_that_left_the_cache_come_from_the_metarange() -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        tree = (await lake.fold(await lake.tree({"a": "one", "b": "one"}), table({"a": "two"}))).tree
-        [patch] = tree.patches
-        assert patch.carrier == tree.id
-        cold = lake.cold()
-        entry = await cold.find(lake.store, tree, "a")
-        assert entry is not None
-        assert entry.physical_address == "data/two"
-        assert (await cold.rows(lake.store, patch)).num_rows == 1
-        await lake.store.put(patch.file, encode_metarange(metarange_rows(tree.ranges, (patch,)), tree.id))
-        with pytest.raises(CorruptDataError, match=patch.file):
-            await lake.cold().rows(lake.store, patch)
-        lake.close()
-
-    run(job())
+async def test_rows_that_left_the_cache_come_from_the_metarange() -> None:
+    lake = Lake(patches=True)
+    tree = (await lake.fold(await lake.tree({"a": "one", "b": "one"}), table({"a": "two"}))).tree
+    [patch] = tree.patches
+    assert patch.carrier == tree.id
+    cold = lake.cold()
+    entry = await cold.find(lake.store, tree, "a")
+    assert entry is not None
+    assert entry.physical_address == "data/two"
+    assert (await cold.rows(lake.store, patch)).num_rows == 1
+    await lake.store.put(patch.file, encode_metarange(metarange_rows(tree.ranges, (patch,)), tree.id))
+    with pytest.raises(CorruptDataError, match=patch.file):
+        await lake.cold().rows(lake.store, patch)
+    lake.close()
 
 
-def test_fsck_reads_what_metaranges_carry() -> None:
-    async def job() -> None:
-        lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"})
-        report = await lake.engine.fsck(REPO, DEEP)
-        assert (report.ok, report.orphan_count) == (True, 0)
-        assert (report.counts["rows"], report.counts["objects"]) == (3, 3)
-        tree = await head(lake)
-        [row] = (await lake.engine._ctx.trees.patch(lake.store, tree)).to_pylist()
-        await lake.store.delete([row["physical_address"]])
-        [problem] = (await lake.engine.fsck(REPO, DEEP)).problems
-        assert (problem.kind, problem.what, problem.name, problem.path, problem.refs) == (
-            "missing", "object", row["physical_address"], "c", ("main",)
-        )  # fmt: skip
-
-    run(job())
+async def test_fsck_reads_what_metaranges_carry() -> None:
+    lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"})
+    report = await lake.engine.fsck(REPO, DEEP)
+    assert (report.ok, report.orphan_count) == (True, 0)
+    assert (report.counts["rows"], report.counts["objects"]) == (3, 3)
+    tree = await head(lake)
+    [row] = (await lake.engine._ctx.trees.patch(lake.store, tree)).to_pylist()
+    await lake.store.delete([row["physical_address"]])
+    [problem] = (await lake.engine.fsck(REPO, DEEP)).problems
+    assert (problem.kind, problem.what, problem.name, problem.path, problem.refs) == (
+        "missing", "object", row["physical_address"], "c", ("main",)
+    )  # fmt: skip
 
 
-def test_fsck_hashes_the_patch_in_a_metarange() -> None:
-    async def job() -> None:
-        lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"})
-        tree = await head(lake)
-        file = tree.patches[0].file
-        rows, carried = decode_tree(await lake.store.get(file), tree.id)
-        assert carried is not None
-        at = carried.column_names.index("mtime")
-        wrong = carried.set_column(at, carried.schema.field(at), [[7]])
-        assert metarange_id(rows, carries=True) == tree.id
-        await lake.store.put(file, encode_metarange(rows, tree.id, wrong))
-        [problem] = (await lake.engine.fsck(REPO, FsckOptions())).problems
-        assert (problem.kind, problem.what, problem.name, problem.refs) == ("corrupt", "metarange", file, ("main",))
-        assert "the patch in it: its rows do not hash to its id" in problem.detail
-
-    run(job())
+async def test_fsck_hashes_the_patch_in_a_metarange() -> None:
+    lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"})
+    tree = await head(lake)
+    file = tree.patches[0].file
+    rows, carried = decode_tree(await lake.store.get(file), tree.id)
+    assert carried is not None
+    at = carried.column_names.index("mtime")
+    wrong = carried.set_column(at, carried.schema.field(at), [[7]])
+    assert metarange_id(rows, carries=True) == tree.id
+    await lake.store.put(file, encode_metarange(rows, tree.id, wrong))
+    [problem] = (await lake.engine.fsck(REPO, FsckOptions())).problems
+    assert (problem.kind, problem.what, problem.name, problem.refs) == ("corrupt", "metarange", file, ("main",))
+    assert "the patch in it: its rows do not hash to its id" in problem.detail
 
 
-def test_the_sweep_keeps_what_metaranges_carry() -> None:
-    async def job() -> None:
-        lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"}, {"d": "4"})
-        await put_commit(lake.engine, {"gone": "5"})
-        before = await lake.files()
-        await lake.store.put(f"data/2026010100/{'0' * 32}", b"nobody's")
-        await lake.store.put(f"{RANGES}{(await head(lake)).patches[0].id}.parquet", b"of a patch that is carried")
-        await lake.age()
-        swept = await lake.sweep()
-        assert await lake.files() == before
-        assert swept.deleted == 2
-        lake.engine._ctx.trees._cache.clear()
-        assert await content(lake.engine) == {"a": "1", "b": "2", "c": "3", "d": "4", "gone": "5"}
-        assert await lake.whole()
-
-    run(job())
+async def test_the_sweep_keeps_what_metaranges_carry() -> None:
+    lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"}, {"d": "4"})
+    await put_commit(lake.engine, {"gone": "5"})
+    before = await lake.files()
+    await lake.store.put(f"data/2026010100/{'0' * 32}", b"nobody's")
+    await lake.store.put(f"{RANGES}{(await head(lake)).patches[0].id}.parquet", b"of a patch that is carried")
+    await lake.age()
+    swept = await lake.sweep()
+    assert await lake.files() == before
+    assert swept.deleted == 2
+    lake.engine._ctx.trees._cache.clear()
+    assert await content(lake.engine) == {"a": "1", "b": "2", "c": "3", "d": "4", "gone": "5"}
+    assert await lake.whole()

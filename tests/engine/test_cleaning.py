@@ -25,7 +25,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 from tests.engine.test_staging import crash_after_seal
 
@@ -43,158 +42,139 @@ async def drop_all(engine: Any, clock: FakeClock) -> None:
     await engine.run_cleaner()
 
 
-def test_what_was_dropped_goes_after_the_grace_and_not_before() -> None:
-    async def job() -> None:
-        kv, clock = MemoryKV(), FakeClock()
-        engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
-        await put_commit(engine, {"a": "1"})
-        gone = staged(kv)
-        assert len(gone) == 1
-        await put(engine, "b", "2")
-        clock.forward(10 * GRACE)  # how long the note stood before this process saw it does not count
-        assert await engine.run_cleaner() == 0
-        clock.forward(GRACE - 1)
-        assert await engine.run_cleaner() == 0
-        assert gone < staged(kv)
-        clock.forward(2)
-        assert await engine.run_cleaner() == 1
-        assert not gone & staged(kv)
-        assert await kv.scan(DROPS) == []
-        assert await content(engine) == {"a": "1", "b": "2"}
-        assert await engine.run_cleaner() == 0
-
-    run(job())
+async def test_what_was_dropped_goes_after_the_grace_and_not_before() -> None:
+    kv, clock = MemoryKV(), FakeClock()
+    engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
+    await put_commit(engine, {"a": "1"})
+    gone = staged(kv)
+    assert len(gone) == 1
+    await put(engine, "b", "2")
+    clock.forward(10 * GRACE)  # how long the note stood before this process saw it does not count
+    assert await engine.run_cleaner() == 0
+    clock.forward(GRACE - 1)
+    assert await engine.run_cleaner() == 0
+    assert gone < staged(kv)
+    clock.forward(2)
+    assert await engine.run_cleaner() == 1
+    assert not gone & staged(kv)
+    assert await kv.scan(DROPS) == []
+    assert await content(engine) == {"a": "1", "b": "2"}
+    assert await engine.run_cleaner() == 0
 
 
-def test_a_note_that_came_while_the_cleaner_was_held_up_is_as_young_as_it_is() -> None:
+async def test_a_note_that_came_while_the_cleaner_was_held_up_is_as_young_as_it_is() -> None:
     """Found by the simulation (seed 76466757718): its age counted from before the scan that showed it."""
+    inner, clock = MemoryKV(), FakeClock()
+    kv = HookedKV(inner)
+    engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
 
-    async def job() -> None:
-        inner, clock = MemoryKV(), FakeClock()
-        kv = HookedKV(inner)
-        engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
+    async def before(name: str, what: Any) -> None:
+        if name == "scan" and what[0] == DROPS:
+            kv.before = None
+            clock.forward(2 * GRACE)
+            await put_commit(engine, {"a": "1"})
 
-        async def before(name: str, what: Any) -> None:
-            if name == "scan" and what[0] == DROPS:
-                kv.before = None
-                clock.forward(2 * GRACE)
-                await put_commit(engine, {"a": "1"})
-
-        kv.before = before
-        assert await engine.run_cleaner() == 0
-        gone = staged(inner)
-        assert len(gone) == 1
-        clock.forward(1)
-        assert await engine.run_cleaner() == 0
-        assert gone == staged(inner)
-        clock.forward(GRACE)
-        assert await engine.run_cleaner() == 1
-        assert not staged(inner)
-
-    run(job())
+    kv.before = before
+    assert await engine.run_cleaner() == 0
+    gone = staged(inner)
+    assert len(gone) == 1
+    clock.forward(1)
+    assert await engine.run_cleaner() == 0
+    assert gone == staged(inner)
+    clock.forward(GRACE)
+    assert await engine.run_cleaner() == 1
+    assert not staged(inner)
 
 
-def test_every_way_to_drop_a_token_and_nothing_else() -> None:
-    async def job() -> None:
-        kv, clock = MemoryKV(), FakeClock()
-        engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
-        await engine.create_branch(REPO, "dev", "main")
-        await engine.create_branch(REPO, "kept", "main")
-        await put(engine, "k", "layer", "kept")
-        await crash_after_seal(engine, "kept")
-        await put(engine, "l", "token", "kept")
-        await put_commit(engine, {"a": "1"})
-        await put(engine, "a", "1")
-        await fails(commit(engine), errors.NoChangesError)
-        await put(engine, "a", "2")
-        await crash_after_seal(engine)
-        await put(engine, "a", "3")
-        await engine.reset_branch(REPO, "main")
-        await put(engine, "a", "1")
-        await engine.delete_object(REPO, "main", "nothing")
-        await put(engine, "x", "1", "dev")
-        await commit(engine, branch="dev")
-        await merge(engine, "dev")
-        await put(engine, "y", "1", "dev")
-        await crash_after_seal(engine, "dev")
-        await put(engine, "z", "1", "dev")
-        await engine.delete_branch(REPO, "dev")
-        kept = {staging(layer.id) for layer in everything_of(await engine.get_branch(REPO, "kept"))}
-        assert staged(kv) > kept
-        await drop_all(engine, clock)
-        assert staged(kv) == kept
-        assert await content(engine, "kept") == {"k": "layer", "l": "token"}
-        assert await content(engine) == {"a": "1", "x": "1"}
-
-    run(job())
+async def test_every_way_to_drop_a_token_and_nothing_else() -> None:
+    kv, clock = MemoryKV(), FakeClock()
+    engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
+    await engine.create_branch(REPO, "dev", "main")
+    await engine.create_branch(REPO, "kept", "main")
+    await put(engine, "k", "layer", "kept")
+    await crash_after_seal(engine, "kept")
+    await put(engine, "l", "token", "kept")
+    await put_commit(engine, {"a": "1"})
+    await put(engine, "a", "1")
+    await fails(commit(engine), errors.NoChangesError)
+    await put(engine, "a", "2")
+    await crash_after_seal(engine)
+    await put(engine, "a", "3")
+    await engine.reset_branch(REPO, "main")
+    await put(engine, "a", "1")
+    await engine.delete_object(REPO, "main", "nothing")
+    await put(engine, "x", "1", "dev")
+    await commit(engine, branch="dev")
+    await merge(engine, "dev")
+    await put(engine, "y", "1", "dev")
+    await crash_after_seal(engine, "dev")
+    await put(engine, "z", "1", "dev")
+    await engine.delete_branch(REPO, "dev")
+    kept = {staging(layer.id) for layer in everything_of(await engine.get_branch(REPO, "kept"))}
+    assert staged(kv) > kept
+    await drop_all(engine, clock)
+    assert staged(kv) == kept
+    assert await content(engine, "kept") == {"k": "layer", "l": "token"}
+    assert await content(engine) == {"a": "1", "x": "1"}
 
 
-def test_a_deleted_repository_goes_with_all_its_tokens() -> None:
-    async def job() -> None:
-        kv, clock = MemoryKV(), FakeClock()
-        engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
-        await engine.create_repository("other", "mem://other")
-        await put_commit(engine, {"a": "1"})
-        await put(engine, "a", "2")
-        await crash_after_seal(engine)
-        await put(engine, "a", "3")
-        partition = (await open_repo(engine._ctx, REPO)).partition
-        await engine.delete_repository(REPO)
-        await engine.run_cleaner()
-        assert await kv.scan(partition)
-        clock.forward(GRACE + 1)
-        await engine.run_cleaner()
-        assert staged(kv) == set()
-        assert not await kv.scan(partition)
-        assert (await engine.get_branch("other", "main")).name == "main"
-        assert await kv.scan(DROPS) == []
-
-    run(job())
+async def test_a_deleted_repository_goes_with_all_its_tokens() -> None:
+    kv, clock = MemoryKV(), FakeClock()
+    engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
+    await engine.create_repository("other", "mem://other")
+    await put_commit(engine, {"a": "1"})
+    await put(engine, "a", "2")
+    await crash_after_seal(engine)
+    await put(engine, "a", "3")
+    partition = (await open_repo(engine._ctx, REPO)).partition
+    await engine.delete_repository(REPO)
+    await engine.run_cleaner()
+    assert await kv.scan(partition)
+    clock.forward(GRACE + 1)
+    await engine.run_cleaner()
+    assert staged(kv) == set()
+    assert not await kv.scan(partition)
+    assert (await engine.get_branch("other", "main")).name == "main"
+    assert await kv.scan(DROPS) == []
 
 
-def test_operation_keys_go_after_an_hour() -> None:
-    async def job() -> None:
-        kv, clock = MemoryKV(), FakeClock()
-        engine = await make_engine(kv, clock=clock)
-        await put_commit(engine, {"a": "1"})
-        partition = (await open_repo(engine._ctx, REPO)).partition
+async def test_operation_keys_go_after_an_hour() -> None:
+    kv, clock = MemoryKV(), FakeClock()
+    engine = await make_engine(kv, clock=clock)
+    await put_commit(engine, {"a": "1"})
+    partition = (await open_repo(engine._ctx, REPO)).partition
 
-        async def keys() -> list[bytes]:
-            return [row.key for row in await kv.scan(partition, b"op/", b"op0")]
+    async def keys() -> list[bytes]:
+        return [row.key for row in await kv.scan(partition, b"op/", b"op0")]
 
-        old = await keys()
-        assert old
-        clock.forward(OPERATION_AGE - 1)
-        await engine.run_cleaner()
-        await engine.create_tag(REPO, "t", "main")
-        assert set(await keys()) > set(old)
-        clock.forward(3)
-        await engine.run_cleaner()
-        assert len(await keys()) == 1
-        assert (await engine.get_tag(REPO, "t")).name == "t"
-        assert await content(engine) == {"a": "1"}
-
-    run(job())
+    old = await keys()
+    assert old
+    clock.forward(OPERATION_AGE - 1)
+    await engine.run_cleaner()
+    await engine.create_tag(REPO, "t", "main")
+    assert set(await keys()) > set(old)
+    clock.forward(3)
+    await engine.run_cleaner()
+    assert len(await keys()) == 1
+    assert (await engine.get_tag(REPO, "t")).name == "t"
+    assert await content(engine) == {"a": "1"}
 
 
-def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> None:
-    async def job() -> None:
-        import time
+async def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> None:
+    import time
 
-        stores, clock = Stores(tmp_path), FakeClock(time.time())
-        engine = await make_engine(stores=stores, namespace="local://lake", clock=clock)
-        await put_commit(engine, {"a": "1"})
-        await engine.run_cleaner()
-        clock.forward(30 * 24 * 3600)
-        await engine.run_cleaner()
-        assert await content(engine) == {"a": "1"}
-        await engine.close()
-        stores.close()
-
-    run(job())
+    stores, clock = Stores(tmp_path), FakeClock(time.time())
+    engine = await make_engine(stores=stores, namespace="local://lake", clock=clock)
+    await put_commit(engine, {"a": "1"})
+    await engine.run_cleaner()
+    clock.forward(30 * 24 * 3600)
+    await engine.run_cleaner()
+    assert await content(engine) == {"a": "1"}
+    await engine.close()
+    stores.close()
 
 
-def test_an_error_keeps_the_note() -> None:
+async def test_an_error_keeps_the_note() -> None:
     async def job(at: int) -> bool:
         kv, clock = HookedKV(MemoryKV()), FakeClock()
         engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
@@ -222,26 +202,23 @@ def test_an_error_keeps_the_note() -> None:
             return True
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 4
 
 
 @pytest.mark.parametrize("calls", range(1, 12))
-def test_a_commit_under_a_running_cleaner(calls: int) -> None:
-    async def job() -> None:
-        kv, clock = HookedKV(MemoryKV()), FakeClock()
-        engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
-        await put_commit(engine, {"a": "1"})
-        await put(engine, "b", "2")
+async def test_a_commit_under_a_running_cleaner(calls: int) -> None:
+    kv, clock = HookedKV(MemoryKV()), FakeClock()
+    engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
+    await put_commit(engine, {"a": "1"})
+    await put(engine, "b", "2")
 
-        async def hook(*_: Any) -> None:
-            if kv.calls == calls:
-                await drop_all(engine, clock)
+    async def hook(*_: Any) -> None:
+        if kv.calls == calls:
+            await drop_all(engine, clock)
 
-        kv.calls, kv.before = 0, hook
-        await commit(engine)
-        kv.before = None
-        assert await content(engine, "main@") == {"a": "1", "b": "2"}
-
-    run(job())
+    kv.calls, kv.before = 0, hook
+    await commit(engine)
+    kv.before = None
+    assert await content(engine, "main@") == {"a": "1", "b": "2"}

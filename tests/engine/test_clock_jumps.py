@@ -20,7 +20,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, Workspace
 from lakebed_engine.vocabulary.reports import SweepOptions
 
-from tests.engine.support import REPO, FakeClock, fails, make_engine, put, put_commit, run
+from tests.engine.support import REPO, FakeClock, fails, make_engine, put, put_commit
 from tests.engine.test_multiparts import begin, complete, send
 from tests.engine.test_sweeping import DAY, GRACE, memory_lake
 from tests.engine.workspacing import now, workspace, write_below
@@ -61,78 +61,69 @@ async def open_uploads(engine: Engine) -> int:
 
 
 @JUMPS
-def test_workspaces_and_uploads_stay_open_and_expire_in_time(jump: float) -> None:
-    async def job() -> None:
-        kv, clock = MemoryKV(), FakeClock()
-        engine = await make_engine(kv, clock=clock, upload_age=DAY)
-        await put_commit(engine, {"a": "1"})
-        before = await workspace(engine, lifetime=int(DAY))
-        upload = await begin(engine)
-        part = await send(engine, upload, 1, b"part")
-        clock.time += jump
-        await passes(engine, clock, HOUR)
-        during = await workspace(engine, lifetime=int(DAY))
-        await begin(engine, "second")
-        await passes(engine, clock, HOUR)
-        clock.time -= jump
-        await passes(engine, clock, HOUR)
-        for one in (before, during):
-            assert (await now(engine, one)).state == "open"
-        assert await open_uploads(engine) == 2
-        await complete(engine, upload, [part])
-        await passes(engine, clock, WEEK + 2 * DAY)  # what was made while the clock was ahead may live as much longer
-        for one in (before, during):
-            assert await ended(engine, one)
-        assert await open_uploads(engine) == 0
-
-    run(job())
+async def test_workspaces_and_uploads_stay_open_and_expire_in_time(jump: float) -> None:
+    kv, clock = MemoryKV(), FakeClock()
+    engine = await make_engine(kv, clock=clock, upload_age=DAY)
+    await put_commit(engine, {"a": "1"})
+    before = await workspace(engine, lifetime=int(DAY))
+    upload = await begin(engine)
+    part = await send(engine, upload, 1, b"part")
+    clock.time += jump
+    await passes(engine, clock, HOUR)
+    during = await workspace(engine, lifetime=int(DAY))
+    await begin(engine, "second")
+    await passes(engine, clock, HOUR)
+    clock.time -= jump
+    await passes(engine, clock, HOUR)
+    for one in (before, during):
+        assert (await now(engine, one)).state == "open"
+    assert await open_uploads(engine) == 2
+    await complete(engine, upload, [part])
+    await passes(engine, clock, WEEK + 2 * DAY)  # what was made while the clock was ahead may live as much longer
+    for one in (before, during):
+        assert await ended(engine, one)
+    assert await open_uploads(engine) == 0
 
 
 @JUMPS
-def test_a_clock_that_stays_where_it_jumped_to_takes_half_of_the_time_at_most(jump: float) -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        engine = await make_engine(clock=clock)
-        await put_commit(engine, {"a": "1"})
-        made = await workspace(engine, lifetime=int(DAY))
-        clock.time += jump
-        await passes(engine, clock, DAY / 2 - HOUR)
-        assert (await now(engine, made)).state == "open"
-        await passes(engine, clock, WEEK + DAY)
-        assert await ended(engine, made)
-        fresh = await workspace(engine, lifetime=int(HOUR))
-        await passes(engine, clock, HOUR / 2 - 60)
-        assert (await now(engine, fresh)).state == "open"
-
-    run(job())
+async def test_a_clock_that_stays_where_it_jumped_to_takes_half_of_the_time_at_most(jump: float) -> None:
+    clock = FakeClock()
+    engine = await make_engine(clock=clock)
+    await put_commit(engine, {"a": "1"})
+    made = await workspace(engine, lifetime=int(DAY))
+    clock.time += jump
+    await passes(engine, clock, DAY / 2 - HOUR)
+    assert (await now(engine, made)).state == "open"
+    await passes(engine, clock, WEEK + DAY)
+    assert await ended(engine, made)
+    fresh = await workspace(engine, lifetime=int(HOUR))
+    await passes(engine, clock, HOUR / 2 - 60)
+    assert (await now(engine, fresh)).state == "open"
 
 
 @pytest.mark.parametrize("jump", [WEEK, -WEEK], ids=["ahead", "back"])
-def test_a_server_that_starts_while_the_clock_is_wrong_goes_on_where_the_last_one_was(jump: float) -> None:
-    async def job() -> None:
-        kv, clock, stores = MemoryKV(), FakeClock(), Stores(None)
-        first = await make_engine(kv, stores, clock=clock)
-        await put_commit(first, {"a": "1"})
-        made = await workspace(first, lifetime=int(DAY))
-        await passes(first, clock, HOUR)
-        clock.time += jump
-        second = Engine(kv, stores, clock=clock)
-        await passes(second, clock, HOUR)
-        during = await workspace(second, lifetime=int(DAY))
-        clock.time -= jump
-        third = Engine(kv, stores, clock=clock)
-        await passes(third, clock, HOUR)
-        for one in (made, during):
-            assert (await now(third, one)).state == "open"
-        await passes(third, clock, WEEK + 2 * DAY)
-        for one in (made, during):
-            assert await ended(third, one)
-
-    run(job())
+async def test_a_server_that_starts_while_the_clock_is_wrong_goes_on_where_the_last_one_was(jump: float) -> None:
+    kv, clock, stores = MemoryKV(), FakeClock(), Stores(None)
+    first = await make_engine(kv, stores, clock=clock)
+    await put_commit(first, {"a": "1"})
+    made = await workspace(first, lifetime=int(DAY))
+    await passes(first, clock, HOUR)
+    clock.time += jump
+    second = Engine(kv, stores, clock=clock)
+    await passes(second, clock, HOUR)
+    during = await workspace(second, lifetime=int(DAY))
+    clock.time -= jump
+    third = Engine(kv, stores, clock=clock)
+    await passes(third, clock, HOUR)
+    for one in (made, during):
+        assert (await now(third, one)).state == "open"
+    await passes(third, clock, WEEK + 2 * DAY)
+    for one in (made, during):
+        assert await ended(third, one)
 
 
 @JUMPS
-def test_a_key_of_a_closed_workspace_is_remembered_as_long_as_it_was_to_be(jump: float) -> None:
+async def test_a_key_of_a_closed_workspace_is_remembered_as_long_as_it_was_to_be(jump: float) -> None:
     async def job() -> None:
         clock = FakeClock()
         engine = await make_engine(clock=clock)
@@ -154,72 +145,68 @@ def test_a_key_of_a_closed_workspace_is_remembered_as_long_as_it_was_to_be(jump:
         await engine.register_objects(REPO, made.uid, [(path, await write_below(engine, made, path, path))])
         return made.uid, (await engine.commit_workspace(REPO, made.uid, request)).id
 
-    run(job())
+    await job()
 
 
 @JUMPS
-def test_keys_of_tasks_and_operations_and_files_half_written_stay(jump: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def job() -> None:
-        clock, stores, kv = FakeClock(), Stores(None), MemoryKV()
-        engine = await make_engine(kv, stores, clock=clock)
-        partials: dict[str, float] = {}
+async def test_keys_of_tasks_and_operations_and_files_half_written_stay(
+    jump: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, stores, kv = FakeClock(), Stores(None), MemoryKV()
+    engine = await make_engine(kv, stores, clock=clock)
+    partials: dict[str, float] = {}
 
-        async def list_partial(_: MemoryObjects) -> AsyncIterator[BlobStat]:
-            for key, mtime in list(partials.items()):
-                yield BlobStat(key, 1, mtime)
+    async def list_partial(_: MemoryObjects) -> AsyncIterator[BlobStat]:
+        for key, mtime in list(partials.items()):
+            yield BlobStat(key, 1, mtime)
 
-        async def delete_partial(_: MemoryObjects, key: str) -> None:
-            del partials[key]
+    async def delete_partial(_: MemoryObjects, key: str) -> None:
+        del partials[key]
 
-        monkeypatch.setattr(MemoryObjects, "list_partial", list_partial)
-        monkeypatch.setattr(MemoryObjects, "delete_partial", delete_partial)
-        repo = await open_repo(engine._ctx, REPO)
+    monkeypatch.setattr(MemoryObjects, "list_partial", list_partial)
+    monkeypatch.setattr(MemoryObjects, "delete_partial", delete_partial)
+    repo = await open_repo(engine._ctx, REPO)
 
-        async def write(name: str) -> str:
-            await put(engine, name, name)
-            partials[name] = clock.time
-            request = CommitRequest(message=name, committer="ann")
-            return (await engine.long_work.commit_once(REPO, "main", request, name)).id
+    async def write(name: str) -> str:
+        await put(engine, name, name)
+        partials[name] = clock.time
+        request = CommitRequest(message=name, committer="ann")
+        return (await engine.long_work.commit_once(REPO, "main", request, name)).id
 
-        async def count(prefix: bytes) -> int:
-            return len(await kv.scan(repo.partition, prefix, prefix[:-1] + b"0"))
+    async def count(prefix: bytes) -> int:
+        return len(await kv.scan(repo.partition, prefix, prefix[:-1] + b"0"))
 
-        ids = [await write("before")]
-        clock.time += jump
-        ids.append(await write("during"))
-        made = await count(OPERATIONS)
-        await passes(engine, clock, HOUR / 4)
-        clock.time -= jump
-        await passes(engine, clock, HOUR / 4)
-        assert set(partials) == {"before", "during"}
-        assert await count(OPERATIONS) == made > 0
-        for name, commit_id in zip(("before", "during"), ids, strict=True):
-            request = CommitRequest(message=name, committer="ann")
-            assert (await engine.long_work.commit_once(REPO, "main", request, name)).id == commit_id
-        await passes(engine, clock, WEEK + runner.REMEMBERED + PARTIAL_AGE + OPERATION_AGE)
-        assert (partials, await count(OPERATIONS), await count(b"task-key/")) == ({}, 0, 0)
-
-    run(job())
+    ids = [await write("before")]
+    clock.time += jump
+    ids.append(await write("during"))
+    made = await count(OPERATIONS)
+    await passes(engine, clock, HOUR / 4)
+    clock.time -= jump
+    await passes(engine, clock, HOUR / 4)
+    assert set(partials) == {"before", "during"}
+    assert await count(OPERATIONS) == made > 0
+    for name, commit_id in zip(("before", "during"), ids, strict=True):
+        request = CommitRequest(message=name, committer="ann")
+        assert (await engine.long_work.commit_once(REPO, "main", request, name)).id == commit_id
+    await passes(engine, clock, WEEK + runner.REMEMBERED + PARTIAL_AGE + OPERATION_AGE)
+    assert (partials, await count(OPERATIONS), await count(b"task-key/")) == ({}, 0, 0)
 
 
 @JUMPS
-def test_the_sweep_takes_nothing_for_old_that_is_young(jump: float) -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        options = SweepOptions(data=True, grace=GRACE, age=DAY)
-        await put_commit(lake.engine, {"a": "1"})
-        await lake.store.put(f"data/2026010100/{'1' * 32}", b"on its way")
-        lake.clock.time += jump
-        await lake.store.put(f"data/2026010100/{'2' * 32}", b"on its way")
-        await passes(lake.engine, lake.clock, HOUR)
-        assert (await lake.sweep(options)).deleted == 0
-        lake.clock.time -= jump
-        await passes(lake.engine, lake.clock, HOUR)
-        assert (await lake.sweep(options)).deleted == 0
-        await passes(lake.engine, lake.clock, WEEK + 2 * DAY)
-        assert (await lake.sweep(options)).deleted == 2
-
-    run(job())
+async def test_the_sweep_takes_nothing_for_old_that_is_young(jump: float) -> None:
+    lake = await memory_lake()
+    options = SweepOptions(data=True, grace=GRACE, age=DAY)
+    await put_commit(lake.engine, {"a": "1"})
+    await lake.store.put(f"data/2026010100/{'1' * 32}", b"on its way")
+    lake.clock.time += jump
+    await lake.store.put(f"data/2026010100/{'2' * 32}", b"on its way")
+    await passes(lake.engine, lake.clock, HOUR)
+    assert (await lake.sweep(options)).deleted == 0
+    lake.clock.time -= jump
+    await passes(lake.engine, lake.clock, HOUR)
+    assert (await lake.sweep(options)).deleted == 0
+    await passes(lake.engine, lake.clock, WEEK + 2 * DAY)
+    assert (await lake.sweep(options)).deleted == 2
 
 
 def test_time_follows_the_wall_clock_at_half_to_twice_its_speed() -> None:

@@ -22,100 +22,87 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 from tests.engine.test_staging import crash_after_seal
 
 
-def test_what_a_commit_says() -> None:
-    async def job() -> None:
-        clock = FakeClock(1_700_000_000.9)
-        engine = await make_engine(clock=clock)
-        root = await engine.get_commit(REPO, "main")
-        assert (root.message, root.parents, root.generation) == ("Repository created", (), 1)
-        assert (root.committer, root.metarange_id, root.creation_date) == ("", "", 1_700_000_000)
-        one = await put_commit(engine, {"a": "1"}, metadata={"k": "v"})
-        assert (one.parents, one.generation, one.metadata) == ((root.id,), 2, {"k": "v"})
-        assert (one.committer, one.message, one.creation_date) == ("ann", "c", 1_700_000_000)
-        two = await put_commit(engine, {"a": "2"}, date=-(2**63))
-        assert two.creation_date == -(2**63)
-        assert await engine.get_commit(REPO, two.id) == two
-        for date in (2**63, -(2**63) - 1):
-            await fails(commit(engine, allow_empty=True, date=date), errors.InvalidRequestError)
-        await engine.delete_object(REPO, "main", "a")
-        assert (await commit(engine, message="")).metarange_id == ""
-
-    run(job())
+async def test_what_a_commit_says() -> None:
+    clock = FakeClock(1_700_000_000.9)
+    engine = await make_engine(clock=clock)
+    root = await engine.get_commit(REPO, "main")
+    assert (root.message, root.parents, root.generation) == ("Repository created", (), 1)
+    assert (root.committer, root.metarange_id, root.creation_date) == ("", "", 1_700_000_000)
+    one = await put_commit(engine, {"a": "1"}, metadata={"k": "v"})
+    assert (one.parents, one.generation, one.metadata) == ((root.id,), 2, {"k": "v"})
+    assert (one.committer, one.message, one.creation_date) == ("ann", "c", 1_700_000_000)
+    two = await put_commit(engine, {"a": "2"}, date=-(2**63))
+    assert two.creation_date == -(2**63)
+    assert await engine.get_commit(REPO, two.id) == two
+    for date in (2**63, -(2**63) - 1):
+        await fails(commit(engine, allow_empty=True, date=date), errors.InvalidRequestError)
+    await engine.delete_object(REPO, "main", "a")
+    assert (await commit(engine, message="")).metarange_id == ""
 
 
-def test_nothing_to_commit() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await fails(commit(engine), errors.NoChangesError)
-        await put_commit(engine, {"a": "1"})
-        await engine.delete_object(REPO, "main", "nothing")
-        await put(engine, "a", "1")
-        await crash_after_seal(engine)
-        await put(engine, "b", "1")
-        await engine.delete_object(REPO, "main", "b")
-        await fails(commit(engine), errors.NoChangesError)
-        assert not (await engine.get_branch(REPO, "main")).layers, "what changes nothing was trimmed"
-        assert len(await history(engine)) == 2
-        empty = await commit(engine, allow_empty=True)
-        assert empty.metarange_id == (await engine.get_commit(REPO, "main~1")).metarange_id
-        await fails(commit(engine, branch="nope"), errors.BranchNotFoundError)
-        await fails(commit(engine, branch="main~1"), errors.BranchNotFoundError)
-
-    run(job())
+async def test_nothing_to_commit() -> None:
+    engine = await make_engine()
+    await fails(commit(engine), errors.NoChangesError)
+    await put_commit(engine, {"a": "1"})
+    await engine.delete_object(REPO, "main", "nothing")
+    await put(engine, "a", "1")
+    await crash_after_seal(engine)
+    await put(engine, "b", "1")
+    await engine.delete_object(REPO, "main", "b")
+    await fails(commit(engine), errors.NoChangesError)
+    assert not (await engine.get_branch(REPO, "main")).layers, "what changes nothing was trimmed"
+    assert len(await history(engine)) == 2
+    empty = await commit(engine, allow_empty=True)
+    assert empty.metarange_id == (await engine.get_commit(REPO, "main~1")).metarange_id
+    await fails(commit(engine, branch="nope"), errors.BranchNotFoundError)
+    await fails(commit(engine, branch="main~1"), errors.BranchNotFoundError)
 
 
-def test_only_identity_makes_a_change() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await put(engine, "a", "1", content_type="text/html")
-        await commit(engine)
-        await put(engine, "a", "1", content_type="text/html", metadata={"k": ""})
-        await commit(engine)
-        await put(engine, "a", "1", content_type="text/html", metadata={"k": ""})
-        await fails(commit(engine), errors.NoChangesError)
-
-    run(job())
+async def test_only_identity_makes_a_change() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await put(engine, "a", "1", content_type="text/html")
+    await commit(engine)
+    await put(engine, "a", "1", content_type="text/html", metadata={"k": ""})
+    await commit(engine)
+    await put(engine, "a", "1", content_type="text/html", metadata={"k": ""})
+    await fails(commit(engine), errors.NoChangesError)
 
 
-def test_branches_and_tags() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        one = await put_commit(engine, {"a": "1"})
-        await put(engine, "b", "staged")
-        dev = await engine.create_branch(REPO, "dev", "main")
-        assert dev.commit_id == one.id
-        assert await content(engine, "dev") == {"a": "1"}, "a branch begins at the head, without what is staged"
-        await fails(engine.create_branch(REPO, "dev", "main"), errors.BranchExistsError)
-        await fails(engine.create_branch(REPO, "new", "nope"), errors.RefNotFoundError)
-        await fails(engine.create_branch("nope", "new", "main"), errors.RepositoryNotFoundError)
-        await engine.create_tag(REPO, "v1", "dev~1")
-        await fails(engine.create_tag(REPO, "v1", "main"), errors.TagExistsError)
-        await fails(engine.create_tag(REPO, "dev", "main"), errors.NameTakenError)
-        await fails(engine.create_branch(REPO, "v1", "main"), errors.NameTakenError)
-        await fails(engine.create_tag(REPO, "v2", "main$"), errors.InvalidRefError)
-        await fails(engine.delete_branch(REPO, "main"), errors.DefaultBranchError)
-        await fails(engine.delete_branch(REPO, "nope"), errors.BranchNotFoundError)
-        await put(engine, "c", "staged", "dev")
-        await engine.delete_branch(REPO, "dev")
-        await fails(engine.stat(REPO, "dev", "c"), errors.RefNotFoundError)
-        await fails(put(engine, "c", "1", "dev"), errors.BranchNotFoundError)
-        again = await engine.create_branch(REPO, "dev", "main")
-        assert again.uid != dev.uid
-        assert await content(engine, "dev") == {"a": "1"}
-        assert (await engine.get_commit(REPO, one.id)).id == one.id
-
-    run(job())
+async def test_branches_and_tags() -> None:
+    engine = await make_engine()
+    one = await put_commit(engine, {"a": "1"})
+    await put(engine, "b", "staged")
+    dev = await engine.create_branch(REPO, "dev", "main")
+    assert dev.commit_id == one.id
+    assert await content(engine, "dev") == {"a": "1"}, "a branch begins at the head, without what is staged"
+    await fails(engine.create_branch(REPO, "dev", "main"), errors.BranchExistsError)
+    await fails(engine.create_branch(REPO, "new", "nope"), errors.RefNotFoundError)
+    await fails(engine.create_branch("nope", "new", "main"), errors.RepositoryNotFoundError)
+    await engine.create_tag(REPO, "v1", "dev~1")
+    await fails(engine.create_tag(REPO, "v1", "main"), errors.TagExistsError)
+    await fails(engine.create_tag(REPO, "dev", "main"), errors.NameTakenError)
+    await fails(engine.create_branch(REPO, "v1", "main"), errors.NameTakenError)
+    await fails(engine.create_tag(REPO, "v2", "main$"), errors.InvalidRefError)
+    await fails(engine.delete_branch(REPO, "main"), errors.DefaultBranchError)
+    await fails(engine.delete_branch(REPO, "nope"), errors.BranchNotFoundError)
+    await put(engine, "c", "staged", "dev")
+    await engine.delete_branch(REPO, "dev")
+    await fails(engine.stat(REPO, "dev", "c"), errors.RefNotFoundError)
+    await fails(put(engine, "c", "1", "dev"), errors.BranchNotFoundError)
+    again = await engine.create_branch(REPO, "dev", "main")
+    assert again.uid != dev.uid
+    assert await content(engine, "dev") == {"a": "1"}
+    assert (await engine.get_commit(REPO, one.id)).id == one.id
 
 
 @pytest.mark.parametrize("verb", ["commit", "merge"])
 @pytest.mark.parametrize("recreate", [False, True])
-def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, recreate: bool) -> None:
+async def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, recreate: bool) -> None:
     """At each KV call: nothing of the old branch may appear in the new one."""
 
     async def job(at: int) -> bool:
@@ -154,12 +141,12 @@ def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, recreate:
         return reached
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 5
 
 
-def test_a_row_staged_while_a_commit_runs_stays_staged() -> None:
+async def test_a_row_staged_while_a_commit_runs_stays_staged() -> None:
     """At each KV call of a commit: what was acknowledged before is in it, what came after is staged or in it."""
 
     async def job(at: int) -> bool:
@@ -189,7 +176,7 @@ def test_a_row_staged_while_a_commit_runs_stays_staged() -> None:
         return reached
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 6
 
@@ -217,7 +204,7 @@ async def act(engine: Engine, rival: str) -> None:
 
 @pytest.mark.parametrize("rival", RIVALS)
 @pytest.mark.parametrize("empty", [False, True])
-def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None:
+async def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None:
     """`empty`: nothing is staged, and the commit may be empty."""
 
     async def job(at: int) -> bool:
@@ -259,12 +246,12 @@ def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None:
         return reached
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 4
 
 
-def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
+async def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
     async def job(at: int) -> bool:
         class Crash(Exception):
             pass
@@ -292,12 +279,12 @@ def test_a_commit_that_dies_anywhere_loses_nothing() -> None:
             return True
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 6
 
 
-def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
+async def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
     """Same head, no layers: only the branch's uid tells the new one from the old one."""
 
     async def job(at: int) -> str:
@@ -322,7 +309,7 @@ def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
         return result if reached else ""
 
     results: list[str] = []
-    while result := run(job(len(results) + 1)):
+    while result := await job(len(results) + 1):
         results.append(result)
     assert results == sorted(results), "once the branch was read the new one is another"
     assert results[-1] == "refused"

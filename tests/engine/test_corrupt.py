@@ -11,7 +11,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_format.keys import METARANGES, RANGES
 
-from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit, run
+from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit
 
 VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
     "stat": lambda e: e.stat(REPO, "main@", "a"),
@@ -26,44 +26,38 @@ VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
 @pytest.mark.parametrize("folder", [RANGES, METARANGES])
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "other", "missing"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_damage_is_an_error_that_names_the_file(folder: str, damage: str, verb: str) -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        store = stores.open("mem://lake")
-        await put_commit(engine, {"other": "1"})
-        others = {blob.key async for blob in store.list(folder)}
-        await put_commit(engine, {"a": "1", "other": "2"})
-        await put(engine, "a", "2")
-        keys = [blob.key async for blob in store.list(folder)]
-        (key,) = set(keys) - others
-        data = bytearray(await store.get(key))
-        data[len(data) // 2] ^= 4
-        if damage == "missing":
-            await store.delete([key])
-        else:
-            other = await store.get(next(iter(others)))
-            await store.put(key, {"flip": bytes(data), "cut": bytes(data[:-3]), "empty": b"", "other": other}[damage])
-        engine._ctx.trees._cache.clear()
-        kind = errors.MissingFileError if damage == "missing" else errors.CorruptDataError
-        error = await fails(VERBS[verb](engine), kind)
-        assert key in str(error)
-
-    run(job())
+async def test_damage_is_an_error_that_names_the_file(folder: str, damage: str, verb: str) -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    store = stores.open("mem://lake")
+    await put_commit(engine, {"other": "1"})
+    others = {blob.key async for blob in store.list(folder)}
+    await put_commit(engine, {"a": "1", "other": "2"})
+    await put(engine, "a", "2")
+    keys = [blob.key async for blob in store.list(folder)]
+    (key,) = set(keys) - others
+    data = bytearray(await store.get(key))
+    data[len(data) // 2] ^= 4
+    if damage == "missing":
+        await store.delete([key])
+    else:
+        other = await store.get(next(iter(others)))
+        await store.put(key, {"flip": bytes(data), "cut": bytes(data[:-3]), "empty": b"", "other": other}[damage])
+    engine._ctx.trees._cache.clear()
+    kind = errors.MissingFileError if damage == "missing" else errors.CorruptDataError
+    error = await fails(VERBS[verb](engine), kind)
+    assert key in str(error)
 
 
-def test_data_that_is_gone() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        entry = await put(engine, "a", "1")
-        await stores.open("mem://lake").delete([entry.physical_address])
+async def test_data_that_is_gone() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    entry = await put(engine, "a", "1")
+    await stores.open("mem://lake").delete([entry.physical_address])
 
-        async def read() -> None:
-            async with engine.open_entry(REPO, entry):
-                raise AssertionError("opened")
+    async def read() -> None:
+        async with engine.open_entry(REPO, entry):
+            raise AssertionError("opened")
 
-        error = await fails(read(), errors.ObjectGoneError)
-        assert "mem://lake/data/" in str(error)
-
-    run(job())
+    error = await fails(read(), errors.ObjectGoneError)
+    assert "mem://lake/data/" in str(error)

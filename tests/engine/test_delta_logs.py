@@ -10,7 +10,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.merge.delta_log_merge import explained
 from lakebed_engine.vocabulary import errors
 
-from tests.engine.support import REPO, content, fails, make_engine, merge, put_commit, run
+from tests.engine.support import REPO, content, fails, make_engine, merge, put_commit
 
 LOG = "lake/events/_delta_log/"
 
@@ -37,17 +37,14 @@ async def refused(engine: Engine, **options: Any) -> errors.MergeConflictError:
     return error
 
 
-def test_a_conflict_in_a_log_says_what_it_means() -> None:
-    async def job() -> None:
-        engine = await parted({name(1): "dev"}, {name(1): "main"})
-        error = await refused(engine)
-        assert [one.path for one in error.conflicts] == [name(1)]
-        for word in ("'lake/events' is a Delta table", "one numbered line", "'lake/events/**'"):
-            assert word in error.message
-        await merge(engine, "dev", resolve=[("lake/events/**", "source")])
-        assert (await content(engine))[name(1)] == "dev"
-
-    run(job())
+async def test_a_conflict_in_a_log_says_what_it_means() -> None:
+    engine = await parted({name(1): "dev"}, {name(1): "main"})
+    error = await refused(engine)
+    assert [one.path for one in error.conflicts] == [name(1)]
+    for word in ("'lake/events' is a Delta table", "one numbered line", "'lake/events/**'"):
+        assert word in error.message
+    await merge(engine, "dev", resolve=[("lake/events/**", "source")])
+    assert (await content(engine))[name(1)] == "dev"
 
 
 LATER = [name(2), f"{LOG}{1:020}.checkpoint.parquet", f"{LOG}{1:020}.crc", f"{LOG}_last_checkpoint"]
@@ -56,62 +53,46 @@ LATER = [name(2), f"{LOG}{1:020}.checkpoint.parquet", f"{LOG}{1:020}.crc", f"{LO
 @pytest.mark.parametrize("by_rule", [False, True], ids=["strategy", "rule"])
 @pytest.mark.parametrize("winner", ["source", "dest"])
 @pytest.mark.parametrize("later", LATER)
-def test_what_only_the_losing_line_has_is_a_conflict(by_rule: bool, winner: str, later: str) -> None:
+async def test_what_only_the_losing_line_has_is_a_conflict(by_rule: bool, winner: str, later: str) -> None:
     loser = {name(1): "loser", later: "more"}
     sides = ({name(1): "winner"}, loser) if winner == "source" else (loser, {name(1): "winner"})
     options: dict[str, Any] = {"resolve": [("lake/events/**", winner)]} if by_rule else {"strategy": f"{winner}-wins"}
-
-    async def job() -> None:
-        engine = await parted(*sides)
-        error = await refused(engine, **options)
-        assert [one.path for one in error.conflicts] == [later]
-        assert "one numbered line" in error.message
-
-    run(job())
+    engine = await parted(*sides)
+    error = await refused(engine, **options)
+    assert [one.path for one in error.conflicts] == [later]
+    assert "one numbered line" in error.message
 
 
-def test_what_the_winning_line_has_more_is_taken() -> None:
-    async def job() -> None:
-        engine = await parted({name(1): "dev", name(2): "dev"}, {name(1): "main"})
-        await merge(engine, "dev", strategy="source-wins")
-        found = await content(engine)
-        assert (found[name(1)], found[name(2)]) == ("dev", "dev")
-        engine = await parted({name(1): "dev"}, {name(1): "main", name(2): "main"})
-        await merge(engine, "dev", strategy="dest-wins")
-        found = await content(engine)
-        assert (found[name(1)], found[name(2)]) == ("main", "main")
-
-    run(job())
+async def test_what_the_winning_line_has_more_is_taken() -> None:
+    engine = await parted({name(1): "dev", name(2): "dev"}, {name(1): "main"})
+    await merge(engine, "dev", strategy="source-wins")
+    found = await content(engine)
+    assert (found[name(1)], found[name(2)]) == ("dev", "dev")
+    engine = await parted({name(1): "dev"}, {name(1): "main", name(2): "main"})
+    await merge(engine, "dev", strategy="dest-wins")
+    found = await content(engine)
+    assert (found[name(1)], found[name(2)]) == ("main", "main")
 
 
-def test_commits_of_one_log_are_not_settled_for_both_sides() -> None:
-    async def job() -> None:
-        rows = {name(1): "1", name(2): "2"}
-        engine = await parted({path: f"dev {text}" for path, text in rows.items()}, rows)
-        error = await refused(engine, resolve=[(name(1), "source"), (name(2), "dest")])
-        assert [one.path for one in error.conflicts] == [name(1), name(2)]
-
-    run(job())
+async def test_commits_of_one_log_are_not_settled_for_both_sides() -> None:
+    rows = {name(1): "1", name(2): "2"}
+    engine = await parted({path: f"dev {text}" for path, text in rows.items()}, rows)
+    error = await refused(engine, resolve=[(name(1), "source"), (name(2), "dest")])
+    assert [one.path for one in error.conflicts] == [name(1), name(2)]
 
 
-def test_a_line_that_one_side_only_has_written_merges_as_any_files_do() -> None:
-    async def job() -> None:
-        engine = await parted({name(1): "dev", name(2): "dev"}, {"other": "y", f"{LOG}_last_checkpoint": "0"})
-        await merge(engine, "dev")
-        assert (await content(engine))[name(2)] == "dev"
-
-    run(job())
+async def test_a_line_that_one_side_only_has_written_merges_as_any_files_do() -> None:
+    engine = await parted({name(1): "dev", name(2): "dev"}, {"other": "y", f"{LOG}_last_checkpoint": "0"})
+    await merge(engine, "dev")
+    assert (await content(engine))[name(2)] == "dev"
 
 
-def test_pages_of_these_conflicts() -> None:
-    async def job() -> None:
-        tables = ("a/", "b/", "c/")
-        dev = {f"{one}{name(version)}": "dev" for one in tables for version in (1, 2)}
-        engine = await parted(dev, {f"{one}{name(1)}": "main" for one in tables})
-        error = await refused(engine, strategy="dest-wins", conflicts_amount=1, conflicts_after=f"a/{name(2)}")
-        assert ([one.path for one in error.conflicts], error.has_more) == ([f"b/{name(2)}"], True)
-
-    run(job())
+async def test_pages_of_these_conflicts() -> None:
+    tables = ("a/", "b/", "c/")
+    dev = {f"{one}{name(version)}": "dev" for one in tables for version in (1, 2)}
+    engine = await parted(dev, {f"{one}{name(1)}": "main" for one in tables})
+    error = await refused(engine, strategy="dest-wins", conflicts_amount=1, conflicts_after=f"a/{name(2)}")
+    assert ([one.path for one in error.conflicts], error.has_more) == ([f"b/{name(2)}"], True)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from lakebed_engine.stores.kv.base import Row
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary.records import CommitRequest, WorkspaceRequest
 
-from tests.engine.support import REPO, FakeClock, make_engine, run
+from tests.engine.support import REPO, FakeClock, make_engine
 
 NAMES = (REPO, "second", "third")
 
@@ -21,27 +21,24 @@ class SmallPages(MemoryKV):
         return await super().scan(partition, start, end, 1 if partition == REPOSITORIES else limit)
 
 
-def test_a_pass_comes_to_the_last_one() -> None:
-    async def job() -> None:
-        kv, clock = SmallPages(), FakeClock()
-        engine = await make_engine(kv, clock=clock)
-        for name in NAMES[1:]:
-            await engine.create_repository(name, f"mem://{name}")
-        request = CommitRequest(message="empty", committer="ann", allow_empty=True)
-        for name in NAMES:
-            await engine.commit(name, "main", request)
-            await engine.create_workspace(name, WorkspaceRequest(ref="main", creator="ann", lifetime=60))
-        partitions = [(await open_repo(engine._ctx, name)).partition for name in NAMES]
+async def test_a_pass_comes_to_the_last_one() -> None:
+    kv, clock = SmallPages(), FakeClock()
+    engine = await make_engine(kv, clock=clock)
+    for name in NAMES[1:]:
+        await engine.create_repository(name, f"mem://{name}")
+    request = CommitRequest(message="empty", committer="ann", allow_empty=True)
+    for name in NAMES:
+        await engine.commit(name, "main", request)
+        await engine.create_workspace(name, WorkspaceRequest(ref="main", creator="ann", lifetime=60))
+    partitions = [(await open_repo(engine._ctx, name)).partition for name in NAMES]
 
-        async def operations() -> list[set[bytes]]:
-            return [{row.key for row in await kv.scan(partition, b"op/", b"op0")} for partition in partitions]
+    async def operations() -> list[set[bytes]]:
+        return [{row.key for row in await kv.scan(partition, b"op/", b"op0")} for partition in partitions]
 
-        old = await operations()
-        assert all(old)
-        assert (await engine.run_snapshots()).written == len(NAMES)
-        clock.forward(OPERATION_AGE + 1)
-        await engine.run_cleaner()
-        assert [before & now for before, now in zip(old, await operations(), strict=True)] == [set()] * len(NAMES)
-        assert [len((await engine.list_workspaces(name)).items) for name in NAMES] == [0] * len(NAMES)
-
-    run(job())
+    old = await operations()
+    assert all(old)
+    assert (await engine.run_snapshots()).written == len(NAMES)
+    clock.forward(OPERATION_AGE + 1)
+    await engine.run_cleaner()
+    assert [before & now for before, now in zip(old, await operations(), strict=True)] == [set()] * len(NAMES)
+    assert [len((await engine.list_workspaces(name)).items) for name in NAMES] == [0] * len(NAMES)

@@ -20,7 +20,7 @@ from lakebed_engine.vocabulary.records import WorkspaceRequest
 from lakebed_engine.vocabulary.reports import Finding, FsckOptions, SweepOptions
 from lakebed_format.keys import COMMITS, PARTS, RANGES, REPOSITORY_MARKER, is_made, is_mark, workspace_of
 
-from tests.engine.support import REPO, chunked, content, fails, make_engine, put_commit, run
+from tests.engine.support import REPO, chunked, content, fails, make_engine, put_commit
 from tests.engine.test_sweeping import DATA, DAY, WAYS, Lake, fill, memory_lake, settle
 
 ID, HEX = "ab" * 16, "cd" * 32
@@ -62,18 +62,15 @@ def test_folders_of_workspaces() -> None:
     assert is_mark(f"workspaces/{ID}.committed")
 
 
-def test_all_that_the_engine_writes_has_a_form() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        for leave in WAYS:
-            await leave(lake)
-        await lake.engine.run_snapshots()
-        files = await lake.files()
-        assert len(files) > 20
-        assert [key for key in files if not is_made(key)] == []
-
-    run(job())
+async def test_all_that_the_engine_writes_has_a_form() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    for leave in WAYS:
+        await leave(lake)
+    await lake.engine.run_snapshots()
+    files = await lake.files()
+    assert len(files) > 20
+    assert [key for key in files if not is_made(key)] == []
 
 
 # creation
@@ -83,7 +80,7 @@ async def _nothing_but(store: ObjectStore, key: str) -> bool:
     return [blob.key async for blob in store.list()] == [key]
 
 
-def test_a_namespace_that_holds_anything_is_refused_unless_it_is_accepted(tmp_path: Path) -> None:
+async def test_a_namespace_that_holds_anything_is_refused_unless_it_is_accepted(tmp_path: Path) -> None:
     async def job(namespace: str) -> None:
         stores = Stores(tmp_path)
         engine = Engine(MemoryKV(), stores)
@@ -102,67 +99,55 @@ def test_a_namespace_that_holds_anything_is_refused_unless_it_is_accepted(tmp_pa
         await fails(engine.create_repository(REPO, namespace), errors.RepositoryExistsError)
         stores.close()
 
-    run(job("mem://lake"))
-    run(job("local://lake"))
+    await job("mem://lake")
+    await job("local://lake")
 
 
-def test_directories_without_an_object_are_empty(tmp_path: Path) -> None:
-    async def job() -> None:
-        for name in ("lake/deep/er", "lake/.lakebed-tmp"):
-            (tmp_path / name).mkdir(parents=True)
-        stores = Stores(tmp_path)
-        engine = Engine(MemoryKV(), stores)
-        await engine.create_repository(REPO, "local://lake")
-        stores.close()
-
-    run(job())
+async def test_directories_without_an_object_are_empty(tmp_path: Path) -> None:
+    for name in ("lake/deep/er", "lake/.lakebed-tmp"):
+        (tmp_path / name).mkdir(parents=True)
+    stores = Stores(tmp_path)
+    engine = Engine(MemoryKV(), stores)
+    await engine.create_repository(REPO, "local://lake")
+    stores.close()
 
 
-def test_keys_that_no_file_name_can_hold_are_seen_too(tmp_path: Path) -> None:
-    async def job() -> None:
-        stores = Stores(tmp_path)
-        await stores.open("local://lake").put("a//b", b"x")
+async def test_keys_that_no_file_name_can_hold_are_seen_too(tmp_path: Path) -> None:
+    stores = Stores(tmp_path)
+    await stores.open("local://lake").put("a//b", b"x")
+    error = await fails(
+        Engine(MemoryKV(), stores).create_repository(REPO, "local://lake"), errors.NamespaceNotEmptyError
+    )
+    assert "'a//b'" in str(error)
+    stores.close()
+
+
+async def test_the_look_is_one_question_however_much_lies_there() -> None:
+    stores = Stores(None)
+    store: Any = stores.open("mem://lake")
+    for number in range(3000):
+        await store.put(f"theirs/{number}", b"x")
+    asked: list[str] = []
+    any_key, store.list = store.any_key, None
+
+    async def counted() -> Any:
+        asked.append("")
+        return await any_key()
+
+    store.any_key = counted
+    await fails(Engine(MemoryKV(), stores).create_repository(REPO, "mem://lake"), errors.NamespaceNotEmptyError)
+    assert len(asked) == 1
+
+
+async def test_the_leftovers_of_a_deleted_repository_are_named_as_such() -> None:
+    engine = await make_engine()
+    await engine.delete_repository(REPO)
+    for accept in (False, True):
         error = await fails(
-            Engine(MemoryKV(), stores).create_repository(REPO, "local://lake"), errors.NamespaceNotEmptyError
+            engine.create_repository("new", "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
         )
-        assert "'a//b'" in str(error)
-        stores.close()
-
-    run(job())
-
-
-def test_the_look_is_one_question_however_much_lies_there() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        store: Any = stores.open("mem://lake")
-        for number in range(3000):
-            await store.put(f"theirs/{number}", b"x")
-        asked: list[str] = []
-        any_key, store.list = store.any_key, None
-
-        async def counted() -> Any:
-            asked.append("")
-            return await any_key()
-
-        store.any_key = counted
-        await fails(Engine(MemoryKV(), stores).create_repository(REPO, "mem://lake"), errors.NamespaceNotEmptyError)
-        assert len(asked) == 1
-
-    run(job())
-
-
-def test_the_leftovers_of_a_deleted_repository_are_named_as_such() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await engine.delete_repository(REPO)
-        for accept in (False, True):
-            error = await fails(
-                engine.create_repository("new", "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
-            )
-            assert "repository 'lake'" in str(error)
-            assert "lakebed rebuild" in str(error)
-
-    run(job())
+        assert "repository 'lake'" in str(error)
+        assert "lakebed rebuild" in str(error)
 
 
 ODD = [
@@ -181,22 +166,19 @@ ODD = [
 
 
 @pytest.mark.parametrize("marker", ODD, ids=lambda data: repr(data[:10]))
-def test_a_marker_that_is_none_is_refused_in_words(marker: bytes) -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = Engine(MemoryKV(), stores)
-        store = stores.open("mem://lake")
-        await store.put(REPOSITORY_MARKER, marker)
-        for accept in (False, True):
-            error = await fails(
-                engine.create_repository(REPO, "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
-            )
-            assert REPOSITORY_MARKER in str(error)
-        assert await store.get(REPOSITORY_MARKER) == marker
-        await fails(engine.get_repository(REPO), errors.RepositoryNotFoundError)
-        await engine.create_repository(REPO, "mem://elsewhere")
-
-    run(job())
+async def test_a_marker_that_is_none_is_refused_in_words(marker: bytes) -> None:
+    stores = Stores(None)
+    engine = Engine(MemoryKV(), stores)
+    store = stores.open("mem://lake")
+    await store.put(REPOSITORY_MARKER, marker)
+    for accept in (False, True):
+        error = await fails(
+            engine.create_repository(REPO, "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
+        )
+        assert REPOSITORY_MARKER in str(error)
+    assert await store.get(REPOSITORY_MARKER) == marker
+    await fails(engine.get_repository(REPO), errors.RepositoryNotFoundError)
+    await engine.create_repository(REPO, "mem://elsewhere")
 
 
 # deletion
@@ -207,86 +189,74 @@ async def litter(lake: Lake) -> None:
         await lake.store.put(key, b"theirs")
 
 
-def test_a_sweep_counts_what_is_foreign_and_leaves_it() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        shown = await fill(lake)
-        await settle(lake)
-        for leave in WAYS:
-            await leave(lake)
-        await litter(lake)
-        shown["f"] = "live"
-        await settle(lake)
-        for age in (0.0, DAY + 1):
-            await lake.age(age)
-            (found,) = (await lake.sweep()).reports
-            assert (found.foreign, found.foreign_bytes) == (len(FOREIGN), 6 * len(FOREIGN))
-            assert found.foreign_example in FOREIGN
-        assert found.deleted > 5
-        assert set(FOREIGN) <= await lake.files()
-        assert await content(lake.engine) == shown
-        report = await lake.engine.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
-        assert (report.ok, report.orphan_count) == (True, 0)
-        assert report.foreign_count == sum(not key.startswith("workspaces/") for key in FOREIGN)
-        await lake.engine.delete_repository(REPO)
-        await settle(lake)
-        assert set(FOREIGN) <= await lake.files()
-
-    run(job())
-
-
-def test_folders_of_workspaces_that_nobody_knows_are_foreign() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        unknown, noted = "12" * 16, "34" * 16
-        keys = [f"workspaces/{one}{more}/x" for one in (unknown, noted) for more in ("", ".1")]
-        for key in keys:
-            await lake.store.put(key, b"x")
-        await lake.store.put(f"workspaces/{noted}.used", b"{}")
-        await lake.age()
+async def test_a_sweep_counts_what_is_foreign_and_leaves_it() -> None:
+    lake = await memory_lake()
+    shown = await fill(lake)
+    await settle(lake)
+    for leave in WAYS:
+        await leave(lake)
+    await litter(lake)
+    shown["f"] = "live"
+    await settle(lake)
+    for age in (0.0, DAY + 1):
+        await lake.age(age)
         (found,) = (await lake.sweep()).reports
-        assert (found.deleted, found.foreign) == (2, 2)
-        assert set(keys) & await lake.files() == {key for key in keys if unknown in key}
-        assert f"workspaces/{noted}.used" in await lake.files()
-
-    run(job())
-
-
-def test_a_workspace_that_is_forgotten_is_known_as_long_as_files_are_left() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        engine = lake.engine
-        spaces = [await engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann")) for _ in range(2)]
-        left = f"{spaces[0].prefix}part-0"
-        await lake.store.put(left, b"never committed")
-        for one in spaces:
-            await engine.delete_workspace(REPO, one.uid)
-        lake.clock.forward(REMEMBERED + DAY)
-        await engine.run_cleaner()
-        for one in spaces:
-            await fails(engine.get_workspace(REPO, one.uid), errors.WorkspaceNotFoundError)
-        marks = {key for key in await lake.files() if is_mark(key)}
-        assert marks == {f"workspaces/{spaces[0].uid}.used"}
-        assert (await lake.sweep()).deleted == 1
-        assert left not in await lake.files()
-
-    run(job())
+        assert (found.foreign, found.foreign_bytes) == (len(FOREIGN), 6 * len(FOREIGN))
+        assert found.foreign_example in FOREIGN
+    assert found.deleted > 5
+    assert set(FOREIGN) <= await lake.files()
+    assert await content(lake.engine) == shown
+    report = await lake.engine.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
+    assert (report.ok, report.orphan_count) == (True, 0)
+    assert report.foreign_count == sum(not key.startswith("workspaces/") for key in FOREIGN)
+    await lake.engine.delete_repository(REPO)
+    await settle(lake)
+    assert set(FOREIGN) <= await lake.files()
 
 
-def test_clearing_an_upload_leaves_what_is_no_part_of_it() -> None:
-    async def job() -> None:
-        store = Stores(None).open("mem://lake")
-        parts, key = ObjectParts(store, RandomIds()), f"data/2026010112/{ID}"
-        await parts.put(key, "", 1, 3, chunked([b"abc"]))
-        other = f"{folder_of(key)}notes.txt"
-        await store.put(other, b"theirs")
-        await parts.clear(key, "")
-        assert await _nothing_but(store, other)
+async def test_folders_of_workspaces_that_nobody_knows_are_foreign() -> None:
+    lake = await memory_lake()
+    unknown, noted = "12" * 16, "34" * 16
+    keys = [f"workspaces/{one}{more}/x" for one in (unknown, noted) for more in ("", ".1")]
+    for key in keys:
+        await lake.store.put(key, b"x")
+    await lake.store.put(f"workspaces/{noted}.used", b"{}")
+    await lake.age()
+    (found,) = (await lake.sweep()).reports
+    assert (found.deleted, found.foreign) == (2, 2)
+    assert set(keys) & await lake.files() == {key for key in keys if unknown in key}
+    assert f"workspaces/{noted}.used" in await lake.files()
 
-    run(job())
+
+async def test_a_workspace_that_is_forgotten_is_known_as_long_as_files_are_left() -> None:
+    lake = await memory_lake()
+    engine = lake.engine
+    spaces = [await engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann")) for _ in range(2)]
+    left = f"{spaces[0].prefix}part-0"
+    await lake.store.put(left, b"never committed")
+    for one in spaces:
+        await engine.delete_workspace(REPO, one.uid)
+    lake.clock.forward(REMEMBERED + DAY)
+    await engine.run_cleaner()
+    for one in spaces:
+        await fails(engine.get_workspace(REPO, one.uid), errors.WorkspaceNotFoundError)
+    marks = {key for key in await lake.files() if is_mark(key)}
+    assert marks == {f"workspaces/{spaces[0].uid}.used"}
+    assert (await lake.sweep()).deleted == 1
+    assert left not in await lake.files()
 
 
-def test_a_sweep_holds_back_when_much_is_older_than_the_repository() -> None:
+async def test_clearing_an_upload_leaves_what_is_no_part_of_it() -> None:
+    store = Stores(None).open("mem://lake")
+    parts, key = ObjectParts(store, RandomIds()), f"data/2026010112/{ID}"
+    await parts.put(key, "", 1, 3, chunked([b"abc"]))
+    other = f"{folder_of(key)}notes.txt"
+    await store.put(other, b"theirs")
+    await parts.clear(key, "")
+    assert await _nothing_but(store, other)
+
+
+async def test_a_sweep_holds_back_when_much_is_older_than_the_repository() -> None:
     async def job(old: int, young: int) -> tuple[bool, int]:
         lake = await memory_lake()
         assert isinstance(lake.store, MemoryObjects)
@@ -306,28 +276,24 @@ def test_a_sweep_holds_back_when_much_is_older_than_the_repository() -> None:
             assert (await lake.sweep(DATA)).deleted == old + young
         return report.held, report.deleted
 
-    assert run(job(1, 20)) == (False, 21)
-    assert run(job(2, 20)) == (False, 22)
-    assert run(job(3, 20)) == (True, 0)
-    assert run(job(1, 0)) == (True, 0)
-    assert run(job(0, 3)) == (False, 3)
+    assert await job(1, 20) == (False, 21)
+    assert await job(2, 20) == (False, 22)
+    assert await job(3, 20) == (True, 0)
+    assert await job(1, 0) == (True, 0)
+    assert await job(0, 3) == (False, 3)
 
 
-def test_files_on_a_disk_keep_the_times_of_another_tool(tmp_path: Path) -> None:
+async def test_files_on_a_disk_keep_the_times_of_another_tool(tmp_path: Path) -> None:
     """The review's probe: a file of another tool, ten days old, below `data/` of a namespace that is taken later."""
-
-    async def job() -> None:
-        legacy = tmp_path / "legacy/data/warehouse/part-0.parquet"
-        legacy.parent.mkdir(parents=True)
-        legacy.write_bytes(b"their data")
-        os.utime(legacy, (legacy.stat().st_mtime - 10 * DAY,) * 2)
-        stores = Stores(tmp_path)
-        engine = Engine(MemoryKV(), stores)
-        await fails(engine.create_repository(REPO, "local://legacy"), errors.NamespaceNotEmptyError)
-        await engine.create_repository(REPO, "local://legacy", allow_non_empty=True)
-        swept = await engine.sweep(REPO, SweepOptions(data=True, grace=0.0))
-        assert [(one.foreign, one.deleted) for one in swept.reports] == [(1, 0)]
-        assert legacy.read_bytes() == b"their data"
-        stores.close()
-
-    run(job())
+    legacy = tmp_path / "legacy/data/warehouse/part-0.parquet"
+    legacy.parent.mkdir(parents=True)
+    legacy.write_bytes(b"their data")
+    os.utime(legacy, (legacy.stat().st_mtime - 10 * DAY,) * 2)
+    stores = Stores(tmp_path)
+    engine = Engine(MemoryKV(), stores)
+    await fails(engine.create_repository(REPO, "local://legacy"), errors.NamespaceNotEmptyError)
+    await engine.create_repository(REPO, "local://legacy", allow_non_empty=True)
+    swept = await engine.sweep(REPO, SweepOptions(data=True, grace=0.0))
+    assert [(one.foreign, one.deleted) for one in swept.reports] == [(1, 0)]
+    assert legacy.read_bytes() == b"their data"
+    stores.close()

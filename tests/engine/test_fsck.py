@@ -30,7 +30,7 @@ from lakebed_format import encode_metarange, encode_range, identity, metarange_i
 from lakebed_format.keys import COMMITS, DRAFTS, DUMPS, LAYERS, METARANGES, RANGES, REFS, REPOSITORY_MARKER
 from lakebed_format.schemas import METARANGE_SCHEMA
 
-from tests.engine.support import REPO, FakeClock, HookedKV, commit, fails, make_engine, merge, put, put_commit, run
+from tests.engine.support import REPO, FakeClock, HookedKV, commit, fails, make_engine, merge, put, put_commit
 from tests.engine.test_staging import crash_after_seal
 
 NAMESPACE = "mem://lake"
@@ -159,96 +159,83 @@ def brief(report: FsckReport) -> list[tuple[str, str, str, tuple[str, ...]]]:
     return sorted((one.kind, one.what, one.name, one.refs) for one in report.problems)
 
 
-def test_a_whole_repository_has_no_problem_and_after_the_cleaner_no_orphan() -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        lake = await make_lake(clock=clock, cleanup_grace=300.0)
-        before = {**lake.store._blobs}  # type: ignore[attr-defined]
-        for _ in range(2):
-            report = await lake.check()
-            assert report.ok
-            assert brief(report) == []
-            await lake.engine.run_cleaner()
-            clock.forward(301)
+async def test_a_whole_repository_has_no_problem_and_after_the_cleaner_no_orphan() -> None:
+    clock = FakeClock()
+    lake = await make_lake(clock=clock, cleanup_grace=300.0)
+    before = {**lake.store._blobs}  # type: ignore[attr-defined]
+    for _ in range(2):
         report = await lake.check()
         assert report.ok
-        assert (report.orphan_count, report.recent_count, report.unknown) == (0, 0, [])
-        counts = report.counts
-        assert (counts["branches"], counts["tags"], counts["commits"]) == (4, 1, 6)
-        assert counts["ranges"] == len(await files(lake, RANGES)) > 4
-        assert counts["metaranges"] == len(await files(lake, METARANGES)) == 5
-        assert counts["objects"] == len(await files(lake, "data/")) == 12
-        assert counts["uncommitted rows"] == 4
-        assert counts["bytes read"] > 20
-        assert lake.store._blobs == before, "a check writes nothing"  # type: ignore[attr-defined]
-
-    run(job())
-
-
-def test_what_the_cleaner_is_about_to_remove_is_no_orphan() -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        lake = await make_lake(clock=clock, cleanup_grace=300.0)
-        await commit(lake.engine, branch="busy")
-        assert await files(lake, LAYERS)
-        assert (await lake.check()).orphan_count == 0
-        for _ in range(2):
-            await lake.engine.run_cleaner()
-            clock.forward(301)
-        assert not await files(lake, LAYERS)
-        assert (await lake.check()).orphan_count == 0
-
-    run(job())
+        assert brief(report) == []
+        await lake.engine.run_cleaner()
+        clock.forward(301)
+    report = await lake.check()
+    assert report.ok
+    assert (report.orphan_count, report.recent_count, report.unknown) == (0, 0, [])
+    counts = report.counts
+    assert (counts["branches"], counts["tags"], counts["commits"]) == (4, 1, 6)
+    assert counts["ranges"] == len(await files(lake, RANGES)) > 4
+    assert counts["metaranges"] == len(await files(lake, METARANGES)) == 5
+    assert counts["objects"] == len(await files(lake, "data/")) == 12
+    assert counts["uncommitted rows"] == 4
+    assert counts["bytes read"] > 20
+    assert lake.store._blobs == before, "a check writes nothing"  # type: ignore[attr-defined]
 
 
-def test_without_data_no_object_is_looked_at() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        await lake.store.delete(await files(lake, "data/"))
-        report = await lake.check(FsckOptions(orphan_age=0.0))
-        assert report.ok
-        assert "objects" not in report.counts
+async def test_what_the_cleaner_is_about_to_remove_is_no_orphan() -> None:
+    clock = FakeClock()
+    lake = await make_lake(clock=clock, cleanup_grace=300.0)
+    await commit(lake.engine, branch="busy")
+    assert await files(lake, LAYERS)
+    assert (await lake.check()).orphan_count == 0
+    for _ in range(2):
+        await lake.engine.run_cleaner()
+        clock.forward(301)
+    assert not await files(lake, LAYERS)
+    assert (await lake.check()).orphan_count == 0
 
-    run(job())
+
+async def test_without_data_no_object_is_looked_at() -> None:
+    lake = await make_lake()
+    await lake.store.delete(await files(lake, "data/"))
+    report = await lake.check(FsckOptions(orphan_age=0.0))
+    assert report.ok
+    assert "objects" not in report.counts
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("how", ["missing", "flip", "cut"])
 @pytest.mark.parametrize(("folder", "what"), [(COMMITS, "commit"), (METARANGES, "metarange"), (RANGES, "range")])
-def test_a_damaged_file_is_told_alone_with_the_refs_that_need_it(folder: str, what: str, how: str, seed: int) -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        key = random.Random(seed).choice(await files(lake, folder))
-        await damage(lake, key, how)
-        report = await lake.check()
-        kind = "missing" if how == "missing" else "corrupt"
-        assert brief(report) == [(kind, what, key, tuple(sorted(lake.needs[key])))]
-        assert not report.ok
-        assert report.orphan_count == 0, "what a damaged file might name is never called an orphan"
-        assert ("data/" in report.unknown) == (what != "commit")
-
-    run(job())
+async def test_a_damaged_file_is_told_alone_with_the_refs_that_need_it(
+    folder: str, what: str, how: str, seed: int
+) -> None:
+    lake = await make_lake()
+    key = random.Random(seed).choice(await files(lake, folder))
+    await damage(lake, key, how)
+    report = await lake.check()
+    kind = "missing" if how == "missing" else "corrupt"
+    assert brief(report) == [(kind, what, key, tuple(sorted(lake.needs[key])))]
+    assert not report.ok
+    assert report.orphan_count == 0, "what a damaged file might name is never called an orphan"
+    assert ("data/" in report.unknown) == (what != "commit")
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("how", ["missing", "flip", "cut"])
-def test_a_damaged_object_is_told_alone_with_the_refs_that_need_it(how: str, seed: int) -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        key = random.Random(seed).choice(await files(lake, "data/"))
-        await damage(lake, key, how) if how != "cut" else await lake.store.put(key, b"longer than it was")
-        report = await lake.check()
-        kind = "missing" if how == "missing" else "corrupt"
-        assert brief(report) == [(kind, "object", key, tuple(sorted(lake.needs[key])) or ("busy",))]
-        assert report.problems[0].path
-        assert report.orphan_count == 0
-        quick = await lake.check(FsckOptions(data=True))
-        assert quick.ok == (how == "flip"), "only a deep check reads"
-
-    run(job())
+async def test_a_damaged_object_is_told_alone_with_the_refs_that_need_it(how: str, seed: int) -> None:
+    lake = await make_lake()
+    key = random.Random(seed).choice(await files(lake, "data/"))
+    await damage(lake, key, how) if how != "cut" else await lake.store.put(key, b"longer than it was")
+    report = await lake.check()
+    kind = "missing" if how == "missing" else "corrupt"
+    assert brief(report) == [(kind, "object", key, tuple(sorted(lake.needs[key])) or ("busy",))]
+    assert report.problems[0].path
+    assert report.orphan_count == 0
+    quick = await lake.check(FsckOptions(data=True))
+    assert quick.ok == (how == "flip"), "only a deep check reads"
 
 
-def test_a_damaged_layer() -> None:
+async def test_a_damaged_layer() -> None:
     async def job(how: str) -> None:
         lake = await make_lake()
         (key,) = await files(lake, LAYERS)
@@ -258,45 +245,39 @@ def test_a_damaged_layer() -> None:
         assert report.unknown == [LAYERS, "data/"]
 
     for how in ("missing", "flip", "cut"):
-        run(job(how))
+        await job(how)
 
 
-def test_lost_and_damaged_staged_rows() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        branch = await lake.engine.get_branch(REPO, "busy")
-        (sealed,) = [layer for layer in branch.layers if layer.kind == "kv"]
-        live = staging(branch.staging_token)
-        await lake.kv.apply(Batch(puts=[Put(live, b"u/3", b"no entry")]))
-        await lake.kv.drop_partition(staging(sealed.id))
-        report = await lake.check()
-        assert brief(report) == [
-            ("corrupt", "staged rows", live, ("busy",)),
-            ("missing", "staged rows", staging(sealed.id), ("busy",)),
-        ]
-
-    run(job())
+async def test_lost_and_damaged_staged_rows() -> None:
+    lake = await make_lake()
+    branch = await lake.engine.get_branch(REPO, "busy")
+    (sealed,) = [layer for layer in branch.layers if layer.kind == "kv"]
+    live = staging(branch.staging_token)
+    await lake.kv.apply(Batch(puts=[Put(live, b"u/3", b"no entry")]))
+    await lake.kv.drop_partition(staging(sealed.id))
+    report = await lake.check()
+    assert brief(report) == [
+        ("corrupt", "staged rows", live, ("busy",)),
+        ("missing", "staged rows", staging(sealed.id), ("busy",)),
+    ]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_lost_commit_row(seed: int) -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        found = random.Random(seed).choice(await files(lake, COMMITS)).removeprefix(COMMITS).removesuffix(".json")
-        await remove_row(lake, commit_key(found))
-        report = await lake.check()
-        assert brief(report) == [("missing", "commit row", found, tuple(sorted(lake.needs[found])))]
-        assert (report.orphan_count, report.unknown) == (0, [])
-        await damage(lake, f"{COMMITS}{found}.json", "missing")
-        report = await lake.check()
-        assert [row[1] for row in brief(report)] == ["commit", "commit row"]
-        assert report.orphan_count == 0
-        assert RANGES in report.unknown
-
-    run(job())
+async def test_a_lost_commit_row(seed: int) -> None:
+    lake = await make_lake()
+    found = random.Random(seed).choice(await files(lake, COMMITS)).removeprefix(COMMITS).removesuffix(".json")
+    await remove_row(lake, commit_key(found))
+    report = await lake.check()
+    assert brief(report) == [("missing", "commit row", found, tuple(sorted(lake.needs[found])))]
+    assert (report.orphan_count, report.unknown) == (0, [])
+    await damage(lake, f"{COMMITS}{found}.json", "missing")
+    report = await lake.check()
+    assert [row[1] for row in brief(report)] == ["commit", "commit row"]
+    assert report.orphan_count == 0
+    assert RANGES in report.unknown
 
 
-def test_a_changed_commit_row() -> None:
+async def test_a_changed_commit_row() -> None:
     async def job(change: Callable[[bytes], bytes], said: str) -> None:
         lake = await make_lake()
         found = (await lake.engine.get_commit(REPO, "dev~1")).id
@@ -312,112 +293,92 @@ def test_a_changed_commit_row() -> None:
     def other_parents(value: bytes) -> bytes:
         return json.dumps({**json.loads(value), "parents": ["0" * 64]}).encode()
 
-    run(job(other_message, "message"))
-    run(job(other_parents, "parents"))
-    run(job(lambda _: b"{", "cannot be read"))
+    await job(other_message, "message")
+    await job(other_parents, "parents")
+    await job(lambda _: b"{", "cannot be read")
 
 
-def test_a_wrong_generation_which_no_hash_covers() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        found = (await lake.engine.get_commit(REPO, "dev")).id
-        key = f"{COMMITS}{found}.json"
-        right = b'"generation": 4'
-        data = await lake.store.get(key)
-        assert right in data
-        await lake.store.put(key, data.replace(right, b'"generation": 9'))
-        await change_row(lake, commit_key(found), lambda value: value.replace(b'"generation":4', b'"generation":9'))
-        report = await lake.check()
-        assert brief(report) == [("corrupt", "commit", key, ("dev",))]
-
-    run(job())
+async def test_a_wrong_generation_which_no_hash_covers() -> None:
+    lake = await make_lake()
+    found = (await lake.engine.get_commit(REPO, "dev")).id
+    key = f"{COMMITS}{found}.json"
+    right = b'"generation": 4'
+    data = await lake.store.get(key)
+    assert right in data
+    await lake.store.put(key, data.replace(right, b'"generation": 9'))
+    await change_row(lake, commit_key(found), lambda value: value.replace(b'"generation":4', b'"generation":9'))
+    report = await lake.check()
+    assert brief(report) == [("corrupt", "commit", key, ("dev",))]
 
 
 @pytest.mark.parametrize(
     ("key", "what", "name"),
     [(branch_key("dev"), "branch record", "dev"), (tag_key("v1"), "tag record", "v1")],
 )
-def test_a_damaged_record(key: bytes, what: str, name: str) -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        await change_row(lake, key, lambda _: b"[]")
-        assert brief(await lake.check()) == [("corrupt", what, name, (name,))]
-
-    run(job())
+async def test_a_damaged_record(key: bytes, what: str, name: str) -> None:
+    lake = await make_lake()
+    await change_row(lake, key, lambda _: b"[]")
+    assert brief(await lake.check()) == [("corrupt", what, name, (name,))]
 
 
-def test_the_marker_and_the_snapshots() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        (snapshot,) = await files(lake, REFS)
-        data = await lake.store.get(snapshot)
-        await lake.store.put(snapshot, data.replace(b'"dev"', b'"dew"'))
-        await lake.store.put(REPOSITORY_MARKER, b'{"uid": "another", "name": "x"}')
-        found = [("corrupt", "ref snapshot", snapshot, ()), ("corrupt", "repository marker", REPOSITORY_MARKER, ())]
-        assert brief(await lake.check()) == found
-        await lake.store.delete([REPOSITORY_MARKER, snapshot])
-        assert brief(await lake.check()) == [("missing", "repository marker", REPOSITORY_MARKER, ())]
-
-    run(job())
+async def test_the_marker_and_the_snapshots() -> None:
+    lake = await make_lake()
+    (snapshot,) = await files(lake, REFS)
+    data = await lake.store.get(snapshot)
+    await lake.store.put(snapshot, data.replace(b'"dev"', b'"dew"'))
+    await lake.store.put(REPOSITORY_MARKER, b'{"uid": "another", "name": "x"}')
+    found = [("corrupt", "ref snapshot", snapshot, ()), ("corrupt", "repository marker", REPOSITORY_MARKER, ())]
+    assert brief(await lake.check()) == found
+    await lake.store.delete([REPOSITORY_MARKER, snapshot])
+    assert brief(await lake.check()) == [("missing", "repository marker", REPOSITORY_MARKER, ())]
 
 
-def test_a_bucket_that_is_gone() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        await lake.store.delete(await files(lake, ""))
-        report = await lake.check()
-        kinds = {(one.kind, one.what) for one in report.problems}
-        assert kinds == {("missing", what) for what in ("repository marker", "commit", "metarange", "layer", "object")}
-        assert report.orphan_count == 0
-
-    run(job())
+async def test_a_bucket_that_is_gone() -> None:
+    lake = await make_lake()
+    await lake.store.delete(await files(lake, ""))
+    report = await lake.check()
+    kinds = {(one.kind, one.what) for one in report.problems}
+    assert kinds == {("missing", what) for what in ("repository marker", "commit", "metarange", "layer", "object")}
+    assert report.orphan_count == 0
 
 
-def test_orphans_and_what_is_too_young_to_be_one() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        strange = sorted([
-            f"{COMMITS}{'0' * 64}.json", f"{RANGES}{'1' * 64}.parquet", f"{METARANGES}{'2' * 64}.parquet",
-            f"{LAYERS}{'3' * 32}-00000.parquet", f"data/2026010100/{'4' * 32}", f"{DRAFTS}{'5' * 32}",
-        ])  # fmt: skip
-        others = sorted([
-            f"{LAYERS}x-00000.parquet", f"{REFS}notes.txt", "_lakebed/other", "data/2026010100/none",
-            f"{DUMPS}notes.txt", f"{RANGES}{'1' * 63}.parquet", f"{COMMITS}{'0' * 64}", "data/warehouse/part-0.parquet",
-        ])  # fmt: skip
-        for key in strange + others:
-            await lake.store.put(key, b"12345")
-        await lake.store.put("workspaces/of-others", b"not ours to judge")
-        await lake.engine.dumping.dump(REPO)
-        told: list[Finding] = []
-        report = await lake.engine.fsck(REPO, EVERYTHING, sink=told.append)
-        assert report.ok
-        assert [orphan.key for orphan in report.orphans] == strange
-        assert (report.orphan_count, report.orphan_bytes) == (6, 30)
-        assert [one.key for one in told if isinstance(one, Foreign)] == others
-        assert (report.foreign_count, report.foreign_bytes) == (8, 40)
-        assert 0 <= report.orphans[0].age < 60
-        young = await lake.check(FsckOptions(data=True))
-        assert young.orphan_count == 0
-        assert young.recent_count >= 6
-
-    run(job())
+async def test_orphans_and_what_is_too_young_to_be_one() -> None:
+    lake = await make_lake()
+    strange = sorted([
+        f"{COMMITS}{'0' * 64}.json", f"{RANGES}{'1' * 64}.parquet", f"{METARANGES}{'2' * 64}.parquet",
+        f"{LAYERS}{'3' * 32}-00000.parquet", f"data/2026010100/{'4' * 32}", f"{DRAFTS}{'5' * 32}",
+    ])  # fmt: skip
+    others = sorted([
+        f"{LAYERS}x-00000.parquet", f"{REFS}notes.txt", "_lakebed/other", "data/2026010100/none",
+        f"{DUMPS}notes.txt", f"{RANGES}{'1' * 63}.parquet", f"{COMMITS}{'0' * 64}", "data/warehouse/part-0.parquet",
+    ])  # fmt: skip
+    for key in strange + others:
+        await lake.store.put(key, b"12345")
+    await lake.store.put("workspaces/of-others", b"not ours to judge")
+    await lake.engine.dumping.dump(REPO)
+    told: list[Finding] = []
+    report = await lake.engine.fsck(REPO, EVERYTHING, sink=told.append)
+    assert report.ok
+    assert [orphan.key for orphan in report.orphans] == strange
+    assert (report.orphan_count, report.orphan_bytes) == (6, 30)
+    assert [one.key for one in told if isinstance(one, Foreign)] == others
+    assert (report.foreign_count, report.foreign_bytes) == (8, 40)
+    assert 0 <= report.orphans[0].age < 60
+    young = await lake.check(FsckOptions(data=True))
+    assert young.orphan_count == 0
+    assert young.recent_count >= 6
 
 
-def test_findings_beyond_what_a_report_keeps_are_still_told() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        gone = await files(lake, "data/")
-        await lake.store.delete(gone)
-        told: list[Finding] = []
-        report = await lake.engine.fsck(
-            REPO, FsckOptions(data=True, keep=3), sink=told.append, progress=lambda *_: None
-        )
-        assert len(report.problems) == 3
-        assert report.problem_count == len(gone) == len(told)
-        assert {one.name for one in told if isinstance(one, Problem)} == set(gone)
-        assert not any(isinstance(one, Orphan) for one in told)
-
-    run(job())
+async def test_findings_beyond_what_a_report_keeps_are_still_told() -> None:
+    lake = await make_lake()
+    gone = await files(lake, "data/")
+    await lake.store.delete(gone)
+    told: list[Finding] = []
+    report = await lake.engine.fsck(REPO, FsckOptions(data=True, keep=3), sink=told.append, progress=lambda *_: None)
+    assert len(report.problems) == 3
+    assert report.problem_count == len(gone) == len(told)
+    assert {one.name for one in told if isinstance(one, Problem)} == set(gone)
+    assert not any(isinstance(one, Orphan) for one in told)
 
 
 class BrokenStore(MemoryObjects):
@@ -450,27 +411,24 @@ class BrokenStore(MemoryObjects):
             yield blob
 
 
-def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_missing() -> None:
-    async def job() -> None:
-        lake = await make_lake()
-        broken = BrokenStore(NAMESPACE)
-        broken._blobs, broken._version = lake.store._blobs, object()  # type: ignore[attr-defined]
-        stores = Stores(None)
-        stores._stores[NAMESPACE] = broken
-        engine = Engine(lake.kv, stores)
-        assert (await engine.fsck(REPO, EVERYTHING)).ok
-        total = broken.calls
-        assert total > 40
-        for at in range(1, total + 1):
-            told: list[Finding] = []
-            broken.calls, broken.fail_at = 0, at
-            await fails(engine.fsck(REPO, EVERYTHING, sink=told.append), errors.StoreUnavailableError)
-            assert told == []
-
-    run(job())
+async def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_missing() -> None:
+    lake = await make_lake()
+    broken = BrokenStore(NAMESPACE)
+    broken._blobs, broken._version = lake.store._blobs, object()  # type: ignore[attr-defined]
+    stores = Stores(None)
+    stores._stores[NAMESPACE] = broken
+    engine = Engine(lake.kv, stores)
+    assert (await engine.fsck(REPO, EVERYTHING)).ok
+    total = broken.calls
+    assert total > 40
+    for at in range(1, total + 1):
+        told: list[Finding] = []
+        broken.calls, broken.fail_at = 0, at
+        await fails(engine.fsck(REPO, EVERYTHING, sink=told.append), errors.StoreUnavailableError)
+        assert told == []
 
 
-def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Among them children whose parents stand, in the order of ids, where the check has been already."""
     monkeypatch.setattr(refs_and_commits, "PAGE", 1)
 
@@ -493,36 +451,33 @@ def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPatch) ->
         assert made > 1
 
     for _ in range(10):
-        run(job())
+        await job()
 
 
-def test_beside_a_working_server_nothing_is_called_missing() -> None:
-    async def job() -> None:
-        clock, inner = FakeClock(), MemoryKV()
-        kv = HookedKV(inner)
-        engine = await make_engine(kv, clock=clock, cleanup_grace=1.0)
-        count = 0
+async def test_beside_a_working_server_nothing_is_called_missing() -> None:
+    clock, inner = FakeClock(), MemoryKV()
+    kv = HookedKV(inner)
+    engine = await make_engine(kv, clock=clock, cleanup_grace=1.0)
+    count = 0
 
-        async def busy(*_: Any) -> None:
-            nonlocal count
-            count += 1
-            await put(engine, f"p{count % 7}", f"{count}")
-            if count % 3 == 0:
-                await crash_after_seal(engine)
-            if count % 5 == 0:
-                await commit(engine)
-            clock.forward(2.0)
-            await engine.run_cleaner()
+    async def busy(*_: Any) -> None:
+        nonlocal count
+        count += 1
+        await put(engine, f"p{count % 7}", f"{count}")
+        if count % 3 == 0:
+            await crash_after_seal(engine)
+        if count % 5 == 0:
+            await commit(engine)
+        clock.forward(2.0)
+        await engine.run_cleaner()
 
-        for _ in range(10):
-            await busy()
-        kv.before = busy
-        report = await engine.fsck(REPO, FsckOptions(data=True, deep=True))
-        kv.before = None
-        assert brief(report) == []
-        assert count > 20
-
-    run(job())
+    for _ in range(10):
+        await busy()
+    kv.before = busy
+    report = await engine.fsck(REPO, FsckOptions(data=True, deep=True))
+    kv.before = None
+    assert brief(report) == []
+    assert count > 20
 
 
 def table(rows: list[tuple[str, str]]) -> pa.Table:

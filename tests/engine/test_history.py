@@ -15,7 +15,7 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, LogRequest
 
-from tests.engine.support import REPO, fails, make_engine, merge, put_commit, run
+from tests.engine.support import REPO, fails, make_engine, merge, put_commit
 
 Graph = dict[str, Commit]
 
@@ -102,109 +102,97 @@ async def pages(engine: Engine, ref: str, amount: int, **options: Any) -> list[s
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_log_of_odd_graphs(seed: int) -> None:
-    async def job() -> None:
-        commits = graph(seed, 40)
-        engine = await engine_of(commits)
-        start = list(commits)[-1]
-        for options in ({}, {"first_parent": True}, {"since": 3}, {"since": 99}, {"first_parent": True, "since": 2}):
-            wanted = wanted_log(commits, start, **options)
-            for amount in (1, 7, 1000):
-                assert await pages(engine, start, amount, **options) == wanted
-        wanted = wanted_log(commits, start)
-        for stop in (wanted[0], wanted[len(wanted) // 2], wanted[-1]):
-            assert await pages(engine, start, 3, stop_at=stop) == wanted[: wanted.index(stop) + 1]
-        page = await engine.log(REPO, start, LogRequest(amount=3, limit=True))
-        assert ([one.id for one in page.items], page.has_more) == (wanted[:3], False)
-        page = await engine.log(REPO, start, LogRequest(amount=3, limit=True, after=wanted[2]))
-        assert ([one.id for one in page.items], page.has_more) == (wanted[3:6], False)
-        await fails(engine.log(REPO, start, LogRequest(after="0" * 64)), errors.InvalidRequestError)
-
-    run(job())
+async def test_the_log_of_odd_graphs(seed: int) -> None:
+    commits = graph(seed, 40)
+    engine = await engine_of(commits)
+    start = list(commits)[-1]
+    for options in ({}, {"first_parent": True}, {"since": 3}, {"since": 99}, {"first_parent": True, "since": 2}):
+        wanted = wanted_log(commits, start, **options)
+        for amount in (1, 7, 1000):
+            assert await pages(engine, start, amount, **options) == wanted
+    wanted = wanted_log(commits, start)
+    for stop in (wanted[0], wanted[len(wanted) // 2], wanted[-1]):
+        assert await pages(engine, start, 3, stop_at=stop) == wanted[: wanted.index(stop) + 1]
+    page = await engine.log(REPO, start, LogRequest(amount=3, limit=True))
+    assert ([one.id for one in page.items], page.has_more) == (wanted[:3], False)
+    page = await engine.log(REPO, start, LogRequest(amount=3, limit=True, after=wanted[2]))
+    assert ([one.id for one in page.items], page.has_more) == (wanted[3:6], False)
+    await fails(engine.log(REPO, start, LogRequest(after="0" * 64)), errors.InvalidRequestError)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_merge_bases_of_odd_graphs(seed: int) -> None:
-    async def job() -> None:
-        commits = graph(100 + seed, 40)
-        engine = await engine_of(commits)
-        dice = random.Random(seed)
-        for _ in range(25):
-            one, other = dice.choices(list(commits), k=2)
-            common = ancestors(commits, one) & ancestors(commits, other)
-            if not common:
-                await fails(engine.merge_base(REPO, one, other), errors.NoMergeBaseError)
-                continue
-            found = await engine.merge_base(REPO, one, other)
-            assert (found.source_id, found.destination_id) == (one, other)
-            assert found.base_id in common
-            assert commits[found.base_id].generation == max(commits[each].generation for each in common)
-            assert (await engine.merge_base(REPO, other, one)).base_id == found.base_id
-
-    run(job())
+async def test_merge_bases_of_odd_graphs(seed: int) -> None:
+    commits = graph(100 + seed, 40)
+    engine = await engine_of(commits)
+    dice = random.Random(seed)
+    for _ in range(25):
+        one, other = dice.choices(list(commits), k=2)
+        common = ancestors(commits, one) & ancestors(commits, other)
+        if not common:
+            await fails(engine.merge_base(REPO, one, other), errors.NoMergeBaseError)
+            continue
+        found = await engine.merge_base(REPO, one, other)
+        assert (found.source_id, found.destination_id) == (one, other)
+        assert found.base_id in common
+        assert commits[found.base_id].generation == max(commits[each].generation for each in common)
+        assert (await engine.merge_base(REPO, other, one)).base_id == found.base_id
 
 
-def test_merge_base_of_a_criss_cross_and_of_a_long_history() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        one = await put_commit(engine, {"m": "1"})
-        other = await put_commit(engine, {"d": "1"}, "dev")
-        await merge(engine, other.id)
-        await merge(engine, one.id, "dev")
-        found = await engine.merge_base(REPO, "main", "dev")
-        assert found.base_id in (one.id, other.id)
-        await put_commit(engine, {"more": "2"})
-        await merge(engine, "main", "dev")
-        assert (await engine.merge_base(REPO, "main", "dev")).base_id == (await engine.get_commit(REPO, "main")).id
-        assert (await engine.merge_base(REPO, "main", "main~1")).base_id == (await engine.get_commit(REPO, "main~1")).id
+async def test_merge_base_of_a_criss_cross_and_of_a_long_history() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    one = await put_commit(engine, {"m": "1"})
+    other = await put_commit(engine, {"d": "1"}, "dev")
+    await merge(engine, other.id)
+    await merge(engine, one.id, "dev")
+    found = await engine.merge_base(REPO, "main", "dev")
+    assert found.base_id in (one.id, other.id)
+    await put_commit(engine, {"more": "2"})
+    await merge(engine, "main", "dev")
+    assert (await engine.merge_base(REPO, "main", "dev")).base_id == (await engine.get_commit(REPO, "main")).id
+    assert (await engine.merge_base(REPO, "main", "main~1")).base_id == (await engine.get_commit(REPO, "main~1")).id
 
-        commits: Graph = {}
-        last: tuple[str, ...] = ()
-        for number in range(3000):
-            made = Commit(
-                id=f"{number:064x}", parents=last, committer="", message="", creation_date=0, metarange_id="",
-                metadata={}, generation=number + 1,
-            )  # fmt: skip
-            commits[made.id] = made
-            last = (made.id,)
-        engine = await engine_of(commits)
-        assert (await engine.merge_base(REPO, f"{0:064x}", f"{2999:064x}")).base_id == f"{0:064x}"
-        assert (await engine.get_commit(REPO, f"{2999:064x}~2999")).id == f"{0:064x}"
-        assert (await engine.log(REPO, f"{2999:064x}", LogRequest(amount=1))).has_more
-
-    run(job())
+    commits: Graph = {}
+    last: tuple[str, ...] = ()
+    for number in range(3000):
+        made = Commit(
+            id=f"{number:064x}", parents=last, committer="", message="", creation_date=0, metarange_id="",
+            metadata={}, generation=number + 1,
+        )  # fmt: skip
+        commits[made.id] = made
+        last = (made.id,)
+    engine = await engine_of(commits)
+    assert (await engine.merge_base(REPO, f"{0:064x}", f"{2999:064x}")).base_id == f"{0:064x}"
+    assert (await engine.get_commit(REPO, f"{2999:064x}~2999")).id == f"{0:064x}"
+    assert (await engine.log(REPO, f"{2999:064x}", LogRequest(amount=1))).has_more
 
 
-def test_filters_by_path() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        a = await put_commit(engine, {"a": "1", "dir/x": "1"})
-        b = await put_commit(engine, {"b": "1"})
-        x = await put_commit(engine, {"dir/x": None})
-        empty = await engine.commit(REPO, "main", _empty())
-        await engine.create_branch(REPO, "dev", "main")
-        dev = await put_commit(engine, {"a": "2"}, "dev")
-        await merge(engine, "dev")
+async def test_filters_by_path() -> None:
+    engine = await make_engine()
+    a = await put_commit(engine, {"a": "1", "dir/x": "1"})
+    b = await put_commit(engine, {"b": "1"})
+    x = await put_commit(engine, {"dir/x": None})
+    empty = await engine.commit(REPO, "main", _empty())
+    await engine.create_branch(REPO, "dev", "main")
+    dev = await put_commit(engine, {"a": "2"}, "dev")
+    await merge(engine, "dev")
 
-        async def log(**options: Any) -> list[str]:
-            return await pages(engine, "main", 2, **options)
+    async def log(**options: Any) -> list[str]:
+        return await pages(engine, "main", 2, **options)
 
-        assert await log(objects=["a"]) == [dev.id, a.id]
-        assert await log(objects=["a", "b"]) == [dev.id, b.id, a.id]
-        assert await log(prefixes=["dir/"]) == [x.id, a.id]
-        assert await log(prefixes=["dir/"], objects=["b"]) == [x.id, b.id, a.id]
-        assert await log(prefixes=[""]) == [dev.id, x.id, b.id, a.id]
-        assert await log(objects=["nothing"]) == []
-        assert empty.id in await log()
-        assert await log(objects=["a"], first_parent=True) == [a.id]
-        page = await engine.log(REPO, "main", LogRequest(objects=["a"], amount=1))
-        assert page.has_more
-        page = await engine.log(REPO, "main", LogRequest(objects=["a"], amount=1, limit=True))
-        assert not page.has_more
-
-    run(job())
+    assert await log(objects=["a"]) == [dev.id, a.id]
+    assert await log(objects=["a", "b"]) == [dev.id, b.id, a.id]
+    assert await log(prefixes=["dir/"]) == [x.id, a.id]
+    assert await log(prefixes=["dir/"], objects=["b"]) == [x.id, b.id, a.id]
+    assert await log(prefixes=[""]) == [dev.id, x.id, b.id, a.id]
+    assert await log(objects=["nothing"]) == []
+    assert empty.id in await log()
+    assert await log(objects=["a"], first_parent=True) == [a.id]
+    page = await engine.log(REPO, "main", LogRequest(objects=["a"], amount=1))
+    assert page.has_more
+    page = await engine.log(REPO, "main", LogRequest(objects=["a"], amount=1, limit=True))
+    assert not page.has_more
 
 
 def _empty() -> Any:
@@ -213,14 +201,11 @@ def _empty() -> Any:
     return CommitRequest(message="empty", committer="ann", allow_empty=True)
 
 
-def test_bad_amounts_and_refs() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        for amount in (0, -1, 1001):
-            await fails(engine.log(REPO, "main", LogRequest(amount=amount)), errors.InvalidRequestError)
-        await fails(engine.log(REPO, "nope", LogRequest()), errors.RefNotFoundError)
-        await fails(engine.log(REPO, "main$", LogRequest()), errors.InvalidRefError)
-        await fails(engine.log(REPO, "main", LogRequest(stop_at="nope")), errors.RefNotFoundError)
-        await fails(engine.log("nope", "main", LogRequest()), errors.RepositoryNotFoundError)
-
-    run(job())
+async def test_bad_amounts_and_refs() -> None:
+    engine = await make_engine()
+    for amount in (0, -1, 1001):
+        await fails(engine.log(REPO, "main", LogRequest(amount=amount)), errors.InvalidRequestError)
+    await fails(engine.log(REPO, "nope", LogRequest()), errors.RefNotFoundError)
+    await fails(engine.log(REPO, "main$", LogRequest()), errors.InvalidRefError)
+    await fails(engine.log(REPO, "main", LogRequest(stop_at="nope")), errors.RefNotFoundError)
+    await fails(engine.log("nope", "main", LogRequest()), errors.RepositoryNotFoundError)

@@ -33,7 +33,6 @@ from tests.engine.support import (
     paths,
     put,
     put_commit,
-    run,
 )
 from tests.engine.workspacing import now, store_of, workspace
 
@@ -45,211 +44,177 @@ def counts(pages: list[IngestPage]) -> tuple[int, int, int, int, int]:
     return listed, added, changed, removed, unchanged
 
 
-def test_adds_changes_and_removals_without_a_copy() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await put_commit(world.engine, {"a": "1", "t/gone": "x", "u": "2"})
-        await world.write("b", "new")
-        await world.write("c/d", "deep")
-        [page] = await world.diff(told=10)
-        assert [(one.type, one.path) for one in page.changes] == [
-            ("added", "t/b"),
-            ("added", "t/c/d"),
-            ("removed", "t/gone"),
-        ]
-        made = await world.ingest()
-        assert made is not None
-        assert await content(world.engine) == {"a": "1", "t/b": "new", "t/c/d": "deep", "u": "2"}
-        entry, uri = await world.engine.locate(REPO, "main", "t/c/d")
-        assert (entry.physical_address, uri, entry.size) == ("mem://source/in/c/d", "mem://source/in/c/d", 4)
-        own = [blob.key async for blob in (await store_of(world.engine)).list("data/")]
-        assert len(own) == 3  # what was uploaded, and nothing else
-        await world.write("b", "newer")
-        await world.remove("c/d")
-        assert counts(await world.diff()) == (1, 0, 1, 1, 0)
-        await world.ingest()
-        assert await content(world.engine) == {"a": "1", "t/b": "newer", "u": "2"}
-
-    run(job())
+async def test_adds_changes_and_removals_without_a_copy() -> None:
+    world = await make_world()
+    await put_commit(world.engine, {"a": "1", "t/gone": "x", "u": "2"})
+    await world.write("b", "new")
+    await world.write("c/d", "deep")
+    [page] = await world.diff(told=10)
+    assert [(one.type, one.path) for one in page.changes] == [
+        ("added", "t/b"),
+        ("added", "t/c/d"),
+        ("removed", "t/gone"),
+    ]
+    made = await world.ingest()
+    assert made is not None
+    assert await content(world.engine) == {"a": "1", "t/b": "new", "t/c/d": "deep", "u": "2"}
+    entry, uri = await world.engine.locate(REPO, "main", "t/c/d")
+    assert (entry.physical_address, uri, entry.size) == ("mem://source/in/c/d", "mem://source/in/c/d", 4)
+    own = [blob.key async for blob in (await store_of(world.engine)).list("data/")]
+    assert len(own) == 3  # what was uploaded, and nothing else
+    await world.write("b", "newer")
+    await world.remove("c/d")
+    assert counts(await world.diff()) == (1, 0, 1, 1, 0)
+    await world.ingest()
+    assert await content(world.engine) == {"a": "1", "t/b": "newer", "u": "2"}
 
 
 @pytest.mark.parametrize("amount", [1, 3, 1000])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_prefix_shows_the_source_whatever_happens_to_either(seed: int, amount: int) -> None:
+async def test_the_prefix_shows_the_source_whatever_happens_to_either(seed: int, amount: int) -> None:
     """Against a dict, with odd names, pages of any length, and patches as well as ranges below."""
     names = ["a", "a!", "a/b", "a/b/c", "a0", "b", "\U00010000", "\ue000", "z/ ", "data.parquet", "q?x=%20"]
-
-    async def job() -> None:
-        rng = random.Random(seed)
-        world = await make_world()
-        await put_commit(world.engine, {"s": "1", "t": "2", "t/old": "3", "t0": "4", "u": "5"})
-        model: dict[str, str] = {}
-        for _ in range(8):
-            for name in rng.sample(names, rng.randint(0, 5)):
-                if rng.random() < 0.3:
-                    model.pop(name, None)
-                    await world.remove(name)
-                else:
-                    model[name] = str(rng.random())
-                    await world.write(name, model[name])
-            if rng.random() < 0.4:
-                await put_commit(world.engine, {f"t/{rng.choice(names)}": "by hand"})
-            await world.ingest(amount=amount)
-            found = await content(world.engine)
-            assert {path[2:]: text for path, text in found.items() if path.startswith("t/")} == model
-            assert {path for path in found if not path.startswith("t/")} == {"s", "t", "t0", "u"}
-            assert sum(counts(await world.diff(amount=amount))[1:4]) == 0
-
-    run(job())
+    rng = random.Random(seed)
+    world = await make_world()
+    await put_commit(world.engine, {"s": "1", "t": "2", "t/old": "3", "t0": "4", "u": "5"})
+    model: dict[str, str] = {}
+    for _ in range(8):
+        for name in rng.sample(names, rng.randint(0, 5)):
+            if rng.random() < 0.3:
+                model.pop(name, None)
+                await world.remove(name)
+            else:
+                model[name] = str(rng.random())
+                await world.write(name, model[name])
+        if rng.random() < 0.4:
+            await put_commit(world.engine, {f"t/{rng.choice(names)}": "by hand"})
+        await world.ingest(amount=amount)
+        found = await content(world.engine)
+        assert {path[2:]: text for path, text in found.items() if path.startswith("t/")} == model
+        assert {path for path in found if not path.startswith("t/")} == {"s", "t", "t0", "u"}
+        assert sum(counts(await world.diff(amount=amount))[1:4]) == 0
 
 
-def test_everything_can_be_ingested_at_the_root() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await put_commit(world.engine, {"a": "1", "z": "2"})
-        await world.write("m", "3")
-        await world.ingest(prefix="")
-        assert await content(world.engine) == {"m": "3"}
-
-    run(job())
+async def test_everything_can_be_ingested_at_the_root() -> None:
+    world = await make_world()
+    await put_commit(world.engine, {"a": "1", "z": "2"})
+    await world.write("m", "3")
+    await world.ingest(prefix="")
+    assert await content(world.engine) == {"m": "3"}
 
 
-def test_a_second_run_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def job() -> None:
-        kv = HookedKV(MemoryKV())
-        stores = Stores(None)
-        world = await make_world(kv, stores)
-        for number in range(50):
-            await world.write(f"{number:03}", str(number))
-        first = await world.ingest()
-        head = await world.engine.get_commit(REPO, "main")
-        assert first == head
-        calls: list[str] = []
+async def test_a_second_run_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    kv = HookedKV(MemoryKV())
+    stores = Stores(None)
+    world = await make_world(kv, stores)
+    for number in range(50):
+        await world.write(f"{number:03}", str(number))
+    first = await world.ingest()
+    head = await world.engine.get_commit(REPO, "main")
+    assert first == head
+    calls: list[str] = []
 
-        async def note(name: str, what: Any) -> None:
-            calls.append(name)
+    async def note(name: str, what: Any) -> None:
+        calls.append(name)
 
-        def refuse(*_: Any, **__: Any) -> None:
-            raise AssertionError("a write to an object store")
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a write to an object store")
 
-        kv.before = note
-        for name in ("put", "put_stream", "delete", "copy"):
-            monkeypatch.setattr(MemoryObjects, name, refuse)
-        assert await world.ingest(amount=20) is None
-        kv.before = None
-        assert "get" in calls
-        assert not {"apply", "drop_partition"} & set(calls)
-        assert await world.engine.get_commit(REPO, "main") == head
-        assert not (await world.engine.list_workspaces(REPO)).items
-
-    run(job())
+    kv.before = note
+    for name in ("put", "put_stream", "delete", "copy"):
+        monkeypatch.setattr(MemoryObjects, name, refuse)
+    assert await world.ingest(amount=20) is None
+    kv.before = None
+    assert "get" in calls
+    assert not {"apply", "drop_partition"} & set(calls)
+    assert await world.engine.get_commit(REPO, "main") == head
+    assert not (await world.engine.list_workspaces(REPO)).items
 
 
-def test_a_page_into_a_workspace_that_finds_nothing_writes_nothing() -> None:
-    async def job() -> None:
-        kv = HookedKV(MemoryKV())
-        world = await make_world(kv)
-        await world.write("a", "1")
-        await world.ingest()
-        made = await workspace(world.engine)
-        stored = [blob.key async for blob in (await store_of(world.engine)).list()]
-        applied: list[Batch] = []
+async def test_a_page_into_a_workspace_that_finds_nothing_writes_nothing() -> None:
+    kv = HookedKV(MemoryKV())
+    world = await make_world(kv)
+    await world.write("a", "1")
+    await world.ingest()
+    made = await workspace(world.engine)
+    stored = [blob.key async for blob in (await store_of(world.engine)).list()]
+    applied: list[Batch] = []
 
-        async def note(name: str, what: Any) -> None:
-            if name == "apply":
-                applied.append(what)
+    async def note(name: str, what: Any) -> None:
+        if name == "apply":
+            applied.append(what)
 
-        kv.before = note
-        page = await world.engine.ingest_page(REPO, made.uid, asked())
-        assert (page.unchanged, page.added, applied) == (1, 0, [])
-        assert [blob.key async for blob in (await store_of(world.engine)).list()] == stored
-
-    run(job())
+    kv.before = note
+    page = await world.engine.ingest_page(REPO, made.uid, asked())
+    assert (page.unchanged, page.added, applied) == (1, 0, [])
+    assert [blob.key async for blob in (await store_of(world.engine)).list()] == stored
 
 
-def test_a_page_that_is_sent_twice_is_done_once() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await world.write("a", "1")
-        made = await workspace(world.engine)
-        assert (await world.engine.ingest_page(REPO, made.uid, asked())).added == 1
-        again = await world.engine.ingest_page(REPO, made.uid, asked())
-        assert (again.added, again.unchanged) == (0, 1)
-        await world.remove("a")
-        assert (await world.engine.ingest_page(REPO, made.uid, asked())).removed == 1
-        assert await paths(world.engine, made.name) == []
-        assert (await world.engine.ingest_page(REPO, made.uid, asked())).removed == 0
-
-    run(job())
+async def test_a_page_that_is_sent_twice_is_done_once() -> None:
+    world = await make_world()
+    await world.write("a", "1")
+    made = await workspace(world.engine)
+    assert (await world.engine.ingest_page(REPO, made.uid, asked())).added == 1
+    again = await world.engine.ingest_page(REPO, made.uid, asked())
+    assert (again.added, again.unchanged) == (0, 1)
+    await world.remove("a")
+    assert (await world.engine.ingest_page(REPO, made.uid, asked())).removed == 1
+    assert await paths(world.engine, made.name) == []
+    assert (await world.engine.ingest_page(REPO, made.uid, asked())).removed == 0
 
 
-def test_many_pages_are_compacted_on_the_way() -> None:
-    async def job() -> None:
-        world = await make_world()
-        for number in range(60):
-            await world.write(f"{number:03}", str(number))
-        await world.ingest(amount=1)
-        assert len(await paths(world.engine)) == 60
-
-    run(job())
+async def test_many_pages_are_compacted_on_the_way() -> None:
+    world = await make_world()
+    for number in range(60):
+        await world.write(f"{number:03}", str(number))
+    await world.ingest(amount=1)
+    assert len(await paths(world.engine)) == 60
 
 
-def test_globs_leave_paths_alone_on_both_sides() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await put_commit(world.engine, {"t/keep.log": "x", "t/old.parquet": "x"})
-        for name in ("a.parquet", "b.csv", "_tmp/c.parquet", "d/e.parquet"):
-            await world.write(name, name)
-        options: dict[str, Any] = {"include": ("*.parquet",), "exclude": ("_tmp/",)}
-        [page] = await world.diff(**options)
-        assert (page.listed, page.added, page.removed, page.ignored) == (4, 2, 1, 2)
-        await world.ingest(**options)
-        assert await paths(world.engine) == ["t/a.parquet", "t/d/e.parquet", "t/keep.log"]
-
-    run(job())
+async def test_globs_leave_paths_alone_on_both_sides() -> None:
+    world = await make_world()
+    await put_commit(world.engine, {"t/keep.log": "x", "t/old.parquet": "x"})
+    for name in ("a.parquet", "b.csv", "_tmp/c.parquet", "d/e.parquet"):
+        await world.write(name, name)
+    options: dict[str, Any] = {"include": ("*.parquet",), "exclude": ("_tmp/",)}
+    [page] = await world.diff(**options)
+    assert (page.listed, page.added, page.removed, page.ignored) == (4, 2, 1, 2)
+    await world.ingest(**options)
+    assert await paths(world.engine) == ["t/a.parquet", "t/d/e.parquet", "t/keep.log"]
 
 
 @pytest.mark.parametrize("globs", [("",), ("# comment",), ("a" * 5, "\ud800"), ("*",) * 101])
-def test_globs_that_are_none(globs: Any) -> None:
-    async def job() -> None:
-        world = await make_world()
-        await fails(world.diff(include=globs), errors.InvalidRequestError)
-
-    run(job())
+async def test_globs_that_are_none(globs: Any) -> None:
+    world = await make_world()
+    await fails(world.diff(include=globs), errors.InvalidRequestError)
 
 
-def test_removals_can_be_left_out() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await put_commit(world.engine, {"t/old": "x"})
-        await world.write("new", "1")
-        await world.ingest(removals=False)
-        assert await paths(world.engine) == ["t/new", "t/old"]
-
-    run(job())
+async def test_removals_can_be_left_out() -> None:
+    world = await make_world()
+    await put_commit(world.engine, {"t/old": "x"})
+    await world.write("new", "1")
+    await world.ingest(removals=False)
+    assert await paths(world.engine) == ["t/new", "t/old"]
 
 
-def test_young_objects_wait_and_what_they_will_replace_stays() -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        stores = Stores(None)
-        world = await make_world(stores=stores, clock=clock)
-        world.source._clock = clock  # type: ignore[attr-defined]
-        await world.write("a", "old")
-        await world.write("b", "old")
-        await world.ingest()
-        clock.forward(100)
-        await world.write("a", "half-written")
-        await world.write("c", "half-written")
-        [page] = await world.diff(settle=30)
-        assert (page.waiting, page.added, page.changed, page.removed, page.unchanged) == (2, 0, 0, 0, 1)
-        assert await world.ingest(settle=30) is None
-        clock.forward(31)
-        await world.ingest(settle=30)
-        assert (await world.engine.stat(REPO, "main", "t/a")).size == len("half-written")
-        assert await paths(world.engine) == ["t/a", "t/b", "t/c"]
-
-    run(job())
+async def test_young_objects_wait_and_what_they_will_replace_stays() -> None:
+    clock = FakeClock()
+    stores = Stores(None)
+    world = await make_world(stores=stores, clock=clock)
+    world.source._clock = clock  # type: ignore[attr-defined]
+    await world.write("a", "old")
+    await world.write("b", "old")
+    await world.ingest()
+    clock.forward(100)
+    await world.write("a", "half-written")
+    await world.write("c", "half-written")
+    [page] = await world.diff(settle=30)
+    assert (page.waiting, page.added, page.changed, page.removed, page.unchanged) == (2, 0, 0, 0, 1)
+    assert await world.ingest(settle=30) is None
+    clock.forward(31)
+    await world.ingest(settle=30)
+    assert (await world.engine.stat(REPO, "main", "t/a")).size == len("half-written")
+    assert await paths(world.engine) == ["t/a", "t/b", "t/c"]
 
 
 def test_the_content_decides_and_not_where_it_lies() -> None:
@@ -281,46 +246,36 @@ def test_the_content_decides_and_not_where_it_lies() -> None:
         (("s3://source",), "mem://source/in", False),
     ],
 )
-def test_only_what_the_administrator_allows(allow: tuple[str, ...], uri: str, allowed: bool) -> None:
-    async def job() -> None:
-        world = await make_world(allow=allow)
-        made = await workspace(world.engine)
-        for attempt in (world.diff(source=uri), world.engine.ingest_page(REPO, made.uid, asked(source=uri))):
-            if allowed:
-                await attempt
-            else:
-                assert "ingest.allow" in str(await fails(attempt, errors.ForeignDeniedError))
-
-    run(job())
+async def test_only_what_the_administrator_allows(allow: tuple[str, ...], uri: str, allowed: bool) -> None:
+    world = await make_world(allow=allow)
+    made = await workspace(world.engine)
+    for attempt in (world.diff(source=uri), world.engine.ingest_page(REPO, made.uid, asked(source=uri))):
+        if allowed:
+            await attempt
+        else:
+            assert "ingest.allow" in str(await fails(attempt, errors.ForeignDeniedError))
 
 
 @pytest.mark.parametrize(
     "uri",
     ["", "source/in", "mem://", "mem:///in", "http://x/y", "mem://source/../other", "mem://source/./in", "mem://a b/c"],
 )
-def test_what_is_no_source(uri: str) -> None:
-    async def job() -> None:
-        world = await make_world(allow=("mem://",))
-        await fails(world.diff(source=uri), errors.InvalidRequestError)
-
-    run(job())
+async def test_what_is_no_source(uri: str) -> None:
+    world = await make_world(allow=("mem://",))
+    await fails(world.diff(source=uri), errors.InvalidRequestError)
 
 
-def test_local_sources_stay_below_the_root(tmp_path: Any) -> None:
+async def test_local_sources_stay_below_the_root(tmp_path: Any) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "key").write_text("x")
     (tmp_path / "root" / "in").mkdir(parents=True)
     (tmp_path / "root" / "in" / "a").write_text("1")
-
-    async def job() -> None:
-        stores = Stores(tmp_path / "root")
-        world = await make_world(stores=stores, allow=("local://", "local://in/../../"))
-        for uri in ("local://../secret", "local://in/../../secret", "local:///secret", "local://.."):
-            await fails(world.diff(source=uri), errors.InvalidRequestError)
-        await world.ingest(source="local://in")
-        assert await content(world.engine) == {"t/a": "1"}
-
-    run(job())
+    stores = Stores(tmp_path / "root")
+    world = await make_world(stores=stores, allow=("local://", "local://in/../../"))
+    for uri in ("local://../secret", "local://in/../../secret", "local:///secret", "local://.."):
+        await fails(world.diff(source=uri), errors.InvalidRequestError)
+    await world.ingest(source="local://in")
+    assert await content(world.engine) == {"t/a": "1"}
 
 
 @pytest.mark.parametrize("rule", ["bucket", "s3:/x", "ftp://x", "s3:///x"])
@@ -329,125 +284,99 @@ def test_a_rule_that_is_none_is_refused(rule: str) -> None:
         Foreign(Stores(None).open, [rule])
 
 
-def test_an_entry_elsewhere_is_read_only_where_that_is_allowed() -> None:
+async def test_an_entry_elsewhere_is_read_only_where_that_is_allowed() -> None:
     """Whoever gets a full URI into a commit must not read another bucket with it."""
-
-    async def job() -> None:
-        stores, kv = Stores(None), MemoryKV()
-        world = await make_world(kv, stores)
-        await world.write("a", "1")
-        await world.ingest()
-        assert await content(world.engine) == {"t/a": "1"}
-        world.engine._ctx.foreign.__init__(stores.open, ("mem://source/other",))  # type: ignore[misc]
-        await fails(content(world.engine), errors.ForeignDeniedError)
-
-    run(job())
+    stores, kv = Stores(None), MemoryKV()
+    world = await make_world(kv, stores)
+    await world.write("a", "1")
+    await world.ingest()
+    assert await content(world.engine) == {"t/a": "1"}
+    world.engine._ctx.foreign.__init__(stores.open, ("mem://source/other",))  # type: ignore[misc]
+    await fails(content(world.engine), errors.ForeignDeniedError)
 
 
 @pytest.mark.parametrize("uri", ["mem://lake", "mem://lake/data/", "mem://lake/x"])
-def test_the_data_of_repositories_is_no_source(uri: str) -> None:
+async def test_the_data_of_repositories_is_no_source(uri: str) -> None:
     """Their sweeps would delete it."""
-
-    async def job() -> None:
-        world = await make_world(allow=("mem://",))
-        await fails(world.diff(source=uri), errors.InvalidRequestError)
-        await world.engine.create_repository("other", "mem://source/in/deep")
-        await fails(world.diff(), errors.InvalidRequestError)
-
-    run(job())
+    world = await make_world(allow=("mem://",))
+    await fails(world.diff(source=uri), errors.InvalidRequestError)
+    await world.engine.create_repository("other", "mem://source/in/deep")
+    await fails(world.diff(), errors.InvalidRequestError)
 
 
-def test_data_that_changed_since_is_told_and_not_given() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await world.write("a", "1")
-        await world.write("b", "1")
-        await world.ingest()
-        time.sleep(0.002)
-        await world.write("a", "2")  # as long as before
-        await world.remove("b")
-        for path, word in (("t/a", "has changed"), ("t/b", "is gone")):
-            entry = await world.engine.stat(REPO, "main", path)
+async def test_data_that_changed_since_is_told_and_not_given() -> None:
+    world = await make_world()
+    await world.write("a", "1")
+    await world.write("b", "1")
+    await world.ingest()
+    time.sleep(0.002)
+    await world.write("a", "2")  # as long as before
+    await world.remove("b")
+    for path, word in (("t/a", "has changed"), ("t/b", "is gone")):
+        entry = await world.engine.stat(REPO, "main", path)
 
-            async def read(entry: Any = entry) -> None:
-                async with world.engine.open_entry(REPO, entry):
-                    pass
+        async def read(entry: Any = entry) -> None:
+            async with world.engine.open_entry(REPO, entry):
+                pass
 
-            assert word in str(await fails(read(), errors.ObjectGoneError))
-
-    run(job())
+        assert word in str(await fails(read(), errors.ObjectGoneError))
 
 
-def test_a_path_that_does_not_fit_is_named() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await world.write("x" * 1000, "1")
-        await fails(world.diff(prefix="p" * 100), errors.InvalidPathError)
-        assert await world.ingest(prefix="p" * 100, exclude=("xxx*",)) is None
-
-    run(job())
+async def test_a_path_that_does_not_fit_is_named() -> None:
+    world = await make_world()
+    await world.write("x" * 1000, "1")
+    await fails(world.diff(prefix="p" * 100), errors.InvalidPathError)
+    assert await world.ingest(prefix="p" * 100, exclude=("xxx*",)) is None
 
 
-def test_what_stands_for_folders_is_no_object() -> None:
-    async def job() -> None:
-        world = await make_world()
-        for name in ("", "d/", "d/e"):
-            await world.write(name)
-        assert counts(await world.diff()) == (1, 1, 0, 0, 0)
-
-    run(job())
+async def test_what_stands_for_folders_is_no_object() -> None:
+    world = await make_world()
+    for name in ("", "d/", "d/e"):
+        await world.write(name)
+    assert counts(await world.diff()) == (1, 1, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
     "bad",
     [{"amount": 0}, {"amount": ingest.MOST + 1}, {"told": 1001}, {"settle": -1}, {"after": "elsewhere"}],
 )
-def test_what_cannot_be_meant(bad: Any) -> None:
-    async def job() -> None:
-        world = await make_world()
-        await fails(world.engine.ingest_diff(REPO, "main", asked(**bad)), errors.InvalidRequestError)
-
-    run(job())
+async def test_what_cannot_be_meant(bad: Any) -> None:
+    world = await make_world()
+    await fails(world.engine.ingest_diff(REPO, "main", asked(**bad)), errors.InvalidRequestError)
 
 
-def test_a_page_ends_in_time_and_the_next_goes_on() -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        world = await make_world(clock=clock)
-        for number in range(2500):
-            await world.write(f"{number:05}")
-        listed = world.source.list
+async def test_a_page_ends_in_time_and_the_next_goes_on() -> None:
+    clock = FakeClock()
+    world = await make_world(clock=clock)
+    for number in range(2500):
+        await world.write(f"{number:05}")
+    listed = world.source.list
 
-        async def slow(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-            async for blob in listed(prefix, start_after):
-                clock.forward(0.015)
-                yield blob
+    async def slow(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        async for blob in listed(prefix, start_after):
+            clock.forward(0.015)
+            yield blob
 
-        world.source.list = slow  # type: ignore[method-assign]
-        pages = await world.diff()
-        assert [page.added for page in pages] == [2000, 500]
-
-    run(job())
+    world.source.list = slow  # type: ignore[method-assign]
+    pages = await world.diff()
+    assert [page.added for page in pages] == [2000, 500]
 
 
-def test_a_store_in_no_order_is_listed_again() -> None:
-    async def job() -> None:
-        world = await make_world()
-        for name in ("a", "b"):
-            await world.write(name, name)
-        listed, broken = world.source.list, [True]
+async def test_a_store_in_no_order_is_listed_again() -> None:
+    world = await make_world()
+    for name in ("a", "b"):
+        await world.write(name, name)
+    listed, broken = world.source.list, [True]
 
-        async def list_once(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-            async for blob in listed(prefix, start_after):
-                yield blob
-                if broken and broken.pop():
-                    raise errors.UnsortedListing("b before a")
+    async def list_once(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        async for blob in listed(prefix, start_after):
+            yield blob
+            if broken and broken.pop():
+                raise errors.UnsortedListing("b before a")
 
-        world.source.list = list_once  # type: ignore[method-assign]
-        await world.ingest()
-        assert await content(world.engine) == {"t/a": "a", "t/b": "b"}
-
-    run(job())
+    world.source.list = list_once  # type: ignore[method-assign]
+    await world.ingest()
+    assert await content(world.engine) == {"t/a": "a", "t/b": "b"}
 
 
 # with others at work
@@ -471,102 +400,90 @@ async def advance(world: World, made: Any, policy: str) -> None:
 
 @pytest.mark.parametrize("policy", ["rebase", "abort", "overwrite"])
 @pytest.mark.parametrize("theirs", ["u", "t/other", "t/a"])
-def test_commits_of_others_meanwhile(theirs: str, policy: str) -> None:
-    async def job() -> None:
-        world = await make_world()
-        await world.write("a", "mine")
-        made = await with_a_page(world)
-        await put_commit(world.engine, {theirs: "theirs"})
-        allowed = policy == "overwrite" or (policy == "rebase" and theirs == "u")
-        if not allowed:
-            await fails(advance(world, made, policy), errors.ConcurrentCommitError)
-            assert await content(world.engine) == {theirs: "theirs"}
-            return
-        await advance(world, made, policy)
-        assert await content(world.engine) == {theirs: "theirs", "t/a": "mine"}
-        if theirs == "t/other":  # the next pass puts it right
-            await world.ingest()
-            assert await content(world.engine) == {"t/a": "mine"}
-
-    run(job())
+async def test_commits_of_others_meanwhile(theirs: str, policy: str) -> None:
+    world = await make_world()
+    await world.write("a", "mine")
+    made = await with_a_page(world)
+    await put_commit(world.engine, {theirs: "theirs"})
+    allowed = policy == "overwrite" or (policy == "rebase" and theirs == "u")
+    if not allowed:
+        await fails(advance(world, made, policy), errors.ConcurrentCommitError)
+        assert await content(world.engine) == {theirs: "theirs"}
+        return
+    await advance(world, made, policy)
+    assert await content(world.engine) == {theirs: "theirs", "t/a": "mine"}
+    if theirs == "t/other":  # the next pass puts it right
+        await world.ingest()
+        assert await content(world.engine) == {"t/a": "mine"}
 
 
 @pytest.mark.parametrize("path", ["t/a", "t/other"])
-def test_uncommitted_changes_below_the_prefix_are_not_committed_over(path: str) -> None:
-    async def job() -> None:
-        world = await make_world()
-        await world.write("a", "1")
-        await put(world.engine, path, "staged")
-        await fails(world.ingest(), errors.DirtyOverlapError)
-        assert (await content(world.engine))[path] == "staged"
-        assert not (await world.engine.list_workspaces(REPO)).items
-
-    run(job())
+async def test_uncommitted_changes_below_the_prefix_are_not_committed_over(path: str) -> None:
+    world = await make_world()
+    await world.write("a", "1")
+    await put(world.engine, path, "staged")
+    await fails(world.ingest(), errors.DirtyOverlapError)
+    assert (await content(world.engine))[path] == "staged"
+    assert not (await world.engine.list_workspaces(REPO)).items
 
 
-def test_many_ingests_and_commits_at_once() -> None:
-    async def job() -> None:
-        world = await make_world()
-        for number in range(20):
-            await world.write(f"{number}", str(number))
+async def test_many_ingests_and_commits_at_once() -> None:
+    world = await make_world()
+    for number in range(20):
+        await world.write(f"{number}", str(number))
 
-        async def one(number: int) -> None:
-            for _ in range(30):
-                try:
-                    await world.ingest(prefix=f"t{number % 2}")
-                    return
-                except errors.ConcurrentCommitError:
-                    await asyncio.sleep(0)
+    async def one(number: int) -> None:
+        for _ in range(30):
+            try:
+                await world.ingest(prefix=f"t{number % 2}")
+                return
+            except errors.ConcurrentCommitError:
+                await asyncio.sleep(0)
 
-        async def other() -> None:
-            for number in range(10):
-                await put_commit(world.engine, {f"x/{number}": "1"})
+    async def other() -> None:
+        for number in range(10):
+            await put_commit(world.engine, {f"x/{number}": "1"})
 
-        await asyncio.gather(*(one(number) for number in range(4)), other())
-        assert len(await paths(world.engine)) == 20 + 20 + 10
-        assert len(await history(world.engine)) == 1 + 2 + 10  # two ingests had nothing left to do
-
-    run(job())
+    await asyncio.gather(*(one(number) for number in range(4)), other())
+    assert len(await paths(world.engine)) == 20 + 20 + 10
+    assert len(await history(world.engine)) == 1 + 2 + 10  # two ingests had nothing left to do
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("landed", [False, True])
-def test_a_crash_in_the_middle_changes_nothing(number: int, landed: bool) -> None:
+async def test_a_crash_in_the_middle_changes_nothing(number: int, landed: bool) -> None:
     """The process dies at one of its three batches, before it or just behind it; another one goes on."""
 
     class Crash(BaseException):
         pass
 
-    async def job() -> None:
-        kv, stores, clock = HookedKV(MemoryKV()), Stores(None), FakeClock()
-        world = await make_world(kv, stores, clock=clock)
-        await put_commit(world.engine, {"t/old": "1"})
-        await world.write("a", "1")
-        batches = 0
+    kv, stores, clock = HookedKV(MemoryKV()), Stores(None), FakeClock()
+    world = await make_world(kv, stores, clock=clock)
+    await put_commit(world.engine, {"t/old": "1"})
+    await world.write("a", "1")
+    batches = 0
 
-        async def die(name: str, what: Any) -> None:
-            nonlocal batches
-            if landed and batches == number:
-                raise Crash
-            batches += name == "apply"
-            if not landed and batches == number:
-                raise Crash
+    async def die(name: str, what: Any) -> None:
+        nonlocal batches
+        if landed and batches == number:
+            raise Crash
+        batches += name == "apply"
+        if not landed and batches == number:
+            raise Crash
 
-        kv.before = die
-        with suppress(Crash):
-            await world.ingest()
-            assert (number, landed) == (3, True)  # nothing asks the store behind the last one
-        kv.before = None
-        assert batches == number
-        fresh = await make_fresh(kv, stores, clock)
-        assert await content(fresh.engine) == ({"t/a": "1"} if (number, landed) == (3, True) else {"t/old": "1"})
-        await fresh.ingest()
-        assert await content(fresh.engine) == {"t/a": "1"}
-        clock.forward(8 * 24 * 3600.0)
-        await fresh.engine.run_cleaner()
-        assert not (await fresh.engine.list_workspaces(REPO)).items  # what the crash left open has expired
-
-    run(job())
+    kv.before = die
+    with suppress(Crash):
+        await world.ingest()
+        assert (number, landed) == (3, True)  # nothing asks the store behind the last one
+    kv.before = None
+    assert batches == number
+    fresh = await make_fresh(kv, stores, clock)
+    assert await content(fresh.engine) == ({"t/a": "1"} if (number, landed) == (3, True) else {"t/old": "1"})
+    await fresh.ingest()
+    assert await content(fresh.engine) == {"t/a": "1"}
+    clock.forward(8 * 24 * 3600.0)
+    await fresh.engine.run_cleaner()
+    assert not (await fresh.engine.list_workspaces(REPO)).items  # what the crash left open has expired
 
 
 async def make_fresh(kv: Any, stores: Stores, clock: FakeClock) -> World:
@@ -577,56 +494,47 @@ async def make_fresh(kv: Any, stores: Stores, clock: FakeClock) -> World:
     )
 
 
-def test_a_closed_workspace_takes_no_page() -> None:
-    async def job() -> None:
-        world = await make_world()
-        made = await workspace(world.engine)
-        await world.engine.delete_workspace(REPO, made.uid)
-        await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
-        assert (await now(world.engine, made)).state == "reverted"
-
-    run(job())
+async def test_a_closed_workspace_takes_no_page() -> None:
+    world = await make_world()
+    made = await workspace(world.engine)
+    await world.engine.delete_workspace(REPO, made.uid)
+    await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
+    assert (await now(world.engine, made)).state == "reverted"
 
 
-def test_a_page_is_not_answered_from_a_workspace_that_changed_meanwhile() -> None:
-    async def job() -> None:
-        world = await make_world()
-        await world.write("a", "1")
-        await world.ingest()
-        made = await workspace(world.engine)
-        listed = world.source.list
+async def test_a_page_is_not_answered_from_a_workspace_that_changed_meanwhile() -> None:
+    world = await make_world()
+    await world.write("a", "1")
+    await world.ingest()
+    made = await workspace(world.engine)
+    listed = world.source.list
 
-        async def list_and_drop(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
-            async for blob in listed(prefix, start_after):
-                await world.engine.delete_workspace(REPO, made.uid)
-                yield blob
+    async def list_and_drop(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
+        async for blob in listed(prefix, start_after):
+            await world.engine.delete_workspace(REPO, made.uid)
+            yield blob
 
-        world.source.list = list_and_drop  # type: ignore[method-assign]
-        await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
-
-    run(job())
+    world.source.list = list_and_drop  # type: ignore[method-assign]
+    await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
 
 
-def test_sweep_and_fsck_leave_the_source_alone() -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        stores = Stores(None)
-        world = await make_world(stores=stores, clock=clock)
-        for number in range(5):
-            await world.write(f"{number}", "x")
-        await world.ingest()
-        await world.remove("3")
-        await world.ingest()
-        clock.forward(30 * 24 * 3600.0)
-        await world.engine.sweep(REPO, SweepOptions())
-        await world.engine.sweep(REPO, SweepOptions())
-        assert len([blob async for blob in world.source.list()]) == 4
-        assert len(await content(world.engine)) == 4
-        report = await world.engine.fsck(REPO, FsckOptions(data=True))
-        assert report.problem_count == 0
-        assert report.counts["objects elsewhere, not checked"] == 5
-
-    run(job())
+async def test_sweep_and_fsck_leave_the_source_alone() -> None:
+    clock = FakeClock()
+    stores = Stores(None)
+    world = await make_world(stores=stores, clock=clock)
+    for number in range(5):
+        await world.write(f"{number}", "x")
+    await world.ingest()
+    await world.remove("3")
+    await world.ingest()
+    clock.forward(30 * 24 * 3600.0)
+    await world.engine.sweep(REPO, SweepOptions())
+    await world.engine.sweep(REPO, SweepOptions())
+    assert len([blob async for blob in world.source.list()]) == 4
+    assert len(await content(world.engine)) == 4
+    report = await world.engine.fsck(REPO, FsckOptions(data=True))
+    assert report.problem_count == 0
+    assert report.counts["objects elsewhere, not checked"] == 5
 
 
 # size
@@ -659,21 +567,17 @@ class ManyStores(Stores):
 
 
 @pytest.mark.slow
-def test_two_hundred_thousand_objects_in_bounded_memory() -> None:
+async def test_two_hundred_thousand_objects_in_bounded_memory() -> None:
     count = 200_000
-
-    async def job() -> None:
-        many = Many(count)
-        world = await make_world(stores=ManyStores(many), cache_bytes=8 << 20)
-        for changed, expected in ((0, True), (0, False), (2000, True)):
-            many.changed = changed
-            made = await world.ingest(amount=50_000)
-            assert (made is not None) is expected
-        tracemalloc.start()
-        assert await world.ingest(amount=50_000) is None
-        _, small = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        # the cache is 8 MiB, a window of rows some more: far from what 200,000 rows of Python objects would be
-        assert small < 40 << 20
-
-    run(job())
+    many = Many(count)
+    world = await make_world(stores=ManyStores(many), cache_bytes=8 << 20)
+    for changed, expected in ((0, True), (0, False), (2000, True)):
+        many.changed = changed
+        made = await world.ingest(amount=50_000)
+        assert (made is not None) is expected
+    tracemalloc.start()
+    assert await world.ingest(amount=50_000) is None
+    _, small = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # the cache is 8 MiB, a window of rows some more: far from what 200,000 rows of Python objects would be
+    assert small < 40 << 20

@@ -13,8 +13,6 @@ from lakebed_engine.stores.objects.cloud.listing import Lister
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.vocabulary.errors import UnsortedListing
 
-from tests.engine.support import run
-
 TREE_ORDER = ["in/a/b", "in/a/c", "in/a!", "in/a0"]
 """As SeaweedFS lists: folders as a file system has them."""
 
@@ -45,46 +43,33 @@ class Listing(Lister):
 
 
 @pytest.mark.parametrize("start_after", ["", "in/a/b"])
-def test_no_order_is_found_out_once_and_then_sorted_here(start_after: str) -> None:
-    async def job() -> None:
-        listing = Listing(TREE_ORDER)
-        with pytest.raises(UnsortedListing):
-            await listing.keys(start_after)
-        assert await listing.keys() == sorted(TREE_ORDER)
-        assert await listing.keys("in/a/b") == ["in/a/c", "in/a0"]
-        assert await listing.keys("in/a!") == ["in/a/b", "in/a/c", "in/a0"]
-
-    run(job())
+async def test_no_order_is_found_out_once_and_then_sorted_here(start_after: str) -> None:
+    listing = Listing(TREE_ORDER)
+    with pytest.raises(UnsortedListing):
+        await listing.keys(start_after)
+    assert await listing.keys() == sorted(TREE_ORDER)
+    assert await listing.keys("in/a/b") == ["in/a/c", "in/a0"]
+    assert await listing.keys("in/a!") == ["in/a/b", "in/a/c", "in/a0"]
 
 
-def test_a_sorted_server_of_unknown_make_is_looked_through_once() -> None:
-    async def job() -> None:
-        listing = Listing(sorted(TREE_ORDER))
-        assert await listing.keys() == sorted(TREE_ORDER)
-        assert listing.listings == 1
-        assert await listing.keys("in/a!") == ["in/a/b", "in/a/c", "in/a0"]
-        assert listing.listings == 3
-        assert await listing.keys("in/a/b") == ["in/a/c", "in/a0"]
-        assert listing.listings == 4
-
-    run(job())
+async def test_a_sorted_server_of_unknown_make_is_looked_through_once() -> None:
+    listing = Listing(sorted(TREE_ORDER))
+    assert await listing.keys() == sorted(TREE_ORDER)
+    assert listing.listings == 1
+    assert await listing.keys("in/a!") == ["in/a/b", "in/a/c", "in/a0"]
+    assert listing.listings == 3
+    assert await listing.keys("in/a/b") == ["in/a/c", "in/a0"]
+    assert listing.listings == 4
 
 
-def test_aws_itself_is_relied_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_aws_itself_is_relied_on(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
         monkeypatch.delenv(name, raising=False)
-
-    async def job() -> None:
-        listing = Listing(sorted(TREE_ORDER), endpoint="")
-        assert await listing.keys("in/a!") == ["in/a/b", "in/a/c", "in/a0"]
-        assert listing.listings == 1
-
-    run(job())
+    listing = Listing(sorted(TREE_ORDER), endpoint="")
+    assert await listing.keys("in/a!") == ["in/a/b", "in/a/c", "in/a0"]
+    assert listing.listings == 1
 
 
-def test_s3_express_keeps_no_order() -> None:
-    async def job() -> None:
-        listing = Listing(TREE_ORDER, endpoint="", bucket="b--use1-az4--x-s3")
-        assert await listing.keys() == sorted(TREE_ORDER)
-
-    run(job())
+async def test_s3_express_keeps_no_order() -> None:
+    listing = Listing(TREE_ORDER, endpoint="", bucket="b--use1-az4--x-s3")
+    assert await listing.keys() == sorted(TREE_ORDER)

@@ -23,7 +23,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit
 
 from tests.engine.layering import LateKV, Model, World, just_seal, layers_of, observed, push, shown, write
-from tests.engine.support import REPO, LossyKV, commit, fails, history, losing, run
+from tests.engine.support import REPO, LossyKV, commit, fails, history, losing
 from tests.engine.test_races import lake
 from tests.engine.trees import Delta
 
@@ -156,7 +156,7 @@ async def intact(world: World, engine: Engine, wanted: list[Model], what: object
 
 @pytest.mark.parametrize("rival", list(RIVALS)[1:])
 @pytest.mark.parametrize("verb", VERBS)
-def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
+async def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
     async def job(call: int, live: bool) -> bool:
         world = World()
         engine, model = await prepared(live, world)
@@ -176,7 +176,7 @@ def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
 
     for live in (True, False) if rival in ("push", "write", "recreate") else (True,):
         call = 1
-        while run(job(call, live)):
+        while await job(call, live):
             call += 1
         assert call > 4
 
@@ -184,7 +184,7 @@ def test_two_at_once_end_as_one_of_their_orders(verb: str, rival: str) -> None:
 @pytest.mark.parametrize("how", ["after", "before", "late"])
 @pytest.mark.parametrize("rival", ["nobody", "write", "commit", "commit and write", "reset", "compact", "recreate"])
 @pytest.mark.parametrize("verb", ["push", "compact", "reset prefix"])
-def test_a_lost_answer_is_settled_and_counts_once(verb: str, rival: str, how: str) -> None:
+async def test_a_lost_answer_is_settled_and_counts_once(verb: str, rival: str, how: str) -> None:
     async def job(at: int) -> bool:
         batches = 0
 
@@ -221,12 +221,12 @@ def test_a_lost_answer_is_settled_and_counts_once(verb: str, rival: str, how: st
         return True
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 1
 
 
-def test_a_reset_to_what_was_staged_last_stops_a_commit_of_what_was_staged_before() -> None:
+async def test_a_reset_to_what_was_staged_last_stops_a_commit_of_what_was_staged_before() -> None:
     """The newest layer says what the head says, so nothing is pushed; yet the layers below it say otherwise."""
 
     async def job(call: int, reset: Act) -> bool:
@@ -251,7 +251,7 @@ def test_a_reset_to_what_was_staged_last_stops_a_commit_of_what_was_staged_befor
     resets: list[Act] = [lambda e: e.reset_prefix(REPO, "main", ""), lambda e: e.reset_object(REPO, "main", "p")]
     for reset in resets:
         call = 1
-        while run(job(call, reset)):
+        while await job(call, reset):
             call += 1
         assert call > 4
 
@@ -261,7 +261,7 @@ def test_a_record_of_before_resets_were_counted_has_none() -> None:
     assert decode_branch(stored).resets == 0
 
 
-def test_an_empty_commit_does_not_bury_another() -> None:
+async def test_an_empty_commit_does_not_bury_another() -> None:
     """With nothing staged there is no suffix that a rival's commit would take away: only the head tells."""
 
     async def job(call: int) -> bool:
@@ -283,73 +283,63 @@ def test_an_empty_commit_does_not_bury_another() -> None:
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 4
 
 
-def test_a_push_whose_answer_is_never_known() -> None:
-    async def job() -> None:
-        kv = LossyKV(MemoryKV(), lambda _: "")
-        world = World(kv)
-        engine, model = await prepared(True, world)
-        kv.lose = lambda _: "before"
-        await fails(push(engine, PUSHED, DEV), errors.OutcomeUnknownError)
-        kv.lose = lambda _: ""
-        await intact(world, engine, [model], "never applied")
-
-    run(job())
+async def test_a_push_whose_answer_is_never_known() -> None:
+    kv = LossyKV(MemoryKV(), lambda _: "")
+    world = World(kv)
+    engine, model = await prepared(True, world)
+    kv.lose = lambda _: "before"
+    await fails(push(engine, PUSHED, DEV), errors.OutcomeUnknownError)
+    kv.lose = lambda _: ""
+    await intact(world, engine, [model], "never applied")
 
 
-def test_a_write_between_the_look_at_the_marker_and_the_swap() -> None:
+async def test_a_write_between_the_look_at_the_marker_and_the_swap() -> None:
     """Spelt out, since it is the reason for the guard: the write is acknowledged, so it must not go with its token."""
+    world = World()
+    engine = await world.start()
+    await engine.create_branch(REPO, DEV, "main")
+    swaps = 0
 
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await engine.create_branch(REPO, DEV, "main")
-        swaps = 0
+    async def hook(what: str) -> None:
+        nonlocal swaps
+        if what == "kv apply":
+            swaps += 1
+            if swaps == 1:
+                await write(world.engine(), {"w": "acknowledged", "a": "older"}, DEV)
 
-        async def hook(what: str) -> None:
-            nonlocal swaps
-            if what == "kv apply":
-                swaps += 1
-                if swaps == 1:
-                    await write(world.engine(), {"w": "acknowledged", "a": "older"}, DEV)
-
-        world.hook = hook
-        await push(engine, PUSHED, DEV)
-        world.hook = None
-        assert swaps == 2
-        assert [layer.kind for layer in await layers_of(engine, DEV)] == ["file", "kv"]
-        assert await shown(engine, DEV) == {"w": "acknowledged", "a": "pushed", "p/1": "pushed", "p/9": "pushed"}
-
-    run(job())
+    world.hook = hook
+    await push(engine, PUSHED, DEV)
+    world.hook = None
+    assert swaps == 2
+    assert [layer.kind for layer in await layers_of(engine, DEV)] == ["file", "kv"]
+    assert await shown(engine, DEV) == {"w": "acknowledged", "a": "pushed", "p/1": "pushed", "p/9": "pushed"}
 
 
-def test_swaps_leave_operation_keys_and_refusals_do_not() -> None:
-    async def job() -> None:
-        world = World()
-        engine, _ = await prepared(True, world)
-        partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+async def test_swaps_leave_operation_keys_and_refusals_do_not() -> None:
+    world = World()
+    engine, _ = await prepared(True, world)
+    partition = f"repo/{(await engine.get_repository(REPO)).uid}"
 
-        async def keys() -> int:
-            return len(await world.kv.inner.scan(partition, OPERATIONS, b"op0"))
+    async def keys() -> int:
+        return len(await world.kv.inner.scan(partition, OPERATIONS, b"op0"))
 
-        before = await keys()
-        await push(engine, PUSHED, DEV)
-        assert await keys() == before + 1
-        await engine.compact(REPO, DEV, least=2)
-        assert await keys() == before + 2
-        assert await engine.compact(REPO, DEV, least=2) == 0
-        assert await keys() == before + 2
-
-    run(job())
+    before = await keys()
+    await push(engine, PUSHED, DEV)
+    assert await keys() == before + 1
+    await engine.compact(REPO, DEV, least=2)
+    assert await keys() == before + 2
+    assert await engine.compact(REPO, DEV, least=2) == 0
+    assert await keys() == before + 2
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("rate", [0.0, 0.1])
-def test_pushers_writers_compactors_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
+async def test_pushers_writers_compactors_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
     """Every group of paths has one owner; what it did last is what the branch shows."""
 
     async def job(seed: int) -> None:
@@ -427,4 +417,4 @@ def test_pushers_writers_compactors_and_committers(kind: str, rate: float, tmp_p
             assert {one.id for one in made} <= set(commits), f"seed {seed}: an acknowledged commit is gone"
 
     for seed in range(2 if kind == "sqlite" else 8):
-        run(job(seed))
+        await job(seed)

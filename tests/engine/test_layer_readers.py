@@ -24,7 +24,7 @@ from tests.engine.layering import (
     uncommitted,
     write,
 )
-from tests.engine.support import REPO, chunked, commit, fails, run
+from tests.engine.support import REPO, chunked, commit, fails
 from tests.engine.trees import Delta, applied, changed, entry
 
 PUSHED: Delta = {"a": "pushed", "p/1": "pushed", "p/2": None, "p/9": "pushed"}
@@ -66,7 +66,7 @@ async def dropped(world: World, how: str) -> None:
     await world.clean(rival)
 
 
-def test_dropped_files_go_after_the_grace_and_named_ones_stay() -> None:
+async def test_dropped_files_go_after_the_grace_and_named_ones_stay() -> None:
     async def job(how: str) -> None:
         world = World()
         engine, model = await prepared(world)
@@ -99,25 +99,22 @@ def test_dropped_files_go_after_the_grace_and_named_ones_stay() -> None:
             assert await shown(world.engine()) == model.view
 
     for how in ("compact", "commit", "reset", "delete"):
-        run(job(how))
+        await job(how)
 
 
-def test_an_abandoned_compaction_leaves_no_file() -> None:
-    async def job() -> None:
-        world = World()
-        engine, _ = await prepared(world)
+async def test_an_abandoned_compaction_leaves_no_file() -> None:
+    world = World()
+    engine, _ = await prepared(world)
 
-        async def hook(what: str) -> None:
-            if what == "put done":
-                await commit(world.engine())
+    async def hook(what: str) -> None:
+        if what == "put done":
+            await commit(world.engine())
 
-        world.hook = hook
-        assert await engine.compact(REPO, "main", least=2) == 0
-        world.hook = None
-        await world.clean(engine)
-        assert world.layer_files() == set()
-
-    run(job())
+    world.hook = hook
+    assert await engine.compact(REPO, "main", least=2) == 0
+    world.hook = None
+    await world.clean(engine)
+    assert world.layer_files() == set()
 
 
 READS: dict[str, Callable[[Engine], Awaitable[object]]] = {
@@ -130,7 +127,7 @@ READS: dict[str, Callable[[Engine], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("how", ["compact", "commit", "reset"])
 @pytest.mark.parametrize("verb", READS)
-def test_a_reader_that_pauses_past_the_grace_reads_again(verb: str, how: str) -> None:
+async def test_a_reader_that_pauses_past_the_grace_reads_again(verb: str, how: str) -> None:
     async def job(call: int) -> bool:
         world = World()
         engine, model = await prepared(world)
@@ -153,7 +150,7 @@ def test_a_reader_that_pauses_past_the_grace_reads_again(verb: str, how: str) ->
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 4
 
@@ -172,7 +169,7 @@ CONDITIONS: dict[str, Callable[[Engine], Awaitable[object]]] = {
 
 
 @pytest.mark.parametrize("verb", ["push", "reset prefix", "reset object", "commit", "compact"])
-def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(verb: str) -> None:
+async def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(verb: str) -> None:
     """A reader that holds the record as it was must not see rows that were staged upon what came later."""
 
     async def job(call: int, live: bool) -> bool:
@@ -199,7 +196,7 @@ def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(verb: str
 
     for live in (True, False):
         call = 1
-        while run(job(call, live)):
+        while await job(call, live):
             call += 1
         assert call > 4
 
@@ -207,7 +204,9 @@ def test_a_page_shows_one_moment_when_a_change_and_a_write_overtake_it(verb: str
 @pytest.mark.parametrize("files", [True, False])
 @pytest.mark.parametrize("how", ["compact", "commit"])
 @pytest.mark.parametrize("verb", CONDITIONS)
-def test_what_a_write_depends_on_is_read_again_after_a_pause_past_the_grace(verb: str, how: str, files: bool) -> None:
+async def test_what_a_write_depends_on_is_read_again_after_a_pause_past_the_grace(
+    verb: str, how: str, files: bool
+) -> None:
     """What the branch shows never changes, so the condition holds at every moment: it must not be refused."""
 
     async def job(call: int) -> bool:
@@ -228,7 +227,7 @@ def test_what_a_write_depends_on_is_read_again_after_a_pause_past_the_grace(verb
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 4
 
@@ -244,7 +243,7 @@ WRITES: dict[str, tuple[Callable[[Engine], Awaitable[object]], Callable[[Model],
 
 @pytest.mark.parametrize("files", [True, False])
 @pytest.mark.parametrize("verb", WRITES)
-def test_a_writer_that_pauses_past_the_grace_looks_again(verb: str, files: bool) -> None:
+async def test_a_writer_that_pauses_past_the_grace_looks_again(verb: str, files: bool) -> None:
     async def job(call: int) -> bool:
         world = World()
         engine, model = await prepared(world, files=files)
@@ -257,28 +256,25 @@ def test_a_writer_that_pauses_past_the_grace_looks_again(verb: str, files: bool)
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 4
 
 
-def test_a_file_that_is_gone_is_an_error_that_names_it() -> None:
-    async def job() -> None:
-        world = World()
-        engine, _ = await prepared(world)
-        (name,) = files_of((await layers_of(engine))[:1])
-        await world.objects.delete([name])
-        for verb in (*READS.values(), *(act for act, _ in WRITES.values())):
-            if verb is WRITES["push"][0]:
-                continue
-            error = await fails(verb(engine), errors.MissingFileError)
-            assert name in str(error)
-        await push(engine, PUSHED)
-        assert (await engine.stat(REPO, "main", "p/9")) == entry("pushed")
-        await engine.reset_branch(REPO, "main")
-        assert await shown(engine) == {"a": "head", "p/1": "head", "p/2": "head"}
-
-    run(job())
+async def test_a_file_that_is_gone_is_an_error_that_names_it() -> None:
+    world = World()
+    engine, _ = await prepared(world)
+    (name,) = files_of((await layers_of(engine))[:1])
+    await world.objects.delete([name])
+    for verb in (*READS.values(), *(act for act, _ in WRITES.values())):
+        if verb is WRITES["push"][0]:
+            continue
+        error = await fails(verb(engine), errors.MissingFileError)
+        assert name in str(error)
+    await push(engine, PUSHED)
+    assert (await engine.stat(REPO, "main", "p/9")) == entry("pushed")
+    await engine.reset_branch(REPO, "main")
+    assert await shown(engine) == {"a": "head", "p/1": "head", "p/2": "head"}
 
 
 class Crash(BaseException):
@@ -292,7 +288,7 @@ class Crash(BaseException):
         *((verb, errors.StoreUnavailableError) for verb in ("push", "compact")),
     ],
 )
-def test_a_crash_at_any_store_call_loses_nothing(verb: str, kind: type[BaseException]) -> None:
+async def test_a_crash_at_any_store_call_loses_nothing(verb: str, kind: type[BaseException]) -> None:
     """Before each call and after each change; then another process goes on."""
 
     async def job(call: int) -> bool:
@@ -334,6 +330,6 @@ def test_a_crash_at_any_store_call_loses_nothing(verb: str, kind: type[BaseExcep
         return True
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 6

@@ -36,7 +36,7 @@ from tests.engine.layering import (
     uncommitted,
     write,
 )
-from tests.engine.support import REPO, chunked, commit, fails, run
+from tests.engine.support import REPO, chunked, commit, fails
 from tests.engine.trees import Delta, Lake, applied, changed, cuts, deltas, entry, order, table, values
 from tests.support.waiting import PATIENCE
 
@@ -111,130 +111,115 @@ async def step(engine: Any, model: Model, name: str, *args: Any) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(steps, st.integers(1, 4))
-def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple[Any, ...]], amount: int) -> None:
-    async def job() -> None:
-        world, model = World(), Model()
-        engine = await world.start()
-        named: set[str] = set()
-        for one in sequence:
-            before = {layer.id for layer in await layers_of(engine)}
-            await step(engine, model, *one)
-            assert (await observed(engine)).same(model), one
-            assert await uncommitted(engine, amount=amount) == changed(model.head, model.view)
-            after = {layer.id for layer in await layers_of(engine)}
-            assert not (after - before) & named, "a layer's id came back"
-            named |= before
-            assert len(after) == len(await layers_of(engine))
-        cold = world.engine(cache_bytes=0)
-        assert await shown(cold, amount=amount) == model.view
-        for path in PATHS:
-            if path in model.view:
-                assert (await cold.stat(REPO, "main", path)) == entry(model.view[path])
-            else:
-                await fails(cold.stat(REPO, "main", path), errors.ObjectNotFoundError)
-        await world.clean(engine)
-        assert (await observed(world.engine(cache_bytes=0))).same(model)
-        named_files = {info.file for layer in await layers_of(engine) for info in layer_tree(layer).ranges}
-        assert world.layer_files() >= named_files
-
-    run(job())
+async def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple[Any, ...]], amount: int) -> None:
+    world, model = World(), Model()
+    engine = await world.start()
+    named: set[str] = set()
+    for one in sequence:
+        before = {layer.id for layer in await layers_of(engine)}
+        await step(engine, model, *one)
+        assert (await observed(engine)).same(model), one
+        assert await uncommitted(engine, amount=amount) == changed(model.head, model.view)
+        after = {layer.id for layer in await layers_of(engine)}
+        assert not (after - before) & named, "a layer's id came back"
+        named |= before
+        assert len(after) == len(await layers_of(engine))
+    cold = world.engine(cache_bytes=0)
+    assert await shown(cold, amount=amount) == model.view
+    for path in PATHS:
+        if path in model.view:
+            assert (await cold.stat(REPO, "main", path)) == entry(model.view[path])
+        else:
+            await fails(cold.stat(REPO, "main", path), errors.ObjectNotFoundError)
+    await world.clean(engine)
+    assert (await observed(world.engine(cache_bytes=0))).same(model)
+    named_files = {info.file for layer in await layers_of(engine) for info in layer_tree(layer).ranges}
+    assert world.layer_files() >= named_files
 
 
-def test_a_push_hides_what_is_older_and_is_hidden_by_what_is_newer() -> None:
-    async def job() -> None:
-        engine = await World().start()
-        await write(engine, dict.fromkeys("abcdef", "head"))
-        await commit(engine)
-        await write(engine, {"a": "older", "b": "older", "c": None, "x": "older"})
-        layer = await push(engine, {"a": "pushed", "b": None, "c": "pushed", "d": "pushed", "e": None, "y": "pushed"})
-        assert [one.kind for one in await layers_of(engine)] == ["file", "kv"]
-        assert (await layers_of(engine))[0] == layer
-        wanted = {"a": "pushed", "c": "pushed", "d": "pushed", "f": "head", "x": "older", "y": "pushed"}
+async def test_a_push_hides_what_is_older_and_is_hidden_by_what_is_newer() -> None:
+    engine = await World().start()
+    await write(engine, dict.fromkeys("abcdef", "head"))
+    await commit(engine)
+    await write(engine, {"a": "older", "b": "older", "c": None, "x": "older"})
+    layer = await push(engine, {"a": "pushed", "b": None, "c": "pushed", "d": "pushed", "e": None, "y": "pushed"})
+    assert [one.kind for one in await layers_of(engine)] == ["file", "kv"]
+    assert (await layers_of(engine))[0] == layer
+    wanted = {"a": "pushed", "c": "pushed", "d": "pushed", "f": "head", "x": "older", "y": "pushed"}
+    assert await shown(engine) == wanted
+    await write(engine, {"a": None, "e": "newer"})
+    await push(engine, {"d": "last", "a": None})
+    assert [one.kind for one in await layers_of(engine)] == ["file", "kv", "file", "kv"]
+    wanted = {**wanted, "d": "last", "e": "newer"}
+    del wanted["a"]
+    for path in "ab":
+        await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
+    for _ in range(2):
         assert await shown(engine) == wanted
-        await write(engine, {"a": None, "e": "newer"})
-        await push(engine, {"d": "last", "a": None})
-        assert [one.kind for one in await layers_of(engine)] == ["file", "kv", "file", "kv"]
-        wanted = {**wanted, "d": "last", "e": "newer"}
-        del wanted["a"]
-        for path in "ab":
-            await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
-        for _ in range(2):
-            assert await shown(engine) == wanted
-            assert await shown(engine, "main@") == dict.fromkeys("abcdef", "head")
-            await engine.compact(REPO, "main", least=2)
-        (merged,) = await layers_of(engine)
-        assert sum(part.rows for part in merged.parts) == 7, "tombstones are kept"
-        await commit(engine)
-        assert await shown(engine, "main@") == await shown(engine) == wanted
-
-    run(job())
+        assert await shown(engine, "main@") == dict.fromkeys("abcdef", "head")
+        await engine.compact(REPO, "main", least=2)
+    (merged,) = await layers_of(engine)
+    assert sum(part.rows for part in merged.parts) == 7, "tombstones are kept"
+    await commit(engine)
+    assert await shown(engine, "main@") == await shown(engine) == wanted
 
 
-def test_a_push_without_staged_rows_leaves_no_empty_layer() -> None:
-    async def job() -> None:
-        engine = await World().start()
-        await push(engine, {"a": "1"})
-        await push(engine, {"b": "1"})
-        assert [layer.kind for layer in await layers_of(engine)] == ["file", "file"]
-        for wrong in ([], [("a", None), ("b", None), ("a", entry("1"))]):
-            await fails(engine.push(REPO, "main", wrong), errors.InvalidRequestError)
-        await fails(engine.push(REPO, "main", [("", entry("1"))]), errors.InvalidPathError)
-        await fails(engine.push(REPO, "no", [("a", entry("1"))]), errors.BranchNotFoundError)
-        assert len(await layers_of(engine)) == 2
-
-    run(job())
+async def test_a_push_without_staged_rows_leaves_no_empty_layer() -> None:
+    engine = await World().start()
+    await push(engine, {"a": "1"})
+    await push(engine, {"b": "1"})
+    assert [layer.kind for layer in await layers_of(engine)] == ["file", "file"]
+    for wrong in ([], [("a", None), ("b", None), ("a", entry("1"))]):
+        await fails(engine.push(REPO, "main", wrong), errors.InvalidRequestError)
+    await fails(engine.push(REPO, "main", [("", entry("1"))]), errors.InvalidPathError)
+    await fails(engine.push(REPO, "no", [("a", entry("1"))]), errors.BranchNotFoundError)
+    assert len(await layers_of(engine)) == 2
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(deltas, st.lists(st.integers(0, 40), max_size=6)), max_size=5))
-def test_layers_in_any_pieces_are_one_delta(parts: list[tuple[Delta, list[int]]]) -> None:
-    async def job() -> None:
-        wanted: Delta = {}
-        for delta, _ in reversed(parts):
-            wanted |= delta
-        layers = [chunked(cuts(table(delta), at)) for delta, at in parts]
-        pieces = [piece async for piece in overlaid(Inline(), layers)]
-        assert all(piece.num_rows for piece in pieces)
-        found = pa.concat_tables([table({}), *pieces])
-        assert found.column("path").to_pylist() == order(wanted)
-        assert found.equals(pa.concat_tables([table({}), table(wanted)]))
-
-    run(job())
+async def test_layers_in_any_pieces_are_one_delta(parts: list[tuple[Delta, list[int]]]) -> None:
+    wanted: Delta = {}
+    for delta, _ in reversed(parts):
+        wanted |= delta
+    layers = [chunked(cuts(table(delta), at)) for delta, at in parts]
+    pieces = [piece async for piece in overlaid(Inline(), layers)]
+    assert all(piece.num_rows for piece in pieces)
+    found = pa.concat_tables([table({}), *pieces])
+    assert found.column("path").to_pylist() == order(wanted)
+    assert found.equals(pa.concat_tables([table({}), table(wanted)]))
 
 
 @settings(max_examples=40, deadline=None)
 @given(deltas, st.lists(st.integers(0, 40), max_size=9))
-def test_a_layer_of_many_parts_is_read_like_one(delta: Delta, at: list[int]) -> None:
-    async def job() -> None:
-        lake = Lake()
-        layer = await write_layer(lake.store, lake.runtime, "1", chunked(cuts(table(delta), at)))
-        tree = layer_tree(layer)
-        assert sum(one.rows for one in tree.ranges) == len(delta)
-        assert len({part.id for part in layer.parts}) == len(layer.parts)
-        assert all(low.max_path < high.min_path for low, high in zip(layer.parts, layer.parts[1:], strict=False))
+async def test_a_layer_of_many_parts_is_read_like_one(delta: Delta, at: list[int]) -> None:
+    lake = Lake()
+    layer = await write_layer(lake.store, lake.runtime, "1", chunked(cuts(table(delta), at)))
+    tree = layer_tree(layer)
+    assert sum(one.rows for one in tree.ranges) == len(delta)
+    assert len({part.id for part in layer.parts}) == len(layer.parts)
+    assert all(low.max_path < high.min_path for low, high in zip(layer.parts, layer.parts[1:], strict=False))
+    for trees in (lake.cold(), lake.trees):
+        pieces = [piece async for piece in layer_delta(trees, lake.store, tree)]
+        assert pa.concat_tables([table({}), *pieces]).equals(pa.concat_tables([table({}), table(delta)]))
+    cursor = TreeCursor(lake.cold(), lake.store, tree)
+    await cursor.seek("")
+    for path in order(delta):
+        text = delta[path]
+        assert (cursor.path, cursor.entry()) == (path, None if text is None else entry(text))
         for trees in (lake.cold(), lake.trees):
-            pieces = [piece async for piece in layer_delta(trees, lake.store, tree)]
-            assert pa.concat_tables([table({}), *pieces]).equals(pa.concat_tables([table({}), table(delta)]))
-        cursor = TreeCursor(lake.cold(), lake.store, tree)
-        await cursor.seek("")
-        for path in order(delta):
-            text = delta[path]
-            assert (cursor.path, cursor.entry()) == (path, None if text is None else entry(text))
-            for trees in (lake.cold(), lake.trees):
-                known, found = await trees.lookup(lake.store, tree, path)
-                assert (known, found) == (True, None if text is None else entry(text))
-                assert await trees.lookup(lake.store, tree, path + "\0") == (
-                    (path + "\0") in delta,
-                    entry(other) if (other := delta.get(path + "\0")) is not None else None,
-                )
-            await cursor.next()
-        assert cursor.path is None
-        lake.close()
-
-    run(job())
+            known, found = await trees.lookup(lake.store, tree, path)
+            assert (known, found) == (True, None if text is None else entry(text))
+            assert await trees.lookup(lake.store, tree, path + "\0") == (
+                (path + "\0") in delta,
+                entry(other) if (other := delta.get(path + "\0")) is not None else None,
+            )
+        await cursor.next()
+    assert cursor.path is None
+    lake.close()
 
 
-def test_parts_are_written_a_few_at_a_time() -> None:
+async def test_parts_are_written_a_few_at_a_time() -> None:
     """Together, as two processors can; and never more of them, as memory is bounded."""
 
     class Counting(Inline):
@@ -244,17 +229,14 @@ def test_parts_are_written_a_few_at_a_time() -> None:
             self.most.append(min(len(jobs), limit))
             return await super().gather(jobs, limit)
 
-    async def job() -> None:
-        lake, runtime = Lake(), Counting()
-        runtime.most = []
-        rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
-        layer = await write_layer(lake.store, runtime, "1", chunked(cuts(rows, [*range(1, 100)])))
-        assert len(layer.parts) > 9
-        assert {*runtime.most[:-1]} == {4}
-        assert sum(runtime.most) == len(layer.parts)
-        lake.close()
-
-    run(job())
+    lake, runtime = Lake(), Counting()
+    runtime.most = []
+    rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
+    layer = await write_layer(lake.store, runtime, "1", chunked(cuts(rows, [*range(1, 100)])))
+    assert len(layer.parts) > 9
+    assert {*runtime.most[:-1]} == {4}
+    assert sum(runtime.most) == len(layer.parts)
+    lake.close()
 
 
 class BrokenOffError(Exception):
@@ -286,66 +268,57 @@ class Held(MemoryObjects):
             self.at_work -= 1
 
 
-def test_parts_are_written_while_the_next_rows_come() -> None:
-    async def job() -> None:
-        store, runtime = Held(), AsyncioRuntime(threads=2)
-        rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
-        full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
+async def test_parts_are_written_while_the_next_rows_come() -> None:
+    store, runtime = Held(), AsyncioRuntime(threads=2)
+    rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
+    full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
 
-        async def delta() -> AsyncIterator[pa.Table]:
-            for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
-                yield piece
-                if number == full:  # a part: it is being written, and holds nobody up
-                    await asyncio.wait_for(store.begun.wait(), PATIENCE)
-                    assert not store._blobs
-                    asyncio.get_running_loop().call_later(0.05, store.go.set)
+    async def delta() -> AsyncIterator[pa.Table]:
+        for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
+            yield piece
+            if number == full:  # a part: it is being written, and holds nobody up
+                await asyncio.wait_for(store.begun.wait(), PATIENCE)
+                assert not store._blobs
+                asyncio.get_running_loop().call_later(0.05, store.go.set)
 
-        layer = await write_layer(store, runtime, "1", delta())
-        assert len(layer.parts) > 9
-        assert 1 < store.most <= 4
-        assert {info.file for info in layer_tree(layer).ranges} == {*store._blobs}
-        runtime.close()
-
-    run(job())
+    layer = await write_layer(store, runtime, "1", delta())
+    assert len(layer.parts) > 9
+    assert 1 < store.most <= 4
+    assert {info.file for info in layer_tree(layer).ranges} == {*store._blobs}
+    runtime.close()
 
 
 @pytest.mark.parametrize("how", ["rows", "store"])
-def test_who_gives_a_layer_up_is_told_when_nothing_is_written_any_more(how: str) -> None:
-    async def job() -> None:
-        store, runtime = Held(), AsyncioRuntime(threads=2)
-        rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
-        full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
+async def test_who_gives_a_layer_up_is_told_when_nothing_is_written_any_more(how: str) -> None:
+    store, runtime = Held(), AsyncioRuntime(threads=2)
+    rows = table({f"p/{number:03}": f"{number}" for number in range(100)})
+    full = int(np.argmax(np.cumsum(row_sizes(rows)) >= _MAX_BYTES))
 
-        async def delta() -> AsyncIterator[pa.Table]:
-            for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
-                yield piece
-                if number == full:
-                    await asyncio.wait_for(store.begun.wait(), PATIENCE)
-                    asyncio.get_running_loop().call_later(0.05, store.go.set)
-                    if how == "rows":
-                        raise BrokenOffError
-                    store.fail = True
+    async def delta() -> AsyncIterator[pa.Table]:
+        for number, piece in enumerate(cuts(rows, [*range(1, 100)])):
+            yield piece
+            if number == full:
+                await asyncio.wait_for(store.begun.wait(), PATIENCE)
+                asyncio.get_running_loop().call_later(0.05, store.go.set)
+                if how == "rows":
+                    raise BrokenOffError
+                store.fail = True
 
-        with pytest.raises(BrokenOffError):
-            await write_layer(store, runtime, "1", delta())
-        assert (store.begun.is_set(), store.at_work) == (True, 0)
-        runtime.close()
-
-    run(job())
+    with pytest.raises(BrokenOffError):
+        await write_layer(store, runtime, "1", delta())
+    assert (store.begun.is_set(), store.at_work) == (True, 0)
+    runtime.close()
 
 
 @pytest.mark.parametrize("paths", [("a", "b", "b", "c"), ("b", "a", "c", "b"), ("b", "b")])
-def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str, ...]) -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        files = world.layer_files()
-        rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
-        refusal = await fails(engine.push(REPO, "main", rows), errors.InvalidRequestError)
-        assert "'b' stands twice" in str(refusal)
-        assert (await shown(engine), world.layer_files()) == ({}, files)
-
-    run(job())
+async def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str, ...]) -> None:
+    world = World()
+    engine = await world.start()
+    files = world.layer_files()
+    rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
+    refusal = await fails(engine.push(REPO, "main", rows), errors.InvalidRequestError)
+    assert "'b' stands twice" in str(refusal)
+    assert (await shown(engine), world.layer_files()) == ({}, files)
 
 
 def layer(number: int, rows: int) -> Layer:
@@ -374,7 +347,7 @@ def test_the_run_is_newest_first_and_rows_are_not_rewritten_for_ever() -> None:
     assert rewritten < 10 * 2_000_000
 
 
-def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
+async def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
     async def job(staged: bool) -> None:
         world = World()
         engine = await world.start()
@@ -407,49 +380,46 @@ def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
         await push(engine, {"a": "room"})
         assert await shown(engine) == {"a": "room", "b": "live"}
 
-    run(job(False))
-    run(job(True))
-    run(made_by_a_commit())
+    await job(False)
+    await job(True)
+    await made_by_a_commit()
 
 
-def test_a_look_up_skips_layers_by_their_bounds_and_by_their_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await push(engine, {f"m/{n:03}": "one" for n in range(50)})
-        await push(engine, {f"p/{n:03}": "one" for n in range(50)})
-        await write(engine, {"z": "two"})
-        await just_seal(engine)
-        engine = world.engine(cache_bytes=1 << 24)
-        decoded: list[str] = []
+async def test_a_look_up_skips_layers_by_their_bounds_and_by_their_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    engine = await world.start()
+    await push(engine, {f"m/{n:03}": "one" for n in range(50)})
+    await push(engine, {f"p/{n:03}": "one" for n in range(50)})
+    await write(engine, {"z": "two"})
+    await just_seal(engine)
+    engine = world.engine(cache_bytes=1 << 24)
+    decoded: list[str] = []
 
-        def reading(*args: Any) -> RowFile:
-            decoded.append("group")
-            return reopen(*args)
+    def reading(*args: Any) -> RowFile:
+        decoded.append("group")
+        return reopen(*args)
 
-        monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
-        for path in ("a", "m/", "n", "zz", "p/0499"):
-            world.log = []
-            await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
-            assert not [call for call in world.log if call.startswith("get ")], path
-        misses = 0
-        for n in range(49):
-            before = len(decoded)
-            await fails(engine.stat(REPO, "main", f"p/{n:03}x"), errors.ObjectNotFoundError)
-            misses += len(decoded) > before
-        assert misses <= 5, "a filter lets about one path in a hundred through"
-        files = [call for call in world.log if call.startswith("get ")]
-        assert len(files) == 1, "the one layer of that range is fetched once"
+    monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
+    for path in ("a", "m/", "n", "zz", "p/0499"):
+        world.log = []
+        await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
+        assert not [call for call in world.log if call.startswith("get ")], path
+    misses = 0
+    for n in range(49):
         before = len(decoded)
-        assert await engine.stat(REPO, "main", "p/007") == entry("one")
-        assert len(decoded) == before + 1, "one row group of twenty-five"
-        for path in ("z", "m/001"):
-            await engine.stat(REPO, "main", path)
+        await fails(engine.stat(REPO, "main", f"p/{n:03}x"), errors.ObjectNotFoundError)
+        misses += len(decoded) > before
+    assert misses <= 5, "a filter lets about one path in a hundred through"
+    files = [call for call in world.log if call.startswith("get ")]
+    assert len(files) == 1, "the one layer of that range is fetched once"
+    before = len(decoded)
+    assert await engine.stat(REPO, "main", "p/007") == entry("one")
+    assert len(decoded) == before + 1, "one row group of twenty-five"
+    for path in ("z", "m/001"):
+        await engine.stat(REPO, "main", path)
 
-    run(job())
 
-
-def test_a_push_is_all_or_nothing_in_a_page() -> None:
+async def test_a_push_is_all_or_nothing_in_a_page() -> None:
     old = {f"p/{n:02}": "old" for n in range(12)}
     delta: Delta = {**{f"p/{n:02}": "new" for n in range(0, 12, 2)}, "p/03": None, "p/20": "new"}
 
@@ -470,12 +440,12 @@ def test_a_push_is_all_or_nothing_in_a_page() -> None:
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 6
 
 
-def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Parquet reader that threads share gives errors now and then, or ends the process."""
     readers: list[Any] = []
 
@@ -503,4 +473,4 @@ def test_threads_do_not_share_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lakebed_engine.tree.layers.MAX_BYTES", 1 << 23)
     monkeypatch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 20)
     monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
-    run(job())
+    await job()

@@ -29,7 +29,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 
 VERBS = ["rows", "branch", "merge", "squash", "revert", "empty", "workspace"]
@@ -143,90 +142,76 @@ async def forget(engine: Engine, *kinds: bytes) -> int:
 
 @pytest.mark.usefixtures("_spans_begin_often")
 @pytest.mark.parametrize("seed", range(4))
-def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
-    async def job() -> None:
-        engine = await grown(seed, 40)
-        for first_parent in (False, True):
-            plain = await ids(engine, first_parent=first_parent)
-            changed = await changes(engine, plain)
-            for question in QUESTIONS:
-                expected = wanted(changed, question)
-                for _ in range(3):  # the second time there are spans, the third time they come from the cache
-                    assert await ids(engine, first_parent=first_parent, **question) == expected, question
-                if len(expected) > 2:
-                    after = await ids(engine, first_parent=first_parent, after=expected[1], **question)
-                    assert after == expected[2:]
-                    until = await ids(engine, first_parent=first_parent, stop_at=expected[-2], **question)
-                    assert until == expected[:-1]
-            for index in range(3):
-                assert await ids(engine, first_parent=first_parent, after=plain[index]) == plain[index + 1 :]
-        assert await forget(engine, SPANS) > 0
-
-    run(job())
+async def test_a_filtered_log_is_that_of_looking_at_every_commit(seed: int) -> None:
+    engine = await grown(seed, 40)
+    for first_parent in (False, True):
+        plain = await ids(engine, first_parent=first_parent)
+        changed = await changes(engine, plain)
+        for question in QUESTIONS:
+            expected = wanted(changed, question)
+            for _ in range(3):  # the second time there are spans, the third time they come from the cache
+                assert await ids(engine, first_parent=first_parent, **question) == expected, question
+            if len(expected) > 2:
+                after = await ids(engine, first_parent=first_parent, after=expected[1], **question)
+                assert after == expected[2:]
+                until = await ids(engine, first_parent=first_parent, stop_at=expected[-2], **question)
+                assert until == expected[:-1]
+        for index in range(3):
+            assert await ids(engine, first_parent=first_parent, after=plain[index]) == plain[index + 1 :]
+    assert await forget(engine, SPANS) > 0
 
 
 @pytest.mark.usefixtures("_spans_begin_often")
 @pytest.mark.parametrize("forgotten", [(TOUCHED,), (SPANS,), (TOUCHED, SPANS)])
-def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
-    async def job() -> None:
-        engine = await grown(7, 50)
-        before = [await ids(engine, **question) for question in QUESTIONS]
-        assert await forget(engine, *forgotten) > 0
-        assert [await ids(engine, **question) for question in QUESTIONS] == before
-        assert await forget(engine, *forgotten) > 0 or SPANS not in forgotten  # whole spans need no footprints
-
-    run(job())
+async def test_footprints_and_spans_that_are_gone_are_made_again(forgotten: tuple[bytes, ...]) -> None:
+    engine = await grown(7, 50)
+    before = [await ids(engine, **question) for question in QUESTIONS]
+    assert await forget(engine, *forgotten) > 0
+    assert [await ids(engine, **question) for question in QUESTIONS] == before
+    assert await forget(engine, *forgotten) > 0 or SPANS not in forgotten  # whole spans need no footprints
 
 
-def test_what_commits_write_is_what_their_trees_say() -> None:
+async def test_what_commits_write_is_what_their_trees_say() -> None:
     """A footprint may have more than the trees differ in (a write of the same content), never less."""
-
-    async def job() -> None:
-        engine = await grown(5, 60)
-        repo = await open_repo(engine._ctx, REPO)
-        checked = 0
-        for one in await ids(engine):
-            record = await engine.get_commit(REPO, one)
-            if len(record.parents) != 1:
-                continue
-            written = await footprint_of(engine._ctx, repo, record)
-            await forget(engine, TOUCHED + one.encode())
-            found = await footprint_of(engine._ctx, repo, record)
-            assert written.level == found.level == ALL
-            assert set(found.hashes.tolist()) <= set(written.hashes.tolist())
-            checked += len(found.hashes) > 0
-        assert checked > 20
-
-    run(job())
+    engine = await grown(5, 60)
+    repo = await open_repo(engine._ctx, REPO)
+    checked = 0
+    for one in await ids(engine):
+        record = await engine.get_commit(REPO, one)
+        if len(record.parents) != 1:
+            continue
+        written = await footprint_of(engine._ctx, repo, record)
+        await forget(engine, TOUCHED + one.encode())
+        found = await footprint_of(engine._ctx, repo, record)
+        assert written.level == found.level == ALL
+        assert set(found.hashes.tolist()) <= set(written.hashes.tolist())
+        checked += len(found.hashes) > 0
+    assert checked > 20
 
 
 @pytest.mark.parametrize("spans", [False, True])
 @pytest.mark.parametrize(("most", "level"), [(3, FOLDERS), (1, NOTHING_KNOWN)])
-def test_commits_that_touch_too_much_are_looked_at(
+async def test_commits_that_touch_too_much_are_looked_at(
     monkeypatch: pytest.MonkeyPatch, beginnings: set[str], most: int, level: int, spans: bool
 ) -> None:
     monkeypatch.setattr(changed_paths, "MOST", most)
-
-    async def job() -> None:
-        engine = await make_engine()
-        many: dict[str, str | None] = {f"dir/sub/{n}": "x" for n in range(9)}
-        big = await put_commit(engine, many | {"top": "x"})
-        small = await put_commit(engine, {"dir/sub/3": "y"})
-        beginnings.update([small.id, big.id] if spans else [])
-        repo = await open_repo(engine._ctx, REPO)
-        assert (await footprint_of(engine._ctx, repo, big)).level == level
-        for _ in range(2):
-            assert await ids(engine, objects=["dir/sub/3"]) == [small.id, big.id]
-            assert await ids(engine, objects=["top"]) == [big.id]
-            assert await ids(engine, objects=["dir/nothing"]) == []
-            assert await ids(engine, prefixes=["dir/"]) == [small.id, big.id]
-        if level == FOLDERS:
-            assert not Question(["other/x"], []).may_match(await footprint_of(engine._ctx, repo, big))
-
-    run(job())
+    engine = await make_engine()
+    many: dict[str, str | None] = {f"dir/sub/{n}": "x" for n in range(9)}
+    big = await put_commit(engine, many | {"top": "x"})
+    small = await put_commit(engine, {"dir/sub/3": "y"})
+    beginnings.update([small.id, big.id] if spans else [])
+    repo = await open_repo(engine._ctx, REPO)
+    assert (await footprint_of(engine._ctx, repo, big)).level == level
+    for _ in range(2):
+        assert await ids(engine, objects=["dir/sub/3"]) == [small.id, big.id]
+        assert await ids(engine, objects=["top"]) == [big.id]
+        assert await ids(engine, objects=["dir/nothing"]) == []
+        assert await ids(engine, prefixes=["dir/"]) == [small.id, big.id]
+    if level == FOLDERS:
+        assert not Question(["other/x"], []).may_match(await footprint_of(engine._ctx, repo, big))
 
 
-def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: set[str]) -> None:
+async def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: set[str]) -> None:
     """Beside the commits that changed it, a few rows for each hundred commits: no commit is opened in vain."""
 
     async def calls(count: int) -> int:
@@ -243,51 +228,42 @@ def test_a_log_of_one_path_reads_no_more_when_history_grows(beginnings: set[str]
         assert await ids(engine, objects=["dir/target"]) == [target.id]
         return kv.calls
 
-    async def job() -> None:
-        short, long = await calls(60), await calls(600)
-        assert long < 200, (short, long)  # 1,200 and more without spans
-
-    run(job())
+    short, long = await calls(60), await calls(600)
+    assert long < 200, (short, long)  # 1,200 and more without spans
 
 
-def test_the_log_is_told_when_its_index_cannot_be_written() -> None:
-    async def job() -> None:
-        kv = HookedKV(MemoryKV())
-        engine = await make_engine(kv)
-        made = await put_commit(engine, {"a": "1"})
-        await forget(engine, TOUCHED)
+async def test_the_log_is_told_when_its_index_cannot_be_written() -> None:
+    kv = HookedKV(MemoryKV())
+    engine = await make_engine(kv)
+    made = await put_commit(engine, {"a": "1"})
+    await forget(engine, TOUCHED)
 
-        async def refuse(name: str, _: Any) -> None:
-            if name == "apply":
-                raise errors.StoreFullError("no room")
+    async def refuse(name: str, _: Any) -> None:
+        if name == "apply":
+            raise errors.StoreFullError("no room")
 
-        kv.before = refuse
-        assert await ids(engine, objects=["a"]) == [made.id]
-        kv.before = None
-        await fails(engine.log(REPO, "main", LogRequest(after="0" * 64, objects=["a"])), errors.InvalidRequestError)
-
-    run(job())
+    kv.before = refuse
+    assert await ids(engine, objects=["a"]) == [made.id]
+    kv.before = None
+    await fails(engine.log(REPO, "main", LogRequest(after="0" * 64, objects=["a"])), errors.InvalidRequestError)
 
 
 @pytest.mark.parametrize("one_more", [0, 1])
-def test_maintenance_makes_the_spans_before_anybody_asks(beginnings: set[str], one_more: int) -> None:
-    async def job() -> None:
-        kv = HookedKV(MemoryKV())
-        engine = await make_engine(kv)
-        for step in range(40):
-            made = await put_commit(engine, {f"p/{step % 5}": str(step)})
-            if step % 4 == 1:
-                beginnings.add(made.id)
-        await engine.maintain()
-        assert await forget(engine, SPANS) == len(beginnings)
-        await engine.maintain()
-        assert await forget(engine, SPANS) == 0  # nothing has grown since
-        newest = await put_commit(engine, {"p/0": "x"})
-        beginnings.update([newest.id] if one_more else [])
-        await engine.maintain()
-        assert await forget(engine, SPANS) == len(beginnings)
-        await put_commit(engine, {"p/0": "y"})
-        await engine.delete_repository(REPO)
-        await engine.maintain()
-
-    run(job())
+async def test_maintenance_makes_the_spans_before_anybody_asks(beginnings: set[str], one_more: int) -> None:
+    kv = HookedKV(MemoryKV())
+    engine = await make_engine(kv)
+    for step in range(40):
+        made = await put_commit(engine, {f"p/{step % 5}": str(step)})
+        if step % 4 == 1:
+            beginnings.add(made.id)
+    await engine.maintain()
+    assert await forget(engine, SPANS) == len(beginnings)
+    await engine.maintain()
+    assert await forget(engine, SPANS) == 0  # nothing has grown since
+    newest = await put_commit(engine, {"p/0": "x"})
+    beginnings.update([newest.id] if one_more else [])
+    await engine.maintain()
+    assert await forget(engine, SPANS) == len(beginnings)
+    await put_commit(engine, {"p/0": "y"})
+    await engine.delete_repository(REPO)
+    await engine.maintain()

@@ -14,7 +14,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import Entry
 
-from tests.engine.support import REPO, HookedKV, commit, make_engine, run
+from tests.engine.support import REPO, HookedKV, commit, make_engine
 from tests.engine.test_paging import grouped, listed
 
 State = dict[str, Entry]
@@ -55,26 +55,23 @@ async def grown(kv: HookedKV, stores: Stores, source: random.Random, *, tagged: 
 
 
 @pytest.mark.parametrize("tagged", [False, True])
-def test_pages_of_many_rows(tagged: bool) -> None:
-    async def job() -> None:
-        kv, stores = HookedKV(MemoryKV()), Stores(None)
-        state = await grown(kv, stores, random.Random(SEED), tagged=tagged)
-        rows = [(path, "object") for path in state]
-        cold = Engine(kv, stores)
-        for prefix, delimiter in (("", ""), ("", "/"), ("a/", "/"), ("b/0", "/"), ("b", "/"), ("a/", ""), ("", "é")):
-            for amount in (1000, 173):
-                wanted = grouped_fast(rows, prefix, delimiter)
-                assert await listed(cold, "main", amount, "", prefix=prefix, delimiter=delimiter) == wanted
-        after = ""
-        while True:
-            page = await cold.list_objects(REPO, "main", after=after, amount=331)
-            assert all(one.entry == state[one.path] for one in page.items)
-            if not page.has_more:
-                break
-            after = page.items[-1].path
-        await cold.close()
-
-    run(job())
+async def test_pages_of_many_rows(tagged: bool) -> None:
+    kv, stores = HookedKV(MemoryKV()), Stores(None)
+    state = await grown(kv, stores, random.Random(SEED), tagged=tagged)
+    rows = [(path, "object") for path in state]
+    cold = Engine(kv, stores)
+    for prefix, delimiter in (("", ""), ("", "/"), ("a/", "/"), ("b/0", "/"), ("b", "/"), ("a/", ""), ("", "é")):
+        for amount in (1000, 173):
+            wanted = grouped_fast(rows, prefix, delimiter)
+            assert await listed(cold, "main", amount, "", prefix=prefix, delimiter=delimiter) == wanted
+    after = ""
+    while True:
+        page = await cold.list_objects(REPO, "main", after=after, amount=331)
+        assert all(one.entry == state[one.path] for one in page.items)
+        if not page.has_more:
+            break
+        after = page.items[-1].path
+    await cold.close()
 
 
 def grouped_fast(rows: list[tuple[str, str]], prefix: str, delimiter: str) -> list[tuple[str, str]]:
@@ -88,18 +85,15 @@ def grouped_fast(rows: list[tuple[str, str]], prefix: str, delimiter: str) -> li
     return grouped(kept, prefix, delimiter, "", "group")
 
 
-def test_a_page_of_prefixes_looks_into_the_store_a_few_times() -> None:
-    async def job() -> None:
-        kv, stores = HookedKV(MemoryKV()), Stores(None)
-        await grown(kv, stores, random.Random(SEED), tagged=False)
-        engine = Engine(kv, stores)
-        for most in (9, 5):  # the record, and staged rows in pages of a thousand; then none are staged
-            await engine.list_objects(REPO, "main", amount=1)
-            before = kv.calls
-            page = await engine.list_objects(REPO, "main", amount=600, prefix="a/", delimiter="/")
-            assert len(page.items) == 315
-            assert kv.calls - before <= most
-            await commit(engine, allow_empty=True)
-        await engine.close()
-
-    run(job())
+async def test_a_page_of_prefixes_looks_into_the_store_a_few_times() -> None:
+    kv, stores = HookedKV(MemoryKV()), Stores(None)
+    await grown(kv, stores, random.Random(SEED), tagged=False)
+    engine = Engine(kv, stores)
+    for most in (9, 5):  # the record, and staged rows in pages of a thousand; then none are staged
+        await engine.list_objects(REPO, "main", amount=1)
+        before = kv.calls
+        page = await engine.list_objects(REPO, "main", amount=600, prefix="a/", delimiter="/")
+        assert len(page.items) == 315
+        assert kv.calls - before <= most
+        await commit(engine, allow_empty=True)
+    await engine.close()

@@ -29,7 +29,6 @@ from tests.engine.support import (
     once,
     put,
     put_commit,
-    run,
 )
 
 GRACE = 100.0
@@ -91,33 +90,27 @@ async def readable(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("rival", [overwrite_and_commit, only_overwrite, delete_and_put])
-def test_a_conditional_write_that_landed_is_a_success(rival: Rival) -> None:
-    async def job() -> None:
-        engine, kv = await lossy("after", 1, rival)
-        entry = await put(engine, "p", "mine", "dev", if_none_match=True)
-        kv.before = None
-        async with engine.open_entry(REPO, entry) as chunks:
-            assert [chunk async for chunk in chunks] == [b"mine"]
-        for ref in ("dev", "dev~1", "dev~0"):
-            await content(engine, ref)
-
-    run(job())
+async def test_a_conditional_write_that_landed_is_a_success(rival: Rival) -> None:
+    engine, kv = await lossy("after", 1, rival)
+    entry = await put(engine, "p", "mine", "dev", if_none_match=True)
+    kv.before = None
+    async with engine.open_entry(REPO, entry) as chunks:
+        assert [chunk async for chunk in chunks] == [b"mine"]
+    for ref in ("dev", "dev~1", "dev~0"):
+        await content(engine, ref)
 
 
-def test_a_conditional_write_that_did_not_land_is_tried_or_refused() -> None:
-    async def job() -> None:
-        async def nothing(_: Engine) -> None:
-            return
+async def test_a_conditional_write_that_did_not_land_is_tried_or_refused() -> None:
+    async def nothing(_: Engine) -> None:
+        return
 
-        engine, kv = await lossy("before", 1, nothing)
-        await put(engine, "p", "mine", "dev", if_none_match=True)
-        assert kv.lost == 1
-        engine, kv = await lossy("before", 1, only_overwrite)
-        await fails(put(engine, "p", "mine", "dev", if_none_match=True), errors.PreconditionFailedError)
-        kv.before = None
-        assert (await content(engine, "dev"))["p"] == "rival"
-
-    run(job())
+    engine, kv = await lossy("before", 1, nothing)
+    await put(engine, "p", "mine", "dev", if_none_match=True)
+    assert kv.lost == 1
+    engine, kv = await lossy("before", 1, only_overwrite)
+    await fails(put(engine, "p", "mine", "dev", if_none_match=True), errors.PreconditionFailedError)
+    kv.before = None
+    assert (await content(engine, "dev"))["p"] == "rival"
 
 
 async def nothing_more(_: Engine) -> None:
@@ -147,107 +140,82 @@ async def written(engine: Engine, verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["put", "many"])
-def test_a_write_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
+async def test_a_write_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
     """The histories found it: a write was seen, replaced under If-Match, and came back."""
-
-    async def job() -> None:
-        engine, kv = await lossy("after", 1, overwrite_what_landed)
-        await fails(written(engine, verb), errors.OutcomeUnknownError)
-        kv.before = None
-        assert (await content(engine, "dev"))["p"] == "rival"
-
-    run(job())
+    engine, kv = await lossy("after", 1, overwrite_what_landed)
+    await fails(written(engine, verb), errors.OutcomeUnknownError)
+    kv.before = None
+    assert (await content(engine, "dev"))["p"] == "rival"
 
 
 @pytest.mark.parametrize("verb", ["delete", "delete many"])
-def test_a_delete_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
-    async def job() -> None:
-        engine, kv = await lossy("after", 1, create_again)
-        await fails(written(engine, verb), errors.OutcomeUnknownError)
-        kv.before = None
-        assert (await content(engine, "dev"))["p"] == "rival"
-
-    run(job())
+async def test_a_delete_that_landed_never_undoes_what_came_after_it(verb: str) -> None:
+    engine, kv = await lossy("after", 1, create_again)
+    await fails(written(engine, verb), errors.OutcomeUnknownError)
+    kv.before = None
+    assert (await content(engine, "dev"))["p"] == "rival"
 
 
 @pytest.mark.parametrize("verb", ["put", "many", "delete", "delete many"])
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_a_write_whose_answer_was_lost_is_done_once(verb: str, how: str) -> None:
-    async def job() -> None:
-        engine, kv = await lossy(how, 1, nothing_more)
-        lose = kv.lose
-        landed: list[bytes] = []
+async def test_a_write_whose_answer_was_lost_is_done_once(verb: str, how: str) -> None:
+    engine, kv = await lossy(how, 1, nothing_more)
+    lose = kv.lose
+    landed: list[bytes] = []
 
-        def watched(batch: Batch) -> str:
-            answer = lose(batch)
-            landed.extend(one.key for one in batch.puts if answer != "before")
-            return answer
+    def watched(batch: Batch) -> str:
+        answer = lose(batch)
+        landed.extend(one.key for one in batch.puts if answer != "before")
+        return answer
 
-        kv.lose = watched
-        await written(engine, verb)
-        assert landed.count(b"p") == 1
-        assert (await content(engine, "dev")).get("p") == ("mine" if verb in ("put", "many") else None)
-
-    run(job())
+    kv.lose = watched
+    await written(engine, verb)
+    assert landed.count(b"p") == 1
+    assert (await content(engine, "dev")).get("p") == ("mine" if verb in ("put", "many") else None)
 
 
-def test_a_write_that_landed_and_was_committed_is_a_success() -> None:
-    async def job() -> None:
-        engine, kv = await lossy("after", 1, overwrite_and_commit)
-        await put(engine, "p", "mine", "dev")
-        kv.before = None
-        assert [(await content(engine, ref))["p"] for ref in ("dev", "dev~1")] == ["rival", "mine"]
-
-    run(job())
+async def test_a_write_that_landed_and_was_committed_is_a_success() -> None:
+    engine, kv = await lossy("after", 1, overwrite_and_commit)
+    await put(engine, "p", "mine", "dev")
+    kv.before = None
+    assert [(await content(engine, ref))["p"] for ref in ("dev", "dev~1")] == ["rival", "mine"]
 
 
-def test_a_write_that_was_overwritten_or_never_landed_is_unknown() -> None:
+async def test_a_write_that_was_overwritten_or_never_landed_is_unknown() -> None:
     """Nothing tells the two apart: to write again, or to call it done, would be wrong in one of them."""
-
-    async def job() -> None:
-        engine, kv = await lossy("before", 1, only_overwrite)
-        await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
-        kv.before = None
-        assert (await content(engine, "dev"))["p"] == "rival"
-
-    run(job())
+    engine, kv = await lossy("before", 1, only_overwrite)
+    await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
+    kv.before = None
+    assert (await content(engine, "dev"))["p"] == "rival"
 
 
-def test_a_write_that_took_too_long_to_settle_is_unknown() -> None:
+async def test_a_write_that_took_too_long_to_settle_is_unknown() -> None:
     """What the record named when it was read may be cleaned away by now: that it is not there says nothing."""
+    clock = FakeClock()
 
-    async def job() -> None:
-        clock = FakeClock()
+    async def pause(_: Engine) -> None:
+        clock.forward(GRACE)
 
-        async def pause(_: Engine) -> None:
-            clock.forward(GRACE)
-
-        engine, _ = await lossy("before", 1, pause, clock=clock, cleanup_grace=GRACE)
-        await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
-
-    run(job())
+    engine, _ = await lossy("before", 1, pause, clock=clock, cleanup_grace=GRACE)
+    await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_data_is_kept_when_the_row_may_be_in_history(many: bool) -> None:
+async def test_data_is_kept_when_the_row_may_be_in_history(many: bool) -> None:
     """The answer is lost, the row committed and merged, its branch deleted: the retry fails, the data must stay."""
-
-    async def job() -> None:
-        engine, kv = await lossy("after", 1, publish_and_delete_branch)
-        if many:
-            change = UploadRequest(path="p"), once(b"mine")
-            await fails(engine.upload_many(REPO, "dev", chunked([change])), errors.OutcomeUnknownError)
-        else:
-            await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
-        kv.before = None
-        assert await content(engine) == {"a": "1", "p": "mine"}
-        await readable(engine)
-
-    run(job())
+    engine, kv = await lossy("after", 1, publish_and_delete_branch)
+    if many:
+        change = UploadRequest(path="p"), once(b"mine")
+        await fails(engine.upload_many(REPO, "dev", chunked([change])), errors.OutcomeUnknownError)
+    else:
+        await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
+    kv.before = None
+    assert await content(engine) == {"a": "1", "p": "mine"}
+    await readable(engine)
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool) -> None:
+async def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool) -> None:
     async def job() -> None:
         class Slow(LossyKV):
             landed = asyncio.Event()
@@ -277,43 +245,40 @@ def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool) -> No
         await commit(engine)
         assert await content(engine) == {"p": "mine"}
 
-    run(job())
+    await job()
 
 
 @pytest.mark.parametrize("at", [1, 2])  # the seal, the swap
 @pytest.mark.parametrize("rival", ["nothing", "reset", "commit", "write"])
-def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) -> None:
-    async def job() -> None:
-        async def act(engine: Engine) -> None:
-            if rival == "reset":
-                await engine.reset_branch(REPO, "main")
-            elif rival == "commit":
-                await put_commit(engine, {"c": "rival"})
-            elif rival == "write":
-                await put(engine, "c", "rival")
+async def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) -> None:
+    async def act(engine: Engine) -> None:
+        if rival == "reset":
+            await engine.reset_branch(REPO, "main")
+        elif rival == "commit":
+            await put_commit(engine, {"c": "rival"})
+        elif rival == "write":
+            await put(engine, "c", "rival")
 
-        engine, kv = await lossy("after", at, act)
-        kv.lose, lose = lambda _: "", kv.lose
-        await put(engine, "b", "2")
-        kv.lose = lose
-        try:
-            made = await commit(engine)
-        except errors.NoChangesError:
-            assert at == 1
-            assert rival in ("reset", "commit")
-            made = await engine.get_commit(REPO, "main")
-        kv.before = None
-        found = [one.id for one in await history(engine)]
-        assert made.id in found
-        assert len(found) == (3 + (rival == "commit" and at == 2) if not (rival == "reset" and at == 1) else 2)
-        if at == 2:
-            assert (await content(engine, made.id))["b"] == "2"
-
-    run(job())
+    engine, kv = await lossy("after", at, act)
+    kv.lose, lose = lambda _: "", kv.lose
+    await put(engine, "b", "2")
+    kv.lose = lose
+    try:
+        made = await commit(engine)
+    except errors.NoChangesError:
+        assert at == 1
+        assert rival in ("reset", "commit")
+        made = await engine.get_commit(REPO, "main")
+    kv.before = None
+    found = [one.id for one in await history(engine)]
+    assert made.id in found
+    assert len(found) == (3 + (rival == "commit" and at == 2) if not (rival == "reset" and at == 1) else 2)
+    if at == 2:
+        assert (await content(engine, made.id))["b"] == "2"
 
 
 @pytest.mark.parametrize("at", [1, 2])
-def test_a_commit_that_did_not_land_is_made_again(at: int) -> None:
+async def test_a_commit_that_did_not_land_is_made_again(at: int) -> None:
     async def job(rival: str) -> None:
         async def act(engine: Engine) -> None:
             if rival:
@@ -333,8 +298,8 @@ def test_a_commit_that_did_not_land_is_made_again(at: int) -> None:
         kv.before = None
         assert (await content(engine, "main@"))["b"] == "2"
 
-    run(job("rival"))
-    run(job(""))
+    await job("rival")
+    await job("")
 
 
 VERBS: dict[str, Callable[[Engine], Awaitable[object]]] = {
@@ -353,33 +318,27 @@ def _merge() -> Any:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_an_applied_batch_is_a_success_of_every_verb(verb: str) -> None:
-    async def job() -> None:
-        async def nothing(_: Engine) -> None:
-            return
+async def test_an_applied_batch_is_a_success_of_every_verb(verb: str) -> None:
+    async def nothing(_: Engine) -> None:
+        return
 
-        engine, kv = await lossy("after", 1, nothing)
-        await VERBS[verb](engine)
-        assert kv.lost == 1
-        engine, kv = await lossy("before", 1, nothing)
-        await VERBS[verb](engine)
-        assert kv.lost == 1
-        engine, kv = await lossy("before", 1, nothing)
-        kv.lose = lambda _: "before"
-        await fails(VERBS[verb](engine), errors.OutcomeUnknownError)
-
-    run(job())
+    engine, kv = await lossy("after", 1, nothing)
+    await VERBS[verb](engine)
+    assert kv.lost == 1
+    engine, kv = await lossy("before", 1, nothing)
+    await VERBS[verb](engine)
+    assert kv.lost == 1
+    engine, kv = await lossy("before", 1, nothing)
+    kv.lose = lambda _: "before"
+    await fails(VERBS[verb](engine), errors.OutcomeUnknownError)
 
 
-def test_a_tag_deleted_with_a_lost_answer() -> None:
-    async def job() -> None:
-        async def nothing(_: Engine) -> None:
-            return
+async def test_a_tag_deleted_with_a_lost_answer() -> None:
+    async def nothing(_: Engine) -> None:
+        return
 
-        engine, kv = await lossy("after", 2, nothing)
-        await engine.create_tag(REPO, "t", "main")
-        await engine.delete_tag(REPO, "t")
-        assert kv.lost == 1
-        await fails(engine.get_tag(REPO, "t"), errors.TagNotFoundError)
-
-    run(job())
+    engine, kv = await lossy("after", 2, nothing)
+    await engine.create_tag(REPO, "t", "main")
+    await engine.delete_tag(REPO, "t")
+    assert kv.lost == 1
+    await fails(engine.get_tag(REPO, "t"), errors.TagNotFoundError)

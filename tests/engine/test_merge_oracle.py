@@ -20,7 +20,6 @@ from lakebed_engine.vocabulary.errors import Conflict, MergeConflictError
 from lakebed_engine.vocabulary.ports import RandomIds, SystemClock
 from lakebed_engine.vocabulary.records import MergeRequest, Repository
 
-from tests.engine.support import run
 from tests.engine.trees import Delta, Lake, State, applied, deltas, entry, order, states
 
 FEW = settings(max_examples=80, deadline=None)
@@ -89,66 +88,56 @@ def checksum(state: State, path: str) -> str | None:
 
 @FEW
 @given(states, deltas, deltas, st.sampled_from(list(STRATEGIES)))
-def test_merges_are_dictionary_merges(base: State, one: Delta, other: Delta, strategy: str) -> None:
-    async def job() -> None:
-        lake = Lake()
-        theirs, ours = applied(base, one), applied(base, other)
-        wanted, conflicts = oracle(base, theirs, ours, strategy)
-        trees = await lake.tree(base), await lake.tree(theirs), await lake.tree(ours)
-        if conflicts and not strategy:
-            with pytest.raises(MergeConflictError) as caught:
-                await merged(lake, *trees, MergeRequest(committer="ann"))
-            assert caught.value.conflicts == tuple(
-                Conflict(path, checksum(base, path), checksum(ours, path), checksum(theirs, path)) for path in conflicts
-            )
-            assert not caught.value.has_more
-            assert repr(conflicts[0]) in caught.value.message
-        else:
-            assert await merged(lake, *trees, MergeRequest(committer="ann", strategy=strategy)) == wanted
-        lake.close()
-
-    run(job())
+async def test_merges_are_dictionary_merges(base: State, one: Delta, other: Delta, strategy: str) -> None:
+    lake = Lake()
+    theirs, ours = applied(base, one), applied(base, other)
+    wanted, conflicts = oracle(base, theirs, ours, strategy)
+    trees = await lake.tree(base), await lake.tree(theirs), await lake.tree(ours)
+    if conflicts and not strategy:
+        with pytest.raises(MergeConflictError) as caught:
+            await merged(lake, *trees, MergeRequest(committer="ann"))
+        assert caught.value.conflicts == tuple(
+            Conflict(path, checksum(base, path), checksum(ours, path), checksum(theirs, path)) for path in conflicts
+        )
+        assert not caught.value.has_more
+        assert repr(conflicts[0]) in caught.value.message
+    else:
+        assert await merged(lake, *trees, MergeRequest(committer="ann", strategy=strategy)) == wanted
+    lake.close()
 
 
 @FEW
 @given(states, deltas, deltas, st.integers(1, 5))
-def test_conflicts_page_by_page(base: State, one: Delta, other: Delta, amount: int) -> None:
-    async def job() -> None:
-        lake = Lake()
-        theirs, ours = applied(base, one), applied(base, other)
-        _, conflicts = oracle(base, theirs, ours, "")
-        trees = await lake.tree(base), await lake.tree(theirs), await lake.tree(ours)
-        found: list[str] = []
-        more = bool(conflicts)
-        while more:
-            request = MergeRequest(committer="ann", conflicts_after=found[-1] if found else "", conflicts_amount=amount)
-            with pytest.raises(MergeConflictError) as caught:
-                await merged(lake, *trees, request)
-            page = [one.path for one in caught.value.conflicts]
-            more = caught.value.has_more
-            assert page
-            assert len(page) == amount or not more
-            found += page
-        assert found == conflicts
-        lake.close()
-
-    run(job())
+async def test_conflicts_page_by_page(base: State, one: Delta, other: Delta, amount: int) -> None:
+    lake = Lake()
+    theirs, ours = applied(base, one), applied(base, other)
+    _, conflicts = oracle(base, theirs, ours, "")
+    trees = await lake.tree(base), await lake.tree(theirs), await lake.tree(ours)
+    found: list[str] = []
+    more = bool(conflicts)
+    while more:
+        request = MergeRequest(committer="ann", conflicts_after=found[-1] if found else "", conflicts_amount=amount)
+        with pytest.raises(MergeConflictError) as caught:
+            await merged(lake, *trees, request)
+        page = [one.path for one in caught.value.conflicts]
+        more = caught.value.has_more
+        assert page
+        assert len(page) == amount or not more
+        found += page
+    assert found == conflicts
+    lake.close()
 
 
-def test_many_equal_identities_are_told_apart_by_their_paths() -> None:
+async def test_many_equal_identities_are_told_apart_by_their_paths() -> None:
     """M13: empty `_SUCCESS` files share one identity; a deleted one and an added one are two paths."""
-
-    async def job() -> None:
-        lake = Lake()
-        base = {f"t{n:03}/_SUCCESS": "" for n in range(200)} | {"a": "one"}
-        theirs = {path: text for path, text in base.items() if path != "t100/_SUCCESS"}
-        ours = base | {"t099/_SUCCESS2": "", "y/_SUCCESS": ""}
-        trees = [await lake.tree(state) for state in (base, theirs, ours)]
-        for left, right in ((theirs, ours), (ours, theirs)):
-            order_ = [trees[0], *(trees[1:] if left is theirs else reversed(trees[1:]))]
-            found = await merged(lake, order_[0], order_[1], order_[2], MergeRequest(committer="ann"))
-            wanted = {path: text for path, text in ours.items() if path != "t100/_SUCCESS"}
-            assert found == wanted == oracle(base, left, right, "")[0]
-        lake.close()
-
-    run(job())
+    lake = Lake()
+    base = {f"t{n:03}/_SUCCESS": "" for n in range(200)} | {"a": "one"}
+    theirs = {path: text for path, text in base.items() if path != "t100/_SUCCESS"}
+    ours = base | {"t099/_SUCCESS2": "", "y/_SUCCESS": ""}
+    trees = [await lake.tree(state) for state in (base, theirs, ours)]
+    for left, right in ((theirs, ours), (ours, theirs)):
+        order_ = [trees[0], *(trees[1:] if left is theirs else reversed(trees[1:]))]
+        found = await merged(lake, order_[0], order_[1], order_[2], MergeRequest(committer="ann"))
+        wanted = {path: text for path, text in ours.items() if path != "t100/_SUCCESS"}
+        assert found == wanted == oracle(base, left, right, "")[0]
+    lake.close()

@@ -26,7 +26,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 from tests.engine.test_staging import crash_after_seal
 
@@ -35,146 +34,128 @@ MATRIX = list(itertools.product(SIDES[:2], SIDES, SIDES))  # the base's own text
 
 
 @pytest.mark.parametrize("strategy", ["", "dest-wins", "source-wins"])
-def test_every_combination_of_three_sides(strategy: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        names = [f"{b}-{s}-{d}" for b, s, d in MATRIX]
-        first: dict[str, str | None] = {n: b for n, (b, _, _) in zip(names, MATRIX, strict=True) if b}
-        await put_commit(engine, first | {"keep": "k"})
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {n: s for n, (b, s, _) in zip(names, MATRIX, strict=True) if s != b}, "dev")
-        await put_commit(engine, {n: d for n, (b, _, d) in zip(names, MATRIX, strict=True) if d != b})
-        conflicts = sorted(n for n, (b, s, d) in zip(names, MATRIX, strict=True) if s not in (b, d) and d != b)
-        assert len(conflicts) > 5
-        before = await content(engine)
-        if not strategy:
-            error = await fails(merge(engine, "dev"), errors.MergeConflictError)
-            assert isinstance(error, errors.MergeConflictError)
-            assert [one.path for one in error.conflicts] == conflicts
-            page = await fails(
-                merge(engine, "dev", conflicts_after=conflicts[1], conflicts_amount=2), errors.MergeConflictError
-            )
-            assert isinstance(page, errors.MergeConflictError)
-            assert ([one.path for one in page.conflicts], page.has_more) == (conflicts[2:4], True)
-            none = await fails(merge(engine, "dev", conflicts_after="z"), errors.MergeConflictError)
-            assert isinstance(none, errors.MergeConflictError)
-            assert (none.conflicts, none.has_more) == ((), False)
-            assert await content(engine) == before
-            return
-        made = await merge(engine, "dev", strategy=strategy)
-        wanted = {"keep": "k"}
-        for name, (b, s, d) in zip(names, MATRIX, strict=True):
-            text = d if s in (b, d) else s if d == b or strategy == "source-wins" else d
-            if text:
-                wanted[name] = text
-        assert await content(engine) == dict(sorted(wanted.items()))
-        assert made.metadata == {".lakefs.merge.strategy": strategy}
-
-    run(job())
+async def test_every_combination_of_three_sides(strategy: str) -> None:
+    engine = await make_engine()
+    names = [f"{b}-{s}-{d}" for b, s, d in MATRIX]
+    first: dict[str, str | None] = {n: b for n, (b, _, _) in zip(names, MATRIX, strict=True) if b}
+    await put_commit(engine, first | {"keep": "k"})
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {n: s for n, (b, s, _) in zip(names, MATRIX, strict=True) if s != b}, "dev")
+    await put_commit(engine, {n: d for n, (b, _, d) in zip(names, MATRIX, strict=True) if d != b})
+    conflicts = sorted(n for n, (b, s, d) in zip(names, MATRIX, strict=True) if s not in (b, d) and d != b)
+    assert len(conflicts) > 5
+    before = await content(engine)
+    if not strategy:
+        error = await fails(merge(engine, "dev"), errors.MergeConflictError)
+        assert isinstance(error, errors.MergeConflictError)
+        assert [one.path for one in error.conflicts] == conflicts
+        page = await fails(
+            merge(engine, "dev", conflicts_after=conflicts[1], conflicts_amount=2), errors.MergeConflictError
+        )
+        assert isinstance(page, errors.MergeConflictError)
+        assert ([one.path for one in page.conflicts], page.has_more) == (conflicts[2:4], True)
+        none = await fails(merge(engine, "dev", conflicts_after="z"), errors.MergeConflictError)
+        assert isinstance(none, errors.MergeConflictError)
+        assert (none.conflicts, none.has_more) == ((), False)
+        assert await content(engine) == before
+        return
+    made = await merge(engine, "dev", strategy=strategy)
+    wanted = {"keep": "k"}
+    for name, (b, s, d) in zip(names, MATRIX, strict=True):
+        text = d if s in (b, d) else s if d == b or strategy == "source-wins" else d
+        if text:
+            wanted[name] = text
+    assert await content(engine) == dict(sorted(wanted.items()))
+    assert made.metadata == {".lakefs.merge.strategy": strategy}
 
 
-def test_the_merge_commit() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await engine.create_branch(REPO, "dev", "main")
-        ours = await put_commit(engine, {"a": "1"})
-        theirs = await put_commit(engine, {"b": "1"}, "dev")
-        made = await merge(engine, "dev", metadata={"k": "v"})
-        assert made.parents == (ours.id, theirs.id)
-        assert made.message == "Merge 'dev' into 'main'"
-        assert made.metadata == {"k": "v", ".lakefs.merge.strategy": "default"}
-        assert made.generation == 3
-        assert (await engine.get_branch(REPO, "main")).commit_id == made.id
-        await fails(merge(engine, "dev"), errors.NoChangesError)
-        await fails(merge(engine, "main"), errors.NoChangesError)
-        again = await merge(engine, "dev", allow_empty=True, message="m")
-        assert (again.parents, again.message) == ((made.id, theirs.id), "m")
-        assert (await merge(engine, "dev", force=True)).metarange_id == made.metarange_id
-        forward = await merge(engine, "main", "dev")
-        assert forward.parents[0] == theirs.id
-        assert await content(engine, "dev") == {"a": "1", "b": "1"}
-
-    run(job())
+async def test_the_merge_commit() -> None:
+    engine = await make_engine()
+    await engine.create_branch(REPO, "dev", "main")
+    ours = await put_commit(engine, {"a": "1"})
+    theirs = await put_commit(engine, {"b": "1"}, "dev")
+    made = await merge(engine, "dev", metadata={"k": "v"})
+    assert made.parents == (ours.id, theirs.id)
+    assert made.message == "Merge 'dev' into 'main'"
+    assert made.metadata == {"k": "v", ".lakefs.merge.strategy": "default"}
+    assert made.generation == 3
+    assert (await engine.get_branch(REPO, "main")).commit_id == made.id
+    await fails(merge(engine, "dev"), errors.NoChangesError)
+    await fails(merge(engine, "main"), errors.NoChangesError)
+    again = await merge(engine, "dev", allow_empty=True, message="m")
+    assert (again.parents, again.message) == ((made.id, theirs.id), "m")
+    assert (await merge(engine, "dev", force=True)).metarange_id == made.metarange_id
+    forward = await merge(engine, "main", "dev")
+    assert forward.parents[0] == theirs.id
+    assert await content(engine, "dev") == {"a": "1", "b": "1"}
 
 
-def test_a_squash_has_one_parent() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"b": "1"}, "dev")
-        head = await engine.get_commit(REPO, "main")
-        assert (await merge(engine, "dev", squash=True)).parents == (head.id,)
-        assert await content(engine) == {"b": "1"}
-
-    run(job())
+async def test_a_squash_has_one_parent() -> None:
+    engine = await make_engine()
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"b": "1"}, "dev")
+    head = await engine.get_commit(REPO, "main")
+    assert (await merge(engine, "dev", squash=True)).parents == (head.id,)
+    assert await content(engine) == {"b": "1"}
 
 
-def test_refused_requests() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"a": "2"}, "dev")
-        await fails(merge(engine, "dev", strategy="ours"), errors.InvalidRequestError)
-        await fails(merge(engine, "nope"), errors.RefNotFoundError)
-        await fails(merge(engine, "dev", "nope"), errors.BranchNotFoundError)
-        await fails(merge(engine, "dev$"), errors.InvalidRefError)
-        await fails(merge(engine, "dev", "main~1"), errors.BranchNotFoundError)
-        for amount in (0, -1, 1001):
-            await fails(merge(engine, "dev", conflicts_amount=amount), errors.InvalidRequestError)
-        await fails(engine.merge("nope", "dev", "main", MergeRequest(committer="a")), errors.RepositoryNotFoundError)
-
-    run(job())
+async def test_refused_requests() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"a": "2"}, "dev")
+    await fails(merge(engine, "dev", strategy="ours"), errors.InvalidRequestError)
+    await fails(merge(engine, "nope"), errors.RefNotFoundError)
+    await fails(merge(engine, "dev", "nope"), errors.BranchNotFoundError)
+    await fails(merge(engine, "dev$"), errors.InvalidRefError)
+    await fails(merge(engine, "dev", "main~1"), errors.BranchNotFoundError)
+    for amount in (0, -1, 1001):
+        await fails(merge(engine, "dev", conflicts_amount=amount), errors.InvalidRequestError)
+    await fails(engine.merge("nope", "dev", "main", MergeRequest(committer="a")), errors.RepositoryNotFoundError)
 
 
 @pytest.mark.parametrize("layer", [False, True])
 @pytest.mark.parametrize("rows", [{"a": "2"}, {"new": "1"}, {"a": None}])
-def test_a_dirty_destination_is_refused(layer: bool, rows: dict[str, str | None]) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"b": "1"}, "dev")
-        for path, text in rows.items():
-            await (put(engine, path, text) if text else engine.delete_object(REPO, "main", path))
-        if layer:
-            await crash_after_seal(engine)
-        await fails(merge(engine, "dev"), errors.DirtyBranchError)
-        await fails(merge(engine, "dev", force=True), errors.DirtyBranchError)
-        assert len(await history(engine)) == 2
-        await engine.reset_branch(REPO, "main")
-        await merge(engine, "dev")
-
-    run(job())
+async def test_a_dirty_destination_is_refused(layer: bool, rows: dict[str, str | None]) -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"b": "1"}, "dev")
+    for path, text in rows.items():
+        await (put(engine, path, text) if text else engine.delete_object(REPO, "main", path))
+    if layer:
+        await crash_after_seal(engine)
+    await fails(merge(engine, "dev"), errors.DirtyBranchError)
+    await fails(merge(engine, "dev", force=True), errors.DirtyBranchError)
+    assert len(await history(engine)) == 2
+    await engine.reset_branch(REPO, "main")
+    await merge(engine, "dev")
 
 
 @pytest.mark.parametrize("layers", ["none", "all", "some", "reset"])
-def test_staged_rows_that_change_nothing_do_not_stand_in_the_way(layers: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"b": "1"}, "dev")
-        if layers == "reset":
-            await put(engine, "a", "2")
+async def test_staged_rows_that_change_nothing_do_not_stand_in_the_way(layers: str) -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"b": "1"}, "dev")
+    if layers == "reset":
+        await put(engine, "a", "2")
+        await crash_after_seal(engine)
+        await engine.reset_object(REPO, "main", "a")
+    else:
+        await put(engine, "a", "1")
+        if layers != "none":
             await crash_after_seal(engine)
-            await engine.reset_object(REPO, "main", "a")
-        else:
-            await put(engine, "a", "1")
-            if layers != "none":
-                await crash_after_seal(engine)
-            if layers != "all":
-                await engine.delete_object(REPO, "main", "nothing")
-        await merge(engine, "dev")
-        assert await content(engine) == {"a": "1", "b": "1"}
-        assert not (await engine.get_branch(REPO, "main")).layers
-        await fails(commit(engine), errors.NoChangesError)
-
-    run(job())
+        if layers != "all":
+            await engine.delete_object(REPO, "main", "nothing")
+    await merge(engine, "dev")
+    assert await content(engine) == {"a": "1", "b": "1"}
+    assert not (await engine.get_branch(REPO, "main")).layers
+    await fails(commit(engine), errors.NoChangesError)
 
 
 @pytest.mark.parametrize("no_op", [False, True])
-def test_a_row_staged_just_before_the_swap_is_not_overtaken(no_op: bool) -> None:
+async def test_a_row_staged_just_before_the_swap_is_not_overtaken(no_op: bool) -> None:
     async def prepared() -> tuple[HookedKV, Engine]:
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
@@ -222,51 +203,45 @@ def test_a_row_staged_just_before_the_swap_is_not_overtaken(no_op: bool) -> None
         await merge(engine, "dev")
         return found
 
-    last_apply = run(applies())
+    last_apply = await applies()
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 5
 
 
-def test_unrelated_histories() -> None:
-    async def job() -> None:
-        kv = MemoryKV()
-        engine = await make_engine(kv)
-        await put_commit(engine, {"a": "1"})
-        repo = await open_repo(engine._ctx, REPO)
-        alone = Commit(
-            id="f" * 64,
-            parents=(),
-            committer="",
-            message="",
-            creation_date=0,
-            metarange_id="",
-            metadata={},
-            generation=9,
-        )
-        await kv.apply(Batch(puts=[Put(repo.partition, commit_key(alone.id), encode(alone))]))
-        await fails(merge(engine, alone.id), errors.NoMergeBaseError)
-        await fails(engine.merge_base(REPO, alone.id, "main"), errors.NoMergeBaseError)
-        await fails(engine.diff_refs(REPO, alone.id, "main"), errors.NoMergeBaseError)
-        assert (await engine.diff_refs(REPO, alone.id, "main", mode="two_dot")).items
-
-    run(job())
+async def test_unrelated_histories() -> None:
+    kv = MemoryKV()
+    engine = await make_engine(kv)
+    await put_commit(engine, {"a": "1"})
+    repo = await open_repo(engine._ctx, REPO)
+    alone = Commit(
+        id="f" * 64,
+        parents=(),
+        committer="",
+        message="",
+        creation_date=0,
+        metarange_id="",
+        metadata={},
+        generation=9,
+    )
+    await kv.apply(Batch(puts=[Put(repo.partition, commit_key(alone.id), encode(alone))]))
+    await fails(merge(engine, alone.id), errors.NoMergeBaseError)
+    await fails(engine.merge_base(REPO, alone.id, "main"), errors.NoMergeBaseError)
+    await fails(engine.diff_refs(REPO, alone.id, "main"), errors.NoMergeBaseError)
+    assert (await engine.diff_refs(REPO, alone.id, "main", mode="two_dot")).items
 
 
-def test_every_commit_stands_in_the_object_store_too() -> None:
-    async def job() -> None:
-        from lakebed_format import decode_commit
+async def test_every_commit_stands_in_the_object_store_too() -> None:
+    from lakebed_format import decode_commit
 
-        engine = await make_engine()
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"a": "1"}, metadata={"k": "v"}, date=-5)
-        await put_commit(engine, {"b": "1"}, "dev")
-        await merge(engine, "dev")
-        store = (await open_repo(engine._ctx, REPO)).store
-        for one in await history(engine):
-            found_id, record = decode_commit(await store.get(f"{COMMITS}{one.id}.json"))
-            assert (found_id, record.parents, record.generation) == (one.id, one.parents, one.generation)
-            assert (record.metarange_id, record.metadata) == (one.metarange_id, one.metadata)
-
-    run(job())
+    engine = await make_engine()
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"a": "1"}, metadata={"k": "v"}, date=-5)
+    await put_commit(engine, {"b": "1"}, "dev")
+    await merge(engine, "dev")
+    store = (await open_repo(engine._ctx, REPO)).store
+    for one in await history(engine):
+        found_id, record = decode_commit(await store.get(f"{COMMITS}{one.id}.json"))
+        assert (found_id, record.parents, record.generation) == (one.id, one.parents, one.generation)
+        assert (record.metarange_id, record.metadata) == (one.metarange_id, one.metadata)

@@ -27,7 +27,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
 
-from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, once, put, run
+from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, once, put
 from tests.engine.test_sweeping import Waiting
 
 T = TypeVar("T")
@@ -182,7 +182,7 @@ async def complete(engine: Engine, target: Target, **conditions: Any) -> Entry:
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("kind", ["lost", "cancelled"])
 @pytest.mark.parametrize("conditional", [False, True], ids=["plain", "conditional"])
-def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditional: bool) -> None:
+async def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditional: bool) -> None:
     old = hashlib.md5(b"old").hexdigest()
     conditions: dict[str, Any] = {"if_match": old} if conditional else {}
 
@@ -206,7 +206,7 @@ def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditional: 
         return fault
 
     for number in itertools.count(1):
-        fault = run(job(number))
+        fault = await job(number)
         if len(fault.calls) < number:
             break
     assert number > 12
@@ -215,7 +215,7 @@ def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditional: 
 
 @pytest.mark.parametrize("then", ["abort", "complete"])
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None:
+async def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None:
     """As long as nobody was told that it is given up, and it is not, it can be completed."""
 
     async def job(number: int) -> Fault:
@@ -248,14 +248,14 @@ def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None:
     then_shown: list[str] = []
 
     for number in itertools.count(1):
-        if len(run(job(number)).calls) < number:
+        if len((await job(number)).calls) < number:
             break
     assert number > 4
     assert then == "abort" or set(then_shown) == {"old", WHOLE}
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
+async def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
     """A part that was answered counts; one that was not may be sent again."""
 
     async def job(number: int) -> Fault:
@@ -279,13 +279,13 @@ def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
         return fault
 
     for number in itertools.count(1):
-        if len(run(job(number)).calls) < number:
+        if len((await job(number)).calls) < number:
             break
     assert number > 3
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-def test_one_of_two_racing_completions_is_in_trouble(late: bool) -> None:
+async def test_one_of_two_racing_completions_is_in_trouble(late: bool) -> None:
     """They take turns at every call; whatever befalls one of them, one object lands, and all agree on it."""
 
     async def job(number: int) -> Fault:
@@ -309,6 +309,6 @@ def test_one_of_two_racing_completions_is_in_trouble(late: bool) -> None:
         return fault
 
     for number in itertools.count(1):
-        if len(run(job(number)).calls) < number:
+        if len((await job(number)).calls) < number:
             break
     assert number > 10

@@ -11,80 +11,65 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import CommitRequest, Deletion, LogRequest, MergeRequest, UploadRequest
 
-from tests.engine.support import REPO, chunked, commit, content, fails, make_engine, merge, once, put, put_commit, run
+from tests.engine.support import REPO, chunked, commit, content, fails, make_engine, merge, once, put, put_commit
 
 LONE = "\ud800"
 
 
 @pytest.mark.parametrize("name", ["", "ab", "-abc", "Abc", "a_b", "a.b", "a" * 64, "abc\n", "abç", LONE])
-def test_bad_repository_names(name: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await fails(engine.create_repository(name, "mem://other"), errors.InvalidNameError)
-        await fails(engine.get_repository(name), errors.RepositoryNotFoundError)
-
-    run(job())
+async def test_bad_repository_names(name: str) -> None:
+    engine = await make_engine()
+    await fails(engine.create_repository(name, "mem://other"), errors.InvalidNameError)
+    await fails(engine.get_repository(name), errors.RepositoryNotFoundError)
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a.b", "a/b", "a b", "a\n", "é", "a~1", "a@", "x" * 257, LONE])
-def test_bad_branch_names(name: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await fails(engine.create_branch(REPO, name, "main"), errors.InvalidNameError)
-        await fails(engine.create_repository("other", "mem://other", default_branch=name), errors.InvalidNameError)
-        await fails(engine.get_branch(REPO, name), errors.BranchNotFoundError)
-        await engine.create_repository("other", "mem://other")
-
-    run(job())
+async def test_bad_branch_names(name: str) -> None:
+    engine = await make_engine()
+    await fails(engine.create_branch(REPO, name, "main"), errors.InvalidNameError)
+    await fails(engine.create_repository("other", "mem://other", default_branch=name), errors.InvalidNameError)
+    await fails(engine.get_branch(REPO, name), errors.BranchNotFoundError)
+    await engine.create_repository("other", "mem://other")
 
 
 @pytest.mark.parametrize(
     "name", ["", "@", "a.", "a.lock", "a..b", "a/b", "a@{b", "^", "a:b", "a?", "a*", "[", "a\\b", "a b", "\x7f", "\t"]
 )
-def test_bad_tag_names(name: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await fails(engine.create_tag(REPO, name, "main"), errors.InvalidNameError)
-
-    run(job())
+async def test_bad_tag_names(name: str) -> None:
+    engine = await make_engine()
+    await fails(engine.create_tag(REPO, name, "main"), errors.InvalidNameError)
 
 
 @pytest.mark.parametrize("name", ["v1.0", "é", "a~b", "\U0001f600", "a\u3000b", "a@b", "-x", "x" * 256])
-def test_good_tag_names(name: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        tag = await engine.create_tag(REPO, name, "main")
-        assert await engine.get_tag(REPO, name) == tag
-        if not set(name) & set("~@"):  # those are modifiers in an expression
-            assert (await engine.get_commit(REPO, name)).id == tag.commit_id
-        await fails(engine.create_tag(REPO, name, "main"), errors.TagExistsError)
-        await engine.delete_tag(REPO, name)
-        await fails(engine.get_tag(REPO, name), errors.TagNotFoundError)
-        await fails(engine.delete_tag(REPO, name), errors.TagNotFoundError)
-
-    run(job())
+async def test_good_tag_names(name: str) -> None:
+    engine = await make_engine()
+    tag = await engine.create_tag(REPO, name, "main")
+    assert await engine.get_tag(REPO, name) == tag
+    if not set(name) & set("~@"):  # those are modifiers in an expression
+        assert (await engine.get_commit(REPO, name)).id == tag.commit_id
+    await fails(engine.create_tag(REPO, name, "main"), errors.TagExistsError)
+    await engine.delete_tag(REPO, name)
+    await fails(engine.get_tag(REPO, name), errors.TagNotFoundError)
+    await fails(engine.delete_tag(REPO, name), errors.TagNotFoundError)
 
 
-def test_paths_of_1024_bytes_and_no_more() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        longest = "é" * 512
-        odd = ["a//b", "/x", "..", "a/../b", "\0", "\U0010ffff", "\n", longest]
-        for path in odd:
-            await put(engine, path, path)
-        await commit(engine)
-        assert await content(engine) == dict(sorted((path, path) for path in odd))
-        for path in ("", longest + "a", LONE):
-            await fails(put(engine, path, "x"), errors.InvalidPathError)
-            await fails(engine.stat(REPO, "main", path), errors.InvalidPathError)
-            await fails(engine.delete_object(REPO, "main", path), errors.InvalidPathError)
-            await fails(engine.reset_object(REPO, "main", path), errors.InvalidPathError)
-            await fails(engine.copy_object(REPO, "main", path, "", "..", force=False), errors.InvalidPathError)
-        failures = await engine.delete_objects(REPO, "main", ["", "..", LONE, "\n"])
-        assert [(one.path, one.kind) for one in failures] == [("", "invalid_path"), (LONE, "invalid_path")]
-        assert ".." not in await content(engine)
-
-    run(job())
+async def test_paths_of_1024_bytes_and_no_more() -> None:
+    engine = await make_engine()
+    longest = "é" * 512
+    odd = ["a//b", "/x", "..", "a/../b", "\0", "\U0010ffff", "\n", longest]
+    for path in odd:
+        await put(engine, path, path)
+    await commit(engine)
+    assert await content(engine) == dict(sorted((path, path) for path in odd))
+    for path in ("", longest + "a", LONE):
+        await fails(put(engine, path, "x"), errors.InvalidPathError)
+        await fails(engine.stat(REPO, "main", path), errors.InvalidPathError)
+        await fails(engine.delete_object(REPO, "main", path), errors.InvalidPathError)
+        await fails(engine.reset_object(REPO, "main", path), errors.InvalidPathError)
+        await fails(engine.copy_object(REPO, "main", path, "", "..", force=False), errors.InvalidPathError)
+    failures = await engine.delete_objects(REPO, "main", ["", "..", LONE, "\n"])
+    assert [(one.path, one.kind) for one in failures] == [("", "invalid_path"), (LONE, "invalid_path")]
+    assert ".." not in await content(engine)
 
 
 VERBS: list[Callable[[Engine, str], Awaitable[object]]] = [
@@ -137,27 +122,21 @@ VERBS: list[Callable[[Engine, str], Awaitable[object]]] = [
 
 
 @pytest.mark.parametrize("verb", range(len(VERBS)))
-def test_a_lone_surrogate_is_a_client_error_everywhere(verb: int) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await put(engine, "b", "staged")
-        with pytest.raises(EngineError):
-            await VERBS[verb](engine, LONE)
-
-    run(job())
+async def test_a_lone_surrogate_is_a_client_error_everywhere(verb: int) -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await put(engine, "b", "staged")
+    with pytest.raises(EngineError):
+        await VERBS[verb](engine, LONE)
 
 
-def test_lists_of_names_bear_any_text() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await engine.create_tag(REPO, "t1", "main")
-        for text in (LONE, "\U0010ffff"):
-            assert not (await engine.list_branches(REPO, prefix=text)).items
-            assert not (await engine.list_tags(REPO, after=text)).items
-            assert not (await engine.list_repositories(prefix=text, search=text)).items
-
-    run(job())
+async def test_lists_of_names_bear_any_text() -> None:
+    engine = await make_engine()
+    await engine.create_tag(REPO, "t1", "main")
+    for text in (LONE, "\U0010ffff"):
+        assert not (await engine.list_branches(REPO, prefix=text)).items
+        assert not (await engine.list_tags(REPO, after=text)).items
+        assert not (await engine.list_repositories(prefix=text, search=text)).items
 
 
 @pytest.mark.parametrize("text", [
@@ -169,83 +148,74 @@ def test_bad_expressions(text: str) -> None:
         parse(text)
 
 
-def test_expressions() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        one = await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        dev = await put_commit(engine, {"b": "1"}, "dev")
-        two = await put_commit(engine, {"a": "2"})
-        top = await merge(engine, "dev")
-        root = one.parents[0]
-        await engine.create_tag(REPO, "v1", "main")
-        await put(engine, "c", "staged")
+async def test_expressions() -> None:
+    engine = await make_engine()
+    one = await put_commit(engine, {"a": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    dev = await put_commit(engine, {"b": "1"}, "dev")
+    two = await put_commit(engine, {"a": "2"})
+    top = await merge(engine, "dev")
+    root = one.parents[0]
+    await engine.create_tag(REPO, "v1", "main")
+    await put(engine, "c", "staged")
 
-        async def named(text: str) -> str:
-            return (await engine.get_commit(REPO, text)).id
+    async def named(text: str) -> str:
+        return (await engine.get_commit(REPO, text)).id
 
-        for base in ("main", "v1", top.id, top.id[:20]):
-            for rest, wanted in {
-                "": top.id, "~0": top.id, "^0": top.id, "~": two.id, "^": two.id, "^1": two.id, "^2": dev.id,
-                "~1~1": one.id, "^2^": one.id, "^2~1": one.id, "~3": root, "~~~": root, "^^2^0": None,
-                "~1^1~": root, "^0~0^2": dev.id,
-            }.items():  # fmt: skip
-                if wanted is None:
-                    await fails(named(base + rest), errors.InvalidRefError)
-                else:
-                    assert await named(base + rest) == wanted, base + rest
-            await fails(named(base + "~4"), errors.RefNotFoundError)
-            await fails(named(base + "~999999999"), errors.RefNotFoundError)
-            await fails(named(base + "^3"), errors.InvalidRefError)
-            if base != "main":
-                await fails(named(base + "@"), errors.InvalidRefError)
-                await fails(engine.stat(REPO, base + "$", "c"), errors.InvalidRefError)
-        assert await named("main@") == top.id
-        await fails(named("main$"), errors.InvalidRefError)
-        assert await content(engine, "main") == await content(engine, "main$") == {"a": "2", "b": "1", "c": "staged"}
-        assert await content(engine, "main@") == await content(engine, "main~0") == {"a": "2", "b": "1"}
-        await fails(engine.create_branch(REPO, "x", "main$"), errors.InvalidRefError)
-        assert (await engine.create_branch(REPO, "x", "main@")).commit_id == top.id
-
-    run(job())
-
-
-def test_prefixes_and_names_that_look_like_hex() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        ids = [(await engine.get_commit(REPO, "main")).id]
-        ids += [(await put_commit(engine, {"a": str(number)})).id for number in range(40)]
-        firsts = [one[0] for one in ids]
-        for digit in "0123456789abcdef":
-            if firsts.count(digit) == 1:
-                assert (await engine.get_commit(REPO, digit)).id == ids[firsts.index(digit)]
+    for base in ("main", "v1", top.id, top.id[:20]):
+        for rest, wanted in {
+            "": top.id, "~0": top.id, "^0": top.id, "~": two.id, "^": two.id, "^1": two.id, "^2": dev.id,
+            "~1~1": one.id, "^2^": one.id, "^2~1": one.id, "~3": root, "~~~": root, "^^2^0": None,
+            "~1^1~": root, "^0~0^2": dev.id,
+        }.items():  # fmt: skip
+            if wanted is None:
+                await fails(named(base + rest), errors.InvalidRefError)
             else:
-                await fails(engine.get_commit(REPO, digit), errors.RefNotFoundError)
-        target = ids[5]
-        assert (await engine.get_commit(REPO, target[:63])).id == target
-        await fails(engine.get_commit(REPO, target.upper()), errors.RefNotFoundError)
-        await engine.create_branch(REPO, target[:12], "main~1")
-        assert (await engine.get_commit(REPO, target[:12])).id == ids[-2]
-        await engine.create_tag(REPO, target[:13], "main~2")
-        assert (await engine.get_commit(REPO, target[:13])).id == ids[-3]
-        await fails(engine.create_branch(REPO, target, "main"), errors.NameTakenError)
-        await fails(engine.create_tag(REPO, target, "main"), errors.NameTakenError)
-        await fails(engine.create_tag(REPO, target[:12], "main"), errors.NameTakenError)
-        await fails(engine.create_branch(REPO, target[:13], "main"), errors.NameTakenError)
-        like = "a" * 64  # no commit has this id: a branch may, and can be read
-        await engine.create_branch(REPO, like, "main")
-        await put(engine, "new", "x", like)
-        assert (await engine.stat(REPO, like, "new")).size == 1
+                assert await named(base + rest) == wanted, base + rest
+        await fails(named(base + "~4"), errors.RefNotFoundError)
+        await fails(named(base + "~999999999"), errors.RefNotFoundError)
+        await fails(named(base + "^3"), errors.InvalidRefError)
+        if base != "main":
+            await fails(named(base + "@"), errors.InvalidRefError)
+            await fails(engine.stat(REPO, base + "$", "c"), errors.InvalidRefError)
+    assert await named("main@") == top.id
+    await fails(named("main$"), errors.InvalidRefError)
+    assert await content(engine, "main") == await content(engine, "main$") == {"a": "2", "b": "1", "c": "staged"}
+    assert await content(engine, "main@") == await content(engine, "main~0") == {"a": "2", "b": "1"}
+    await fails(engine.create_branch(REPO, "x", "main$"), errors.InvalidRefError)
+    assert (await engine.create_branch(REPO, "x", "main@")).commit_id == top.id
 
-    run(job())
+
+async def test_prefixes_and_names_that_look_like_hex() -> None:
+    engine = await make_engine()
+    ids = [(await engine.get_commit(REPO, "main")).id]
+    ids += [(await put_commit(engine, {"a": str(number)})).id for number in range(40)]
+    firsts = [one[0] for one in ids]
+    for digit in "0123456789abcdef":
+        if firsts.count(digit) == 1:
+            assert (await engine.get_commit(REPO, digit)).id == ids[firsts.index(digit)]
+        else:
+            await fails(engine.get_commit(REPO, digit), errors.RefNotFoundError)
+    target = ids[5]
+    assert (await engine.get_commit(REPO, target[:63])).id == target
+    await fails(engine.get_commit(REPO, target.upper()), errors.RefNotFoundError)
+    await engine.create_branch(REPO, target[:12], "main~1")
+    assert (await engine.get_commit(REPO, target[:12])).id == ids[-2]
+    await engine.create_tag(REPO, target[:13], "main~2")
+    assert (await engine.get_commit(REPO, target[:13])).id == ids[-3]
+    await fails(engine.create_branch(REPO, target, "main"), errors.NameTakenError)
+    await fails(engine.create_tag(REPO, target, "main"), errors.NameTakenError)
+    await fails(engine.create_tag(REPO, target[:12], "main"), errors.NameTakenError)
+    await fails(engine.create_branch(REPO, target[:13], "main"), errors.NameTakenError)
+    like = "a" * 64  # no commit has this id: a branch may, and can be read
+    await engine.create_branch(REPO, like, "main")
+    await put(engine, "new", "x", like)
+    assert (await engine.stat(REPO, like, "new")).size == 1
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 1025, "é" * 513, LONE])
-def test_a_push_refuses_a_bad_path_among_good_ones(bad: str) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        for others in (["a", "b"], ["a", "é"]):
-            await fails(engine.push(REPO, "main", [(path, None) for path in [*others, bad]]), errors.InvalidPathError)
-        await engine.push(REPO, "main", [("x" * 1024, None), ("é" * 512, None), ("a", None)])
-
-    run(job())
+async def test_a_push_refuses_a_bad_path_among_good_ones(bad: str) -> None:
+    engine = await make_engine()
+    for others in (["a", "b"], ["a", "é"]):
+        await fails(engine.push(REPO, "main", [(path, None) for path in [*others, bad]]), errors.InvalidPathError)
+    await engine.push(REPO, "main", [("x" * 1024, None), ("é" * 512, None), ("a", None)])

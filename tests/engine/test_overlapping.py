@@ -12,7 +12,6 @@ from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
-from tests.engine.support import run
 from tests.support.waiting import PATIENCE
 
 
@@ -48,63 +47,50 @@ def _request(path: str) -> UploadRequest:
     return UploadRequest(path=path, content_type="", metadata={})
 
 
-def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_their_order() -> None:
-    async def body() -> None:
-        disk = Disk()
-        writes = Overlapping(AsyncioRuntime(), disk.write)
-        for number, path in enumerate(["a", "quick", "b"]):
-            async with asyncio.timeout(PATIENCE):  # for ever, when one waits for the other
-                await writes.begin(_request(path), _content(number))
-        assert disk.waiting == 2
-        disk.gate.set()
-        entries = await writes.entries()
-        assert [(one.physical_address, one.size) for one in entries] == [("a", 0), ("quick", 1), ("b", 2)]
-
-    run(body())
+async def test_the_next_arrives_before_the_first_is_durable_and_entries_keep_their_order() -> None:
+    disk = Disk()
+    writes = Overlapping(AsyncioRuntime(), disk.write)
+    for number, path in enumerate(["a", "quick", "b"]):
+        async with asyncio.timeout(PATIENCE):  # for ever, when one waits for the other
+            await writes.begin(_request(path), _content(number))
+    assert disk.waiting == 2
+    disk.gate.set()
+    entries = await writes.entries()
+    assert [(one.physical_address, one.size) for one in entries] == [("a", 0), ("quick", 1), ("b", 2)]
 
 
-def test_few_are_on_their_way_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_few_are_on_their_way_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrent_writes, "AT_ONCE", 3)
-
-    async def body() -> None:
-        disk = Disk()
-        writes = Overlapping(AsyncioRuntime(), disk.write)
-        asyncio.get_running_loop().call_later(0.05, disk.gate.set)
-        for number in range(20):
-            await writes.begin(_request(str(number)), _content())
-        assert len(await writes.entries()) == 20
-        assert disk.most <= 4
-
-    run(body())
+    disk = Disk()
+    writes = Overlapping(AsyncioRuntime(), disk.write)
+    asyncio.get_running_loop().call_later(0.05, disk.gate.set)
+    for number in range(20):
+        await writes.begin(_request(str(number)), _content())
+    assert len(await writes.entries()) == 20
+    assert disk.most <= 4
 
 
-def test_a_failure_is_raised_and_what_was_written_is_told() -> None:
-    async def body() -> None:
-        disk = Disk(opens=True)
-        writes = Overlapping(AsyncioRuntime(), disk.write)
-        await writes.begin(_request("a"), _content())
-        with pytest.raises(OSError, match="no space"):
-            await writes.begin(_request("broken"), _content())
-            await writes.entries()
-        assert [one.physical_address for one in await writes.stop()] == ["a"]
-        assert disk.waiting == 0
-
-    run(body())
+async def test_a_failure_is_raised_and_what_was_written_is_told() -> None:
+    disk = Disk(opens=True)
+    writes = Overlapping(AsyncioRuntime(), disk.write)
+    await writes.begin(_request("a"), _content())
+    with pytest.raises(OSError, match="no space"):
+        await writes.begin(_request("broken"), _content())
+        await writes.entries()
+    assert [one.physical_address for one in await writes.stop()] == ["a"]
+    assert disk.waiting == 0
 
 
-def test_content_that_breaks_off_is_raised_at_once() -> None:
+async def test_content_that_breaks_off_is_raised_at_once() -> None:
     async def gone() -> AsyncIterator[bytes]:
         yield b"x"
         raise ConnectionResetError("the client left")
 
-    async def body() -> None:
-        disk = Disk()
-        writes = Overlapping(AsyncioRuntime(), disk.write)
-        await writes.begin(_request("a"), _content())
-        with pytest.raises(ConnectionResetError):
-            await writes.begin(_request("b"), gone())
-        asyncio.get_running_loop().call_later(0.05, disk.gate.set)
-        assert [one.physical_address for one in await writes.stop()] == ["a"]  # it had arrived: written to its end
-        assert disk.waiting == 0
-
-    run(body())
+    disk = Disk()
+    writes = Overlapping(AsyncioRuntime(), disk.write)
+    await writes.begin(_request("a"), _content())
+    with pytest.raises(ConnectionResetError):
+        await writes.begin(_request("b"), gone())
+    asyncio.get_running_loop().call_later(0.05, disk.gate.set)
+    assert [one.physical_address for one in await writes.stop()] == ["a"]  # it had arrived: written to its end
+    assert disk.waiting == 0

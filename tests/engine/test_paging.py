@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
 
-from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit, run
+from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit
 from tests.engine.test_staging import crash_after_seal
 from tests.engine.trees import Delta, State, applied
 
@@ -79,21 +79,18 @@ async def differences(verb: Any, amount: int, after: str, **options: Any) -> lis
 
 @FEW
 @given(states, deltas, deltas, prefixes, delimiters, afters, amounts)
-def test_listings(
+async def test_listings(
     base: State, layer: Delta, staged: Delta, prefix: str, delimiter: str, after: str, amount: int
 ) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await commit_all(engine, dict(base))
-        await apply_all(engine, layer)
-        await crash_after_seal(engine) if layer else None
-        await apply_all(engine, staged)
-        for ref, state in (("main", applied(applied(base, layer), staged)), ("main@", base)):
-            wanted = grouped(((path, "object") for path in state), prefix, delimiter, after, "group")
-            assert await listed(engine, ref, amount, after, prefix=prefix, delimiter=delimiter) == wanted
-        await engine.close()
-
-    run(job())
+    engine = await make_engine()
+    await commit_all(engine, dict(base))
+    await apply_all(engine, layer)
+    await crash_after_seal(engine) if layer else None
+    await apply_all(engine, staged)
+    for ref, state in (("main", applied(applied(base, layer), staged)), ("main@", base)):
+        wanted = grouped(((path, "object") for path in state), prefix, delimiter, after, "group")
+        assert await listed(engine, ref, amount, after, prefix=prefix, delimiter=delimiter) == wanted
+    await engine.close()
 
 
 def kinds(left: State, right: State) -> list[Item]:
@@ -107,129 +104,111 @@ def kinds(left: State, right: State) -> list[Item]:
 
 @FEW
 @given(states, deltas, deltas, prefixes, delimiters, afters, amounts, st.booleans())
-def test_diffs(
+async def test_diffs(
     base: State, ours: Delta, theirs: Delta, prefix: str, delimiter: str, after: str, amount: int, details: bool
 ) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await commit_all(engine, dict(base))
-        await engine.create_branch(REPO, "dev", "main")
-        await commit_all(engine, ours)
-        await commit_all(engine, theirs, "dev")
-        left, right = applied(base, ours), applied(base, theirs)
-        options = {"prefix": prefix, "delimiter": delimiter}
+    engine = await make_engine()
+    await commit_all(engine, dict(base))
+    await engine.create_branch(REPO, "dev", "main")
+    await commit_all(engine, ours)
+    await commit_all(engine, theirs, "dev")
+    left, right = applied(base, ours), applied(base, theirs)
+    options = {"prefix": prefix, "delimiter": delimiter}
 
-        def verb(one: str, other: str, mode: Literal["two_dot", "three_dot"]) -> Any:
-            return lambda **more: engine.diff_refs(REPO, one, other, mode=mode, details=details, **more)
+    def verb(one: str, other: str, mode: Literal["two_dot", "three_dot"]) -> Any:
+        return lambda **more: engine.diff_refs(REPO, one, other, mode=mode, details=details, **more)
 
-        wanted = grouped(kinds(left, right), prefix, delimiter, after, "prefix_changed")
-        assert await differences(verb("main", "dev", "two_dot"), amount, after, **options) == wanted
-        three = []
-        for path, kind in kinds(base, right):
-            if left.get(path) == right.get(path):
-                continue
-            three.append((path, kind if left.get(path) == base.get(path) else "conflict"))
-        wanted = grouped(three, prefix, delimiter, after, "prefix_changed")
-        assert await differences(verb("main", "dev", "three_dot"), amount, after, **options) == wanted
+    wanted = grouped(kinds(left, right), prefix, delimiter, after, "prefix_changed")
+    assert await differences(verb("main", "dev", "two_dot"), amount, after, **options) == wanted
+    three = []
+    for path, kind in kinds(base, right):
+        if left.get(path) == right.get(path):
+            continue
+        three.append((path, kind if left.get(path) == base.get(path) else "conflict"))
+    wanted = grouped(three, prefix, delimiter, after, "prefix_changed")
+    assert await differences(verb("main", "dev", "three_dot"), amount, after, **options) == wanted
 
-        await apply_all(engine, theirs)
-        staged = applied(left, theirs)
-        wanted = grouped(kinds(left, staged), prefix, delimiter, after, "prefix_changed")
-        branch = lambda **more: engine.diff_branch(REPO, "main", **more)  # noqa: E731
-        assert await differences(branch, amount, after, **options) == wanted
-        wanted = grouped(kinds(base, staged), prefix, delimiter, after, "prefix_changed")
-        assert await differences(verb("main~1", "main$", "two_dot"), amount, after, **options) == wanted
-        await engine.close()
-
-    run(job())
+    await apply_all(engine, theirs)
+    staged = applied(left, theirs)
+    wanted = grouped(kinds(left, staged), prefix, delimiter, after, "prefix_changed")
+    branch = lambda **more: engine.diff_branch(REPO, "main", **more)  # noqa: E731
+    assert await differences(branch, amount, after, **options) == wanted
+    wanted = grouped(kinds(base, staged), prefix, delimiter, after, "prefix_changed")
+    assert await differences(verb("main~1", "main$", "two_dot"), amount, after, **options) == wanted
+    await engine.close()
 
 
-def test_a_path_that_is_the_prefix_itself_is_no_common_prefix() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        rows = {"a/": "1", "a/b": "1", "a/c/d": "1", "b": "1"}
-        await put_commit(engine, rows)  # type: ignore[arg-type]
-        for amount in (1, 2, 3):
-            found = await listed(engine, "main", amount, "", prefix="a/", delimiter="/")
-            assert found == [("a/", "object"), ("a/b", "object"), ("a/c/", "group")]
-
-    run(job())
+async def test_a_path_that_is_the_prefix_itself_is_no_common_prefix() -> None:
+    engine = await make_engine()
+    rows = {"a/": "1", "a/b": "1", "a/c/d": "1", "b": "1"}
+    await put_commit(engine, rows)  # type: ignore[arg-type]
+    for amount in (1, 2, 3):
+        found = await listed(engine, "main", amount, "", prefix="a/", delimiter="/")
+        assert found == [("a/", "object"), ("a/b", "object"), ("a/c/", "group")]
 
 
-def test_long_listings_with_a_thousand_staged_rows_behind_a_page() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        async_rows = [f"p/{number:05}" for number in range(2300)]
-        from lakebed_engine.vocabulary.records import Deletion
+async def test_long_listings_with_a_thousand_staged_rows_behind_a_page() -> None:
+    engine = await make_engine()
+    async_rows = [f"p/{number:05}" for number in range(2300)]
+    from lakebed_engine.vocabulary.records import Deletion
 
-        from tests.engine.support import chunked
+    from tests.engine.support import chunked
 
-        await engine.delete_objects(REPO, "main", async_rows[:-1])
-        await put(engine, async_rows[-1], "last")
-        assert await listed(engine, "main", 1, "") == [(async_rows[-1], "object")]
-        await engine.upload_many(REPO, "main", chunked(Deletion(path) for path in [async_rows[-1]]))
-        assert await listed(engine, "main", 1, "") == []
-        assert await listed(engine, "main", 1, "", delimiter="/") == []
-        assert not (await engine.diff_branch(REPO, "main", amount=1)).items
-
-    run(job())
+    await engine.delete_objects(REPO, "main", async_rows[:-1])
+    await put(engine, async_rows[-1], "last")
+    assert await listed(engine, "main", 1, "") == [(async_rows[-1], "object")]
+    await engine.upload_many(REPO, "main", chunked(Deletion(path) for path in [async_rows[-1]]))
+    assert await listed(engine, "main", 1, "") == []
+    assert await listed(engine, "main", 1, "", delimiter="/") == []
+    assert not (await engine.diff_branch(REPO, "main", amount=1)).items
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1001])
-def test_bad_amounts(amount: int) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await fails(engine.list_objects(REPO, "main", amount=amount), errors.InvalidRequestError)
-        await fails(engine.diff_branch(REPO, "main", amount=amount), errors.InvalidRequestError)
-        await fails(engine.diff_refs(REPO, "main", "main", amount=amount), errors.InvalidRequestError)
-        await fails(engine.list_branches(REPO, amount=amount), errors.InvalidRequestError)
-        await fails(engine.list_tags(REPO, amount=amount), errors.InvalidRequestError)
-        await fails(engine.list_repositories(amount=amount), errors.InvalidRequestError)
-
-    run(job())
+async def test_bad_amounts(amount: int) -> None:
+    engine = await make_engine()
+    await fails(engine.list_objects(REPO, "main", amount=amount), errors.InvalidRequestError)
+    await fails(engine.diff_branch(REPO, "main", amount=amount), errors.InvalidRequestError)
+    await fails(engine.diff_refs(REPO, "main", "main", amount=amount), errors.InvalidRequestError)
+    await fails(engine.list_branches(REPO, amount=amount), errors.InvalidRequestError)
+    await fails(engine.list_tags(REPO, amount=amount), errors.InvalidRequestError)
+    await fails(engine.list_repositories(amount=amount), errors.InvalidRequestError)
 
 
-def test_diffs_of_what_is_no_commit() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await fails(engine.diff_refs(REPO, "main$", "main", mode="two_dot"), errors.InvalidRefError)
-        await fails(engine.diff_refs(REPO, "main", "main$"), errors.InvalidRefError)
-        await fails(engine.diff_refs(REPO, "main", "nope"), errors.RefNotFoundError)
-        await fails(engine.diff_branch(REPO, "nope"), errors.BranchNotFoundError)
-
-    run(job())
+async def test_diffs_of_what_is_no_commit() -> None:
+    engine = await make_engine()
+    await fails(engine.diff_refs(REPO, "main$", "main", mode="two_dot"), errors.InvalidRefError)
+    await fails(engine.diff_refs(REPO, "main", "main$"), errors.InvalidRefError)
+    await fails(engine.diff_refs(REPO, "main", "nope"), errors.RefNotFoundError)
+    await fails(engine.diff_branch(REPO, "nope"), errors.BranchNotFoundError)
 
 
 @pytest.mark.parametrize("amount", [1, 2, 3, 1000])
-def test_names_page_by_page(amount: int) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        wanted = sorted(["main", "a", "a-b", "a_b", "aa", "b", "B", "0"])
-        for name in wanted:
-            await engine.create_branch(REPO, name, "main", hidden=name == "aa") if name != "main" else None
-            await engine.create_tag(REPO, f"t-{name}", "main")
-            await engine.create_repository(f"rr-{name.lower().replace('_', '-x')}-{ord(name[0])}", f"mem://r{name}")
+async def test_names_page_by_page(amount: int) -> None:
+    engine = await make_engine()
+    wanted = sorted(["main", "a", "a-b", "a_b", "aa", "b", "B", "0"])
+    for name in wanted:
+        await engine.create_branch(REPO, name, "main", hidden=name == "aa") if name != "main" else None
+        await engine.create_tag(REPO, f"t-{name}", "main")
+        await engine.create_repository(f"rr-{name.lower().replace('_', '-x')}-{ord(name[0])}", f"mem://r{name}")
 
-        async def every(verb: Any, **options: Any) -> list[str]:
-            found: list[str] = []
-            while True:
-                page = await verb(after=found[-1] if found else "", amount=amount, **options)
-                assert len(page.items) == amount or not page.has_more
-                found += [one.name for one in page.items]
-                if not page.has_more:
-                    return found
+    async def every(verb: Any, **options: Any) -> list[str]:
+        found: list[str] = []
+        while True:
+            page = await verb(after=found[-1] if found else "", amount=amount, **options)
+            assert len(page.items) == amount or not page.has_more
+            found += [one.name for one in page.items]
+            if not page.has_more:
+                return found
 
-        branches = lambda **more: engine.list_branches(REPO, **more)  # noqa: E731
-        tags = lambda **more: engine.list_tags(REPO, **more)  # noqa: E731
-        assert await every(branches) == [name for name in wanted if name != "aa"]
-        assert await every(branches, show_hidden=True) == wanted
-        assert await every(branches, prefix="a", show_hidden=True) == [name for name in wanted if name[0] == "a"]
-        assert await every(branches, prefix="zz") == []
-        assert await every(tags) == [f"t-{name}" for name in wanted]
-        assert await every(tags, prefix="t-a") == [f"t-{name}" for name in wanted if name[0] == "a"]
-        found = await every(engine.list_repositories, prefix="rr-")
-        assert found == sorted(found)
-        assert len(found) == len(wanted)
-        assert await every(engine.list_repositories, search="ain") == ["rr-main-109"]
-
-    run(job())
+    branches = lambda **more: engine.list_branches(REPO, **more)  # noqa: E731
+    tags = lambda **more: engine.list_tags(REPO, **more)  # noqa: E731
+    assert await every(branches) == [name for name in wanted if name != "aa"]
+    assert await every(branches, show_hidden=True) == wanted
+    assert await every(branches, prefix="a", show_hidden=True) == [name for name in wanted if name[0] == "a"]
+    assert await every(branches, prefix="zz") == []
+    assert await every(tags) == [f"t-{name}" for name in wanted]
+    assert await every(tags, prefix="t-a") == [f"t-{name}" for name in wanted if name[0] == "a"]
+    found = await every(engine.list_repositories, prefix="rr-")
+    assert found == sorted(found)
+    assert len(found) == len(wanted)
+    assert await every(engine.list_repositories, search="ain") == ["rr-main-109"]

@@ -22,7 +22,7 @@ from lakebed_engine.tree.rows import lower_bound, upper_bound
 from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError
 from lakebed_engine.vocabulary.reports import FsckOptions
 
-from tests.engine.support import REPO, chunked, put_commit, run
+from tests.engine.support import REPO, chunked, put_commit
 from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids, order, paths, states, table
 
 SOME = settings(max_examples=120, deadline=None)
@@ -49,92 +49,80 @@ async def grown(lake: Lake, state: State, more: list[Delta]) -> list[tuple[Tree,
 
 @SOME
 @given(states, small)
-def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        tree, here = await lake.tree(state), state
-        for delta in more:
-            after = applied(here, delta)
-            folded = await lake.fold(tree, table(delta))
-            await lake.check(folded.tree)
-            assert await lake.state(folded.tree) == after
-            assert list(await lake.state(folded.tree)) == order(dict(after))
-            assert folded.changed == len(changed(here, after))
-            assert (folded.tree is tree) == (not folded.changed)
-            tree, here = folded.tree, after
-        lake.close()
-
-    run(job())
+async def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> None:
+    lake = Lake(patches=True)
+    tree, here = await lake.tree(state), state
+    for delta in more:
+        after = applied(here, delta)
+        folded = await lake.fold(tree, table(delta))
+        await lake.check(folded.tree)
+        assert await lake.state(folded.tree) == after
+        assert list(await lake.state(folded.tree)) == order(dict(after))
+        assert folded.changed == len(changed(here, after))
+        assert (folded.tree is tree) == (not folded.changed)
+        tree, here = folded.tree, after
+    lake.close()
 
 
 @SOME
 @given(states, small, small, st.sampled_from(["", "p/", "p/1", "a", "\U0010ffff"]), paths | st.just(""))
-def test_diffs_are_dictionary_differences(
+async def test_diffs_are_dictionary_differences(
     state: State, more: list[Delta], others: list[Delta], prefix: str, start: str
 ) -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        one = (await grown(lake, state, more))[-1]
-        both = [one, (await grown(lake, state, others))[-1], (await lake.tree(one[1]), one[1])]
-        for left, before in both:
-            for right, after in both:
-                wanted = {
-                    path: tuple(None if text is None else entry(text).identity.hex() for text in pair)
-                    for path, pair in {
-                        path: (before.get(path), after.get(path)) for path in order(changed(before, after))
-                    }.items()
-                    if path.startswith(prefix) and path.encode() >= start.encode()
-                }
-                details: list[Detail] = ["full", "slim"]
-                for detail in details:
-                    found = await lake.diff(left, right, prefix=prefix, start=start, detail=detail)
-                    assert list(found) == list(wanted)
-                    assert found == wanted
-        lake.close()
-
-    run(job())
+    lake = Lake(patches=True)
+    one = (await grown(lake, state, more))[-1]
+    both = [one, (await grown(lake, state, others))[-1], (await lake.tree(one[1]), one[1])]
+    for left, before in both:
+        for right, after in both:
+            wanted = {
+                path: tuple(None if text is None else entry(text).identity.hex() for text in pair)
+                for path, pair in {
+                    path: (before.get(path), after.get(path)) for path in order(changed(before, after))
+                }.items()
+                if path.startswith(prefix) and path.encode() >= start.encode()
+            }
+            details: list[Detail] = ["full", "slim"]
+            for detail in details:
+                found = await lake.diff(left, right, prefix=prefix, start=start, detail=detail)
+                assert list(found) == list(wanted)
+                assert found == wanted
+    lake.close()
 
 
 @SOME
 @given(states, small, small)
-def test_a_diff_is_the_delta_to_the_other_tree(state: State, more: list[Delta], others: list[Delta]) -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        left, before = (await grown(lake, state, more))[-1]
-        right, after = (await grown(lake, state, others))[-1]
-        found = diff(lake.trees, lake.store, lake.runtime, left, right, detail="delta")
-        pieces = [part.as_delta() async for part in found]
-        assert {path for piece in pieces for path in piece.column("path").to_pylist()} == set(changed(before, after))
-        assert await lake.state((await lake.fold(left, *pieces)).tree) == after
-        lake.close()
-
-    run(job())
+async def test_a_diff_is_the_delta_to_the_other_tree(state: State, more: list[Delta], others: list[Delta]) -> None:
+    lake = Lake(patches=True)
+    left, before = (await grown(lake, state, more))[-1]
+    right, after = (await grown(lake, state, others))[-1]
+    found = diff(lake.trees, lake.store, lake.runtime, left, right, detail="delta")
+    pieces = [part.as_delta() async for part in found]
+    assert {path for piece in pieces for path in piece.column("path").to_pylist()} == set(changed(before, after))
+    assert await lake.state((await lake.fold(left, *pieces)).tree) == after
+    lake.close()
 
 
 @SOME
 @given(states, small, st.lists(paths, max_size=6))
-def test_look_ups_and_cursors_see_through_patches(state: State, more: list[Delta], wanted: list[str]) -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        tree, here = (await grown(lake, state, more))[-1]
-        for trees in (lake.trees, lake.cold()):
-            for path in [*wanted, *here, *more[-1]]:
-                found = await trees.find(lake.store, tree, path)
-                assert (found and found.physical_address) == (f"data/{here[path]}" if path in here else None)
-            cursor = tree_cursor(trees, lake.store, tree)
-            for start in ["", *wanted]:
-                await cursor.seek(start)
-                rest = []
-                while cursor.path is not None:
-                    shown = cursor.entry()
-                    assert shown is not None
-                    assert shown.physical_address == f"data/{here[cursor.path]}"
-                    rest.append(cursor.path)
-                    await cursor.next()
-                assert rest == [path for path in order(dict(here)) if path.encode() >= start.encode()]
-        lake.close()
-
-    run(job())
+async def test_look_ups_and_cursors_see_through_patches(state: State, more: list[Delta], wanted: list[str]) -> None:
+    lake = Lake(patches=True)
+    tree, here = (await grown(lake, state, more))[-1]
+    for trees in (lake.trees, lake.cold()):
+        for path in [*wanted, *here, *more[-1]]:
+            found = await trees.find(lake.store, tree, path)
+            assert (found and found.physical_address) == (f"data/{here[path]}" if path in here else None)
+        cursor = tree_cursor(trees, lake.store, tree)
+        for start in ["", *wanted]:
+            await cursor.seek(start)
+            rest = []
+            while cursor.path is not None:
+                shown = cursor.entry()
+                assert shown is not None
+                assert shown.physical_address == f"data/{here[cursor.path]}"
+                rest.append(cursor.path)
+                await cursor.next()
+            assert rest == [path for path in order(dict(here)) if path.encode() >= start.encode()]
+    lake.close()
 
 
 @given(st.sets(paths | st.just(""), max_size=9), st.lists(paths | st.sampled_from(["", "\ud800", "é"]), max_size=4))
@@ -151,65 +139,56 @@ def test_bounds_of_a_slice(held: set[str], wanted: list[str]) -> None:
             )
 
 
-def test_taking_a_change_back_gives_the_same_tree() -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
-        one = (await lake.fold(tree, table({"p/050": "two"}))).tree
-        assert one.ranges == tree.ranges
-        assert [info.rows for info in one.patches] == [1]
-        back = await lake.fold(one, table({"p/050": "one"}))
-        assert (back.tree, back.changed) == (tree, 1)
-        lake.close()
-
-    run(job())
+async def test_taking_a_change_back_gives_the_same_tree() -> None:
+    lake = Lake(patches=True)
+    tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
+    one = (await lake.fold(tree, table({"p/050": "two"}))).tree
+    assert one.ranges == tree.ranges
+    assert [info.rows for info in one.patches] == [1]
+    back = await lake.fold(one, table({"p/050": "one"}))
+    assert (back.tree, back.changed) == (tree, 1)
+    lake.close()
 
 
-def test_patches_are_folded_into_the_ranges_when_they_have_grown() -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        state = {f"p/{n:03}": "one" for n in range(100)}
-        tree = await lake.tree(state)
-        seen = set()
-        for n in range(50):
-            state[f"p/{n:03}"] = "two"
-            folded = await lake.fold(tree, table({f"p/{n:03}": "two"}))
-            tree = folded.tree
-            seen.add(len(tree.patches))
-            assert sum(info.rows for info in tree.patches) <= lake.limits.patch_rows
-        assert await lake.state(tree) == state
-        assert {0, 1, 2} <= seen, "some folds rewrote ranges, others stacked patches"
-        lake.close()
-
-    run(job())
+async def test_patches_are_folded_into_the_ranges_when_they_have_grown() -> None:
+    lake = Lake(patches=True)
+    state = {f"p/{n:03}": "one" for n in range(100)}
+    tree = await lake.tree(state)
+    seen = set()
+    for n in range(50):
+        state[f"p/{n:03}"] = "two"
+        folded = await lake.fold(tree, table({f"p/{n:03}": "two"}))
+        tree = folded.tree
+        seen.add(len(tree.patches))
+        assert sum(info.rows for info in tree.patches) <= lake.limits.patch_rows
+    assert await lake.state(tree) == state
+    assert {0, 1, 2} <= seen, "some folds rewrote ranges, others stacked patches"
+    lake.close()
 
 
-def test_full_patches_over_many_ranges_are_folded_in_portions() -> None:
-    async def job() -> None:
-        lake = Lake(patches=True)
-        limits = Limits(400, 1500, patch_rows=40, small=2, patches=3, share=0, portion=4, at_once=3)
-        state = {f"p/{n:04}": "one" for n in range(400)}
-        tree = await lake.tree(state)
-        assert len(tree.ranges) > 60
-        most = 0
-        for n in range(300):
-            path = f"p/{n * 37 % 400:04}"
-            state[path] = f"two{n}"
-            one = chunked([table({path: state[path]})])
-            folded = await fold(lake.trees, lake.store, lake.runtime, tree, one, limits=limits)
-            assert folded.changed == 1
-            most = max(most, len(ids(tree) - ids(folded.tree)))
-            tree = folded.tree
-            assert sum(info.rows for info in tree.patches) <= 40
-            if n % 20 == 0:
-                assert await lake.state(tree) == state
-        assert await lake.state(tree) == state
-        assert 3 <= most <= 3 * 11, "no commit rewrites the whole tree"
-        lake.limits = limits
-        await lake.check(tree)
-        lake.close()
-
-    run(job())
+async def test_full_patches_over_many_ranges_are_folded_in_portions() -> None:
+    lake = Lake(patches=True)
+    limits = Limits(400, 1500, patch_rows=40, small=2, patches=3, share=0, portion=4, at_once=3)
+    state = {f"p/{n:04}": "one" for n in range(400)}
+    tree = await lake.tree(state)
+    assert len(tree.ranges) > 60
+    most = 0
+    for n in range(300):
+        path = f"p/{n * 37 % 400:04}"
+        state[path] = f"two{n}"
+        one = chunked([table({path: state[path]})])
+        folded = await fold(lake.trees, lake.store, lake.runtime, tree, one, limits=limits)
+        assert folded.changed == 1
+        most = max(most, len(ids(tree) - ids(folded.tree)))
+        tree = folded.tree
+        assert sum(info.rows for info in tree.patches) <= 40
+        if n % 20 == 0:
+            assert await lake.state(tree) == state
+    assert await lake.state(tree) == state
+    assert 3 <= most <= 3 * 11, "no commit rewrites the whole tree"
+    lake.limits = limits
+    await lake.check(tree)
+    lake.close()
 
 
 def info(rows: int, kind: str = "patch") -> RangeInfo:
@@ -272,58 +251,48 @@ async def to_the_end(cursor: Cursor) -> None:
         await cursor.next()
 
 
-def test_a_listing_fetches_the_next_range_before_it_is_needed() -> None:
-    async def job() -> None:
-        lake = Lake()
-        lake.store = store = SlowReads()
-        tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
-        files = [one.file for one in tree.ranges]
-        trees = lake.cold()
-        store.asked.clear()
-        cursor = tree_cursor(trees, store, tree)
-        await cursor.seek("")
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert store.asked == files[:2]
+async def test_a_listing_fetches_the_next_range_before_it_is_needed() -> None:
+    lake = Lake()
+    lake.store = store = SlowReads()
+    tree = await lake.tree({f"p/{n:03}": "one" for n in range(100)})
+    files = [one.file for one in tree.ranges]
+    trees = lake.cold()
+    store.asked.clear()
+    cursor = tree_cursor(trees, store, tree)
+    await cursor.seek("")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert store.asked == files[:2]
+    await to_the_end(cursor)
+    assert store.asked == files, "each file once, in order"
+    # what was fetched ahead and is gone by then is asked for again, and told as missing
+    await cursor.seek("")
+    await store.delete([files[1]])
+    with pytest.raises(MissingFileError, match=files[1]):
         await to_the_end(cursor)
-        assert store.asked == files, "each file once, in order"
-        # what was fetched ahead and is gone by then is asked for again, and told as missing
-        await cursor.seek("")
-        await store.delete([files[1]])
-        with pytest.raises(MissingFileError, match=files[1]):
-            await to_the_end(cursor)
-        assert len(trees._coming) <= 8
-        lake.close()
-
-    run(job())
+    assert len(trees._coming) <= 8
+    lake.close()
 
 
-def test_fsck_and_the_reader_know_patches() -> None:
-    async def job() -> None:
-        store = MemoryObjects("mem://lake")
-        limits = Limits(400, 1500, patch_rows=20, small=2, patches=3, share=0)
-        engine = Engine(MemoryKV(), OneStore(store), limits=limits)
-        await engine.create_repository(REPO, "mem://lake")
-        for step in range(4):
-            await put_commit(engine, {f"p/{step}": str(step)})
-        tree = await engine._ctx.trees.load(store, (await engine.get_commit(REPO, "main")).metarange_id)
-        assert tree.patches
-        assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
-        file = tree.patches[0].file
-        data = store._blobs[file].data
-        flipped = bytearray(data)
-        flipped[100] ^= 1
-        await store.put(file, bytes(flipped))
-        assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [
-            ("corrupt", file)
-        ]
-        engine._ctx.trees._cache.clear()
-        with pytest.raises(CorruptDataError, match=file):
-            await engine.list_objects(REPO, "main")
-        await store.delete([file])
-        assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [
-            ("missing", file)
-        ]
-        await engine.close()
-
-    run(job())
+async def test_fsck_and_the_reader_know_patches() -> None:
+    store = MemoryObjects("mem://lake")
+    limits = Limits(400, 1500, patch_rows=20, small=2, patches=3, share=0)
+    engine = Engine(MemoryKV(), OneStore(store), limits=limits)
+    await engine.create_repository(REPO, "mem://lake")
+    for step in range(4):
+        await put_commit(engine, {f"p/{step}": str(step)})
+    tree = await engine._ctx.trees.load(store, (await engine.get_commit(REPO, "main")).metarange_id)
+    assert tree.patches
+    assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
+    file = tree.patches[0].file
+    data = store._blobs[file].data
+    flipped = bytearray(data)
+    flipped[100] ^= 1
+    await store.put(file, bytes(flipped))
+    assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [("corrupt", file)]
+    engine._ctx.trees._cache.clear()
+    with pytest.raises(CorruptDataError, match=file):
+        await engine.list_objects(REPO, "main")
+    await store.delete([file])
+    assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [("missing", file)]
+    await engine.close()

@@ -24,7 +24,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 
 
@@ -45,129 +44,108 @@ async def merged(engine: Engine) -> Commit:
     return await merge(engine, "dev")
 
 
-def test_a_revert_takes_back_one_commit_and_leaves_the_others() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1", "b": "1", "c": "1"})
-        bad = await put_commit(engine, {"a": "2", "b": None, "new": "x"})
-        head = await put_commit(engine, {"later": "y", "c": "2"})
-        made = await revert(engine, bad.id[:12])
-        assert await content(engine) == {"a": "1", "b": "1", "c": "2", "later": "y"}
-        assert (made.parents, made.committer, made.metadata) == ((head.id,), "eve", {})
-        assert made.message == f"Revert {bad.id[:12]}"
-        again = await revert(engine, "main", message="back", metadata={"k": "v"})
-        assert (await content(engine))["new"] == "x"
-        assert (again.message, again.metadata) == ("back", {"k": "v"})
-
-    run(job())
+async def test_a_revert_takes_back_one_commit_and_leaves_the_others() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1", "b": "1", "c": "1"})
+    bad = await put_commit(engine, {"a": "2", "b": None, "new": "x"})
+    head = await put_commit(engine, {"later": "y", "c": "2"})
+    made = await revert(engine, bad.id[:12])
+    assert await content(engine) == {"a": "1", "b": "1", "c": "2", "later": "y"}
+    assert (made.parents, made.committer, made.metadata) == ((head.id,), "eve", {})
+    assert made.message == f"Revert {bad.id[:12]}"
+    again = await revert(engine, "main", message="back", metadata={"k": "v"})
+    assert (await content(engine))["new"] == "x"
+    assert (again.message, again.metadata) == ("back", {"k": "v"})
 
 
-def test_a_revert_of_a_merge_needs_to_know_the_parent() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        bad = await merged(engine)
-        error = await fails(revert(engine, "main"), errors.MergeParentError)
-        assert error.kind == "parent_required"  # type: ignore[attr-defined]
-        for number in (3, -1):
-            await fails(revert(engine, "main", parent_number=number), errors.InvalidRequestError)
-        await fails(revert(engine, "main~99"), errors.RefNotFoundError)
-        await fails(revert(engine, "main$"), errors.InvalidRefError)
-        assert (await engine.get_branch(REPO, "main")).commit_id == bad.id
-        await revert(engine, "main", parent_number=1)
-        assert await content(engine) == {"a": "1", "b": "1", "c": "1"}
-        await revert(engine, bad.id, parent_number=2)
-        assert await content(engine) == {"a": "1", "b": "1"}
-
-    run(job())
+async def test_a_revert_of_a_merge_needs_to_know_the_parent() -> None:
+    engine = await make_engine()
+    bad = await merged(engine)
+    error = await fails(revert(engine, "main"), errors.MergeParentError)
+    assert error.kind == "parent_required"  # type: ignore[attr-defined]
+    for number in (3, -1):
+        await fails(revert(engine, "main", parent_number=number), errors.InvalidRequestError)
+    await fails(revert(engine, "main~99"), errors.RefNotFoundError)
+    await fails(revert(engine, "main$"), errors.InvalidRefError)
+    assert (await engine.get_branch(REPO, "main")).commit_id == bad.id
+    await revert(engine, "main", parent_number=1)
+    assert await content(engine) == {"a": "1", "b": "1", "c": "1"}
+    await revert(engine, bad.id, parent_number=2)
+    assert await content(engine) == {"a": "1", "b": "1"}
 
 
-def test_a_revert_with_nothing_left_to_take_back() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        bad = await put_commit(engine, {"a": "2"})
-        await put_commit(engine, {"a": "1"})
-        await fails(revert(engine, bad.id), errors.NoChangesError)
-        made = await revert(engine, bad.id, allow_empty=True)
-        assert (await engine.get_commit(REPO, "main")).id == made.id
-        assert await content(engine) == {"a": "1"}
-        await fails(revert(engine, (await history(engine))[-1].id), errors.InvalidRequestError)
-
-    run(job())
+async def test_a_revert_with_nothing_left_to_take_back() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    bad = await put_commit(engine, {"a": "2"})
+    await put_commit(engine, {"a": "1"})
+    await fails(revert(engine, bad.id), errors.NoChangesError)
+    made = await revert(engine, bad.id, allow_empty=True)
+    assert (await engine.get_commit(REPO, "main")).id == made.id
+    assert await content(engine) == {"a": "1"}
+    await fails(revert(engine, (await history(engine))[-1].id), errors.InvalidRequestError)
 
 
-def test_a_path_changed_again_is_a_conflict_with_its_three_sides() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        bad = await put_commit(engine, {"a": "2", "gone": "x"})
-        head = await put_commit(engine, {"a": "3"})
-        error = await fails(revert(engine, bad.id), errors.MergeConflictError)
-        assert isinstance(error, errors.MergeConflictError)
-        three = [(await engine.stat(REPO, one, "a")).checksum for one in (bad.id, "main", "main~2")]
-        assert [(c.path, c.base, c.ours, c.theirs) for c in error.conflicts] == [("a", *three)]
-        assert (await engine.get_branch(REPO, "main")).commit_id == head.id
-        await engine.create_branch(REPO, "old", "main~2")
-        error = await fails(pick(engine, "main", "old"), errors.MergeConflictError)
-        assert isinstance(error, errors.MergeConflictError)
-        assert [one.path for one in error.conflicts] == ["a"]
-
-    run(job())
+async def test_a_path_changed_again_is_a_conflict_with_its_three_sides() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    bad = await put_commit(engine, {"a": "2", "gone": "x"})
+    head = await put_commit(engine, {"a": "3"})
+    error = await fails(revert(engine, bad.id), errors.MergeConflictError)
+    assert isinstance(error, errors.MergeConflictError)
+    three = [(await engine.stat(REPO, one, "a")).checksum for one in (bad.id, "main", "main~2")]
+    assert [(c.path, c.base, c.ours, c.theirs) for c in error.conflicts] == [("a", *three)]
+    assert (await engine.get_branch(REPO, "main")).commit_id == head.id
+    await engine.create_branch(REPO, "old", "main~2")
+    error = await fails(pick(engine, "main", "old"), errors.MergeConflictError)
+    assert isinstance(error, errors.MergeConflictError)
+    assert [one.path for one in error.conflicts] == ["a"]
 
 
-def test_a_cherry_pick_brings_the_change_and_says_where_from() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1", "b": "1"})
-        await engine.create_branch(REPO, "dev", "main")
-        await put_commit(engine, {"before": "x"}, "dev")
-        origin = await put_commit(engine, {"a": "2", "b": None}, "dev", metadata={"k": "v"})
-        head = await put_commit(engine, {"other": "y"})
-        made = await pick(engine, "dev")
-        assert await content(engine) == {"a": "2", "other": "y"}
-        assert (made.parents, made.committer, made.message) == ((head.id,), "eve", origin.message)
-        assert made.metadata == {"k": "v", "cherry-pick-origin": origin.id, "cherry-pick-committer": "ann"}
-        there = await pick(engine, "dev", message="mine", metadata={})  # as existing clients expect: an empty commit
-        assert there.message == "mine"
-        assert sorted(there.metadata) == ["cherry-pick-committer", "cherry-pick-origin"]
-        assert there.metarange_id == made.metarange_id
-
-    run(job())
+async def test_a_cherry_pick_brings_the_change_and_says_where_from() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1", "b": "1"})
+    await engine.create_branch(REPO, "dev", "main")
+    await put_commit(engine, {"before": "x"}, "dev")
+    origin = await put_commit(engine, {"a": "2", "b": None}, "dev", metadata={"k": "v"})
+    head = await put_commit(engine, {"other": "y"})
+    made = await pick(engine, "dev")
+    assert await content(engine) == {"a": "2", "other": "y"}
+    assert (made.parents, made.committer, made.message) == ((head.id,), "eve", origin.message)
+    assert made.metadata == {"k": "v", "cherry-pick-origin": origin.id, "cherry-pick-committer": "ann"}
+    there = await pick(engine, "dev", message="mine", metadata={})  # as existing clients expect: an empty commit
+    assert there.message == "mine"
+    assert sorted(there.metadata) == ["cherry-pick-committer", "cherry-pick-origin"]
+    assert there.metarange_id == made.metarange_id
 
 
-def test_cherry_picks_that_are_refused() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        tip = await merged(engine)
-        empty = await commit(engine, branch="dev", allow_empty=True)
-        await fails(pick(engine, empty.id), errors.NoChangesError)
-        await fails(pick(engine, tip.id, "dev"), errors.InvalidRequestError)
-        await fails(pick(engine, tip.id, "dev", parent_number=3), errors.InvalidRequestError)
-        await fails(pick(engine, (await history(engine))[-1].id, "dev"), errors.InvalidRequestError)
-        await fails(pick(engine, "nothing"), errors.RefNotFoundError)
-        await fails(pick(engine, "dev", "nothing"), errors.BranchNotFoundError)
-        await pick(engine, tip.id, "dev", parent_number=2)
-        assert await content(engine, "dev") == {"a": "1", "b": "2", "c": "1"}
-
-    run(job())
+async def test_cherry_picks_that_are_refused() -> None:
+    engine = await make_engine()
+    tip = await merged(engine)
+    empty = await commit(engine, branch="dev", allow_empty=True)
+    await fails(pick(engine, empty.id), errors.NoChangesError)
+    await fails(pick(engine, tip.id, "dev"), errors.InvalidRequestError)
+    await fails(pick(engine, tip.id, "dev", parent_number=3), errors.InvalidRequestError)
+    await fails(pick(engine, (await history(engine))[-1].id, "dev"), errors.InvalidRequestError)
+    await fails(pick(engine, "nothing"), errors.RefNotFoundError)
+    await fails(pick(engine, "dev", "nothing"), errors.BranchNotFoundError)
+    await pick(engine, tip.id, "dev", parent_number=2)
+    assert await content(engine, "dev") == {"a": "1", "b": "2", "c": "1"}
 
 
-def test_a_hard_reset_moves_the_branch_and_keeps_the_commits() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        first = await put_commit(engine, {"a": "1"})
-        second = await put_commit(engine, {"a": "2"})
-        moved = await engine.hard_reset(REPO, "main", "main~1")
-        assert moved.commit_id == first.id
-        assert await content(engine) == {"a": "1"}
-        assert await content(engine, second.id) == {"a": "2"}
-        await engine.hard_reset(REPO, "main", second.id)
-        assert await content(engine) == {"a": "2"}
-        await fails(engine.hard_reset(REPO, "main", "nothing"), errors.RefNotFoundError)
-        await fails(engine.hard_reset(REPO, "main", "main$"), errors.InvalidRefError)
-        await fails(engine.hard_reset(REPO, "nothing", "main"), errors.BranchNotFoundError)
-
-    run(job())
+async def test_a_hard_reset_moves_the_branch_and_keeps_the_commits() -> None:
+    engine = await make_engine()
+    first = await put_commit(engine, {"a": "1"})
+    second = await put_commit(engine, {"a": "2"})
+    moved = await engine.hard_reset(REPO, "main", "main~1")
+    assert moved.commit_id == first.id
+    assert await content(engine) == {"a": "1"}
+    assert await content(engine, second.id) == {"a": "2"}
+    await engine.hard_reset(REPO, "main", second.id)
+    assert await content(engine) == {"a": "2"}
+    await fails(engine.hard_reset(REPO, "main", "nothing"), errors.RefNotFoundError)
+    await fails(engine.hard_reset(REPO, "main", "main$"), errors.InvalidRefError)
+    await fails(engine.hard_reset(REPO, "nothing", "main"), errors.BranchNotFoundError)
 
 
 VERBS: dict[str, Callable[[Engine], Awaitable[object]]] = {
@@ -193,21 +171,18 @@ def done(verb: str, found: dict[str, str]) -> bool:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_uncommitted_changes_stand_in_the_way(verb: str) -> None:
-    async def job() -> None:
-        engine = await prepared(HookedKV(MemoryKV()))
-        await put(engine, "z", "staged")
-        await fails(VERBS[verb](engine), errors.DirtyBranchError)
-        assert await content(engine) == {"a": "2", "z": "staged"}
-        await engine.reset_branch(REPO, "main")
-        await VERBS[verb](engine)
-        assert done(verb, await content(engine))
-
-    run(job())
+async def test_uncommitted_changes_stand_in_the_way(verb: str) -> None:
+    engine = await prepared(HookedKV(MemoryKV()))
+    await put(engine, "z", "staged")
+    await fails(VERBS[verb](engine), errors.DirtyBranchError)
+    assert await content(engine) == {"a": "2", "z": "staged"}
+    await engine.reset_branch(REPO, "main")
+    await VERBS[verb](engine)
+    assert done(verb, await content(engine))
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_row_staged_at_any_moment_is_not_overtaken(verb: str) -> None:
+async def test_a_row_staged_at_any_moment_is_not_overtaken(verb: str) -> None:
     async def job(at: int) -> bool:
         kv = HookedKV(MemoryKV())
         engine = await prepared(kv)
@@ -232,13 +207,13 @@ def test_a_row_staged_at_any_moment_is_not_overtaken(verb: str) -> None:
         return reached
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 4
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_commit_of_somebody_else_at_any_moment_is_not_lost(verb: str) -> None:
+async def test_a_commit_of_somebody_else_at_any_moment_is_not_lost(verb: str) -> None:
     """It is in the history afterwards, or it came first and the verb worked on top of it. A hard reset may drop it."""
 
     async def job(at: int) -> bool:
@@ -270,7 +245,7 @@ def test_a_commit_of_somebody_else_at_any_moment_is_not_lost(verb: str) -> None:
         return bool(rival)
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 4
 
@@ -278,38 +253,35 @@ def test_a_commit_of_somebody_else_at_any_moment_is_not_lost(verb: str) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("rival", ["nothing", "commit", "reset"])
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_a_lost_answer_is_settled_and_nothing_happens_twice(verb: str, rival: str, how: str) -> None:
-    async def job() -> None:
-        kv = LossyKV(MemoryKV(), lambda _: "")
-        engine = await prepared(kv)
-        length = len(await history(engine))
+async def test_a_lost_answer_is_settled_and_nothing_happens_twice(verb: str, rival: str, how: str) -> None:
+    kv = LossyKV(MemoryKV(), lambda _: "")
+    engine = await prepared(kv)
+    length = len(await history(engine))
 
-        def lose(_: Batch) -> str:
-            return how if not kv._inside and not kv.lost else ""
+    def lose(_: Batch) -> str:
+        return how if not kv._inside and not kv.lost else ""
 
-        acted = False
+    acted = False
 
-        async def hook(*_: Any) -> None:
-            nonlocal acted
-            if kv.lost and not acted and rival != "nothing":
-                acted = True
-                if rival == "commit":
-                    await put_commit(engine, {"r": "1"})
-                else:
-                    await engine.reset_branch(REPO, "main")
+    async def hook(*_: Any) -> None:
+        nonlocal acted
+        if kv.lost and not acted and rival != "nothing":
+            acted = True
+            if rival == "commit":
+                await put_commit(engine, {"r": "1"})
+            else:
+                await engine.reset_branch(REPO, "main")
 
-        kv.before, kv.lose = hook, lose
-        await VERBS[verb](engine)
-        kv.before, kv.lose = None, lambda _: ""
-        assert kv.lost == 1
-        found = await content(engine, "main@")
-        if verb == "hard reset" and rival == "commit":
-            # it landed before the commit, or else once more after it; in no case was the commit half taken back
-            assert found in ({"a": "1", "r": "1"}, {"a": "2"}), found
-            return
-        assert done(verb, found), found
-        steps = {"hard reset": -1}.get(verb, 1) + (rival == "commit")
-        assert len(await history(engine)) == length + steps
-        assert ("r" in found) == (rival == "commit")
-
-    run(job())
+    kv.before, kv.lose = hook, lose
+    await VERBS[verb](engine)
+    kv.before, kv.lose = None, lambda _: ""
+    assert kv.lost == 1
+    found = await content(engine, "main@")
+    if verb == "hard reset" and rival == "commit":
+        # it landed before the commit, or else once more after it; in no case was the commit half taken back
+        assert found in ({"a": "1", "r": "1"}, {"a": "2"}), found
+        return
+    assert done(verb, found), found
+    steps = {"hard reset": -1}.get(verb, 1) + (rival == "commit")
+    assert len(await history(engine)) == length + steps
+    assert ("r" in found) == (rival == "commit")

@@ -29,7 +29,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 
 
@@ -75,7 +74,7 @@ async def in_history(engine: Engine, made: list[Commit]) -> None:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("rate", [0.0, 0.15])
-def test_writers_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
+async def test_writers_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
     seeds = range(2) if kind == "sqlite" else range(8)
 
     async def job(seed: int) -> None:
@@ -127,11 +126,11 @@ def test_writers_and_committers(kind: str, rate: float, tmp_path: Path) -> None:
                 assert len(one.parents) <= 1
 
     for seed in seeds:
-        run(job(seed))
+        await job(seed)
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_one_conditional_create_wins(kind: str, tmp_path: Path) -> None:
+async def test_one_conditional_create_wins(kind: str, tmp_path: Path) -> None:
     async def job(seed: int) -> None:
         async with lake(kind, tmp_path, seed) as engine:
 
@@ -155,11 +154,11 @@ def test_one_conditional_create_wins(kind: str, tmp_path: Path) -> None:
             assert (await content(engine))["one"] == str(won[0])
 
     for seed in range(2 if kind == "sqlite" else 10):
-        run(job(seed))
+        await job(seed)
 
 
 @pytest.mark.parametrize("how", ["after", "before"])
-def test_conditional_writes_with_lost_answers_are_never_false(how: str, tmp_path: Path) -> None:
+async def test_conditional_writes_with_lost_answers_are_never_false(how: str, tmp_path: Path) -> None:
     """A counter kept by If-Match: each success counts once, each refusal not at all."""
 
     async def job(seed: int) -> None:
@@ -199,11 +198,11 @@ def test_conditional_writes_with_lost_answers_are_never_false(how: str, tmp_path
                 await content(engine, one.id)  # the data of every committed entry is still there
 
     for seed in range(10):
-        run(job(seed))
+        await job(seed)
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_merges_race_with_writers_and_committers(kind: str, tmp_path: Path) -> None:
+async def test_merges_race_with_writers_and_committers(kind: str, tmp_path: Path) -> None:
     async def job(seed: int) -> None:
         async with lake(kind, tmp_path, seed) as engine:
             await engine.create_branch(REPO, "dev", "main")
@@ -229,10 +228,10 @@ def test_merges_race_with_writers_and_committers(kind: str, tmp_path: Path) -> N
             assert (await content(engine))["shared"] == "main-7", f"seed {seed}"
 
     for seed in range(2 if kind == "sqlite" else 8):
-        run(job(seed))
+        await job(seed)
 
 
-def test_branches_and_tags_created_at_once_with_lost_answers(tmp_path: Path) -> None:
+async def test_branches_and_tags_created_at_once_with_lost_answers(tmp_path: Path) -> None:
     async def job(seed: int) -> None:
         async with lake("memory", tmp_path, seed, losing(random.Random(seed), 0.3)) as engine:
 
@@ -256,4 +255,4 @@ def test_branches_and_tags_created_at_once_with_lost_answers(tmp_path: Path) -> 
                 assert (await engine.get_tag(REPO, "name")).name == "name"
 
     for seed in range(20):
-        run(job(seed))
+        await job(seed)

@@ -31,7 +31,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 
 NAMESPACE = "mem://lake"
@@ -73,117 +72,102 @@ async def rebuilt(stores: Stores, kv: Any = None, **options: Any) -> tuple[Engin
     return engine, await engine.rebuild(NAMESPACE, **options)
 
 
-def test_everything_committed_comes_back() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        assert (await engine.run_snapshots()).written == 1
-        before = await picture(engine)
-        await put(engine, "uncommitted", "lost")
-        again, report = await rebuilt(stores)
-        assert report.ok
-        assert (report.repository, report.namespace) == (REPO, NAMESPACE)
-        assert (report.commits, report.branches, report.tags) == (5, 3, 2)
-        assert report.snapshot == (await snapshots(stores))[-1]
-        assert await picture(again) == before
-        check = await again.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0))
-        assert check.ok
-        assert check.orphan_count == 1, "the data of what was uncommitted"
-        await put_commit(again, {"more": "4"})
-        assert (await content(again))["more"] == "4"
-        await fails(again.create_repository("other", NAMESPACE), errors.NamespaceInUseError)
-        await fails(again.create_repository(REPO, "mem://elsewhere"), errors.RepositoryExistsError)
-
-    run(job())
+async def test_everything_committed_comes_back() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    assert (await engine.run_snapshots()).written == 1
+    before = await picture(engine)
+    await put(engine, "uncommitted", "lost")
+    again, report = await rebuilt(stores)
+    assert report.ok
+    assert (report.repository, report.namespace) == (REPO, NAMESPACE)
+    assert (report.commits, report.branches, report.tags) == (5, 3, 2)
+    assert report.snapshot == (await snapshots(stores))[-1]
+    assert await picture(again) == before
+    check = await again.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0))
+    assert check.ok
+    assert check.orphan_count == 1, "the data of what was uncommitted"
+    await put_commit(again, {"more": "4"})
+    assert (await content(again))["more"] == "4"
+    await fails(again.create_repository("other", NAMESPACE), errors.NamespaceInUseError)
+    await fails(again.create_repository(REPO, "mem://elsewhere"), errors.RepositoryExistsError)
 
 
-def test_a_dry_run_writes_nothing() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await engine.run_snapshots()
-        store, kv = stores.open(NAMESPACE), MemoryKV()
-        assert isinstance(store, MemoryObjects)
-        before = dict(store._blobs)
-        _, dry = await rebuilt(stores, kv, dry_run=True)
-        assert store._blobs == before
-        assert not any(partition.rows for partition in kv._partitions.values())
-        _, wet = await rebuilt(stores, kv)
-        assert (dry.commits, dry.branches, dry.tags, dry.snapshot) == (
-            wet.commits,
-            wet.branches,
-            wet.tags,
-            wet.snapshot,
-        )
-        assert (dry.dry_run, wet.dry_run) == (True, False)
-
-    run(job())
+async def test_a_dry_run_writes_nothing() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await engine.run_snapshots()
+    store, kv = stores.open(NAMESPACE), MemoryKV()
+    assert isinstance(store, MemoryObjects)
+    before = dict(store._blobs)
+    _, dry = await rebuilt(stores, kv, dry_run=True)
+    assert store._blobs == before
+    assert not any(partition.rows for partition in kv._partitions.values())
+    _, wet = await rebuilt(stores, kv)
+    assert (dry.commits, dry.branches, dry.tags, dry.snapshot) == (
+        wet.commits,
+        wet.branches,
+        wet.tags,
+        wet.snapshot,
+    )
+    assert (dry.dry_run, wet.dry_run) == (True, False)
 
 
-def test_what_exists_is_refused() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await engine.run_snapshots()
-        before = await picture(engine)
-        await fails(engine.rebuild(NAMESPACE), errors.RepositoryExistsError)
-        await fails(engine.rebuild(NAMESPACE, "another"), errors.NamespaceInUseError)
-        copy = stores.open("mem://copy")
-        async for blob in stores.open(NAMESPACE).list():
-            await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
-        error = await fails(engine.rebuild("mem://copy", "another"), errors.NamespaceInUseError)
-        assert "is a copy" in str(error)
-        await fails(engine.rebuild("mem://lake/inside", "another"), errors.InvalidNamespaceError)
-        await fails(engine.rebuild("mem://nothing-there"), errors.InvalidNamespaceError)
-        await fails(engine.rebuild("nonsense"), errors.InvalidNamespaceError)
-        assert await picture(engine) == before
-
-    run(job())
+async def test_what_exists_is_refused() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await engine.run_snapshots()
+    before = await picture(engine)
+    await fails(engine.rebuild(NAMESPACE), errors.RepositoryExistsError)
+    await fails(engine.rebuild(NAMESPACE, "another"), errors.NamespaceInUseError)
+    copy = stores.open("mem://copy")
+    async for blob in stores.open(NAMESPACE).list():
+        await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
+    error = await fails(engine.rebuild("mem://copy", "another"), errors.NamespaceInUseError)
+    assert "is a copy" in str(error)
+    await fails(engine.rebuild("mem://lake/inside", "another"), errors.InvalidNamespaceError)
+    await fails(engine.rebuild("mem://nothing-there"), errors.InvalidNamespaceError)
+    await fails(engine.rebuild("nonsense"), errors.InvalidNamespaceError)
+    assert await picture(engine) == before
 
 
-def test_a_copy_of_the_bucket_elsewhere_and_under_another_name() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await engine.run_snapshots()
-        copy = stores.open("mem://copy")
-        async for blob in stores.open(NAMESPACE).list():
-            await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
-        again = Engine(MemoryKV(), stores)
-        report = await again.rebuild("mem://copy/", "second")
-        assert (report.repository, report.namespace) == ("second", "mem://copy")
-        assert (await picture(again, "second"))[1:] == (await picture(engine))[1:]
-        assert (await again.fsck("second", FsckOptions(data=True))).ok
-
-    run(job())
+async def test_a_copy_of_the_bucket_elsewhere_and_under_another_name() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await engine.run_snapshots()
+    copy = stores.open("mem://copy")
+    async for blob in stores.open(NAMESPACE).list():
+        await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
+    again = Engine(MemoryKV(), stores)
+    report = await again.rebuild("mem://copy/", "second")
+    assert (report.repository, report.namespace) == ("second", "mem://copy")
+    assert (await picture(again, "second"))[1:] == (await picture(engine))[1:]
+    assert (await again.fsck("second", FsckOptions(data=True))).ok
 
 
-def test_a_deleted_repository_waits_for_the_cleaner() -> None:
-    async def job() -> None:
-        stores, clock = Stores(None), FakeClock()
-        engine = await make_engine(stores=stores, clock=clock, cleanup_grace=10.0)
-        await make_history(engine)
-        await engine.run_snapshots()
-        before = await picture(engine)
-        await engine.delete_repository(REPO)
-        error = await fails(engine.rebuild(NAMESPACE), errors.TooManyAttemptsError)
-        assert "still being removed" in str(error)
-        for _ in range(2):
-            await engine.run_cleaner()
-            clock.forward(11)
-        assert (await engine.rebuild(NAMESPACE)).ok
-        engine._ctx.commits.clear()
+async def test_a_deleted_repository_waits_for_the_cleaner() -> None:
+    stores, clock = Stores(None), FakeClock()
+    engine = await make_engine(stores=stores, clock=clock, cleanup_grace=10.0)
+    await make_history(engine)
+    await engine.run_snapshots()
+    before = await picture(engine)
+    await engine.delete_repository(REPO)
+    error = await fails(engine.rebuild(NAMESPACE), errors.TooManyAttemptsError)
+    assert "still being removed" in str(error)
+    for _ in range(2):
         await engine.run_cleaner()
-        assert await picture(engine) == before
+        clock.forward(11)
+    assert (await engine.rebuild(NAMESPACE)).ok
+    engine._ctx.commits.clear()
+    await engine.run_cleaner()
+    assert await picture(engine) == before
 
-    run(job())
 
-
-def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> None:
+async def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> None:
     async def job(how: str) -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)
@@ -209,109 +193,94 @@ def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> None:
         assert (await again.get_commit(REPO, "old")).id == v1
         assert await content(again, "main") == await content(engine, "main")
 
-    run(job("missing"))
-    run(job("corrupt"))
+    await job("missing")
+    await job("corrupt")
 
 
-def test_an_empty_commit_file_that_a_killed_server_left_is_none() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await engine.run_snapshots()
-        await stores.open(NAMESPACE).put(f"{COMMITS}{'0' * 64}.json", b"")
-        again, report = await rebuilt(stores)
-        assert report.ok
-        assert await picture(again) == await picture(engine)
-
-    run(job())
+async def test_an_empty_commit_file_that_a_killed_server_left_is_none() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await engine.run_snapshots()
+    await stores.open(NAMESPACE).put(f"{COMMITS}{'0' * 64}.json", b"")
+    again, report = await rebuilt(stores)
+    assert report.ok
+    assert await picture(again) == await picture(engine)
 
 
-def test_without_a_snapshot_commits_come_back_and_heads_are_named() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await put_commit(engine, {"z": "1"}, "dev")
-        heads = sorted([(await engine.get_commit(REPO, ref)).id for ref in ("main", "dev")])
-        again, report = await rebuilt(stores)
-        assert [(one.kind, one.what) for one in report.problems] == [("missing", "ref snapshot")]
-        assert (report.snapshot, report.branches, report.commits) == ("", 0, 6)
-        assert (sorted(one.id for one in report.heads), report.head_count) == (heads, 2)
-        main = (await engine.get_commit(REPO, "main")).id
-        await again.create_branch(REPO, "main", main)
-        assert await content(again) == await content(engine)
-
-    run(job())
+async def test_without_a_snapshot_commits_come_back_and_heads_are_named() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await put_commit(engine, {"z": "1"}, "dev")
+    heads = sorted([(await engine.get_commit(REPO, ref)).id for ref in ("main", "dev")])
+    again, report = await rebuilt(stores)
+    assert [(one.kind, one.what) for one in report.problems] == [("missing", "ref snapshot")]
+    assert (report.snapshot, report.branches, report.commits) == ("", 0, 6)
+    assert (sorted(one.id for one in report.heads), report.head_count) == (heads, 2)
+    main = (await engine.get_commit(REPO, "main")).id
+    await again.create_branch(REPO, "main", main)
+    assert await content(again) == await content(engine)
 
 
-def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> None:
-    async def job() -> None:
-        stores, clock = Stores(None), FakeClock()
-        engine = await make_engine(stores=stores, clock=clock)
-        await make_history(engine)
-        await engine.run_snapshots()
-        before = await picture(engine)
-        await engine.delete_branch(REPO, "dev")
-        clock.forward(1)
-        await engine.run_snapshots()
-        older, newer = await snapshots(stores)
-        store = stores.open(NAMESPACE)
-        await store.put(newer, (await store.get(newer))[:-20])
-        await store.delete([REPOSITORY_MARKER])
-        again, report = await rebuilt(stores)
-        assert {(one.kind, one.what, one.name) for one in report.problems} == {
-            ("missing", "repository marker", REPOSITORY_MARKER),
-            ("corrupt", "ref snapshot", newer),
-        }
-        assert report.snapshot == older
-        assert await picture(again) == before
-        assert json.loads(await store.get(REPOSITORY_MARKER))["uid"] == (await again.get_repository(REPO)).uid
-
-    run(job())
+async def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> None:
+    stores, clock = Stores(None), FakeClock()
+    engine = await make_engine(stores=stores, clock=clock)
+    await make_history(engine)
+    await engine.run_snapshots()
+    before = await picture(engine)
+    await engine.delete_branch(REPO, "dev")
+    clock.forward(1)
+    await engine.run_snapshots()
+    older, newer = await snapshots(stores)
+    store = stores.open(NAMESPACE)
+    await store.put(newer, (await store.get(newer))[:-20])
+    await store.delete([REPOSITORY_MARKER])
+    again, report = await rebuilt(stores)
+    assert {(one.kind, one.what, one.name) for one in report.problems} == {
+        ("missing", "repository marker", REPOSITORY_MARKER),
+        ("corrupt", "ref snapshot", newer),
+    }
+    assert report.snapshot == older
+    assert await picture(again) == before
+    assert json.loads(await store.get(REPOSITORY_MARKER))["uid"] == (await again.get_repository(REPO)).uid
 
 
-def test_an_old_snapshot_under_a_newer_name_is_not_believed() -> None:
-    async def job() -> None:
-        stores, clock = Stores(None), FakeClock()
-        engine = await make_engine(stores=stores, clock=clock)
-        await engine.run_snapshots()
-        await make_history(engine)
-        clock.forward(1)
-        await engine.run_snapshots()
-        older, newer = await snapshots(stores)
-        store = stores.open(NAMESPACE)
-        forged = older.replace(older.split("-")[0], "_lakebed/refs/20990101T000000000Z")
-        await store.put(forged, await store.get(older))
-        again, report = await rebuilt(stores)
-        assert [(one.what, one.name) for one in report.problems] == [("ref snapshot", forged)]
-        assert report.snapshot == newer
-        assert await picture(again) == await picture(engine)
-
-    run(job())
+async def test_an_old_snapshot_under_a_newer_name_is_not_believed() -> None:
+    stores, clock = Stores(None), FakeClock()
+    engine = await make_engine(stores=stores, clock=clock)
+    await engine.run_snapshots()
+    await make_history(engine)
+    clock.forward(1)
+    await engine.run_snapshots()
+    older, newer = await snapshots(stores)
+    store = stores.open(NAMESPACE)
+    forged = older.replace(older.split("-")[0], "_lakebed/refs/20990101T000000000Z")
+    await store.put(forged, await store.get(older))
+    again, report = await rebuilt(stores)
+    assert [(one.what, one.name) for one in report.problems] == [("ref snapshot", forged)]
+    assert report.snapshot == newer
+    assert await picture(again) == await picture(engine)
 
 
-def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await engine.run_snapshots()
-        before = await picture(engine)
-        at, ended = 0, False
-        while not ended:
-            at += 1
-            for how in ("before", "after"):
-                kv = HookedKV(MemoryKV())
-                await _break_at(kv, stores, at, how)
-                ended = kv.calls < at
-                again = Engine(kv, stores)
-                if not (await again.list_repositories()).items:
-                    assert (await again.rebuild(NAMESPACE)).ok
-                assert await picture(again) == before
-        assert at > 6
-
-    run(job())
+async def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await engine.run_snapshots()
+    before = await picture(engine)
+    at, ended = 0, False
+    while not ended:
+        at += 1
+        for how in ("before", "after"):
+            kv = HookedKV(MemoryKV())
+            await _break_at(kv, stores, at, how)
+            ended = kv.calls < at
+            again = Engine(kv, stores)
+            if not (await again.list_repositories()).items:
+                assert (await again.rebuild(NAMESPACE)).ok
+            assert await picture(again) == before
+    assert at > 6
 
 
 class Crash(Exception):
@@ -336,130 +305,112 @@ async def _break_at(kv: HookedKV, stores: Stores, at: int, how: str) -> None:
     kv.before = None
 
 
-def test_a_repository_made_meanwhile_wins() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await make_history(engine)
-        await engine.run_snapshots()
-        kv = HookedKV(MemoryKV())
-        other = Engine(kv, stores)
+async def test_a_repository_made_meanwhile_wins() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await make_history(engine)
+    await engine.run_snapshots()
+    kv = HookedKV(MemoryKV())
+    other = Engine(kv, stores)
 
-        async def meanwhile(name: str, what: Any) -> None:
-            if name == "apply" and len(what.checks) > 1:
-                kv.before = None
-                await other.create_repository(REPO, "mem://other")
+    async def meanwhile(name: str, what: Any) -> None:
+        if name == "apply" and len(what.checks) > 1:
+            kv.before = None
+            await other.create_repository(REPO, "mem://other")
 
-        kv.before = meanwhile
-        await fails(other.rebuild(NAMESPACE), errors.TooManyAttemptsError)
-        assert (await other.get_repository(REPO)).storage_namespace == "mem://other"
-
-    run(job())
+    kv.before = meanwhile
+    await fails(other.rebuild(NAMESPACE), errors.TooManyAttemptsError)
+    assert (await other.get_repository(REPO)).storage_namespace == "mem://other"
 
 
 # snapshots
 
 
-def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
-    async def job() -> None:
-        stores, clock = Stores(None), FakeClock()
-        engine = await make_engine(stores=stores, clock=clock)
+async def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
+    stores, clock = Stores(None), FakeClock()
+    engine = await make_engine(stores=stores, clock=clock)
 
-        async def written() -> int:
-            clock.forward(60)
-            return (await engine.run_snapshots()).written
+    async def written() -> int:
+        clock.forward(60)
+        return (await engine.run_snapshots()).written
 
+    assert await written() == 1
+    assert await written() == 0
+    await put(engine, "a", "1")
+    assert await written() == 0, "what is uncommitted is in no snapshot"
+    for change in (
+        lambda: commit(engine),
+        lambda: engine.create_branch(REPO, "dev", "main"),
+        lambda: engine.create_tag(REPO, "t", "main"),
+        lambda: engine.delete_tag(REPO, "t"),
+        lambda: engine.delete_branch(REPO, "dev"),
+        lambda: engine.set_metadata(REPO, {"k": "v"}),
+        lambda: engine.set_protection_rules(REPO, ["release-*", "m?in"]),
+    ):
+        await change()
         assert await written() == 1
         assert await written() == 0
-        await put(engine, "a", "1")
-        assert await written() == 0, "what is uncommitted is in no snapshot"
-        for change in (
-            lambda: commit(engine),
-            lambda: engine.create_branch(REPO, "dev", "main"),
-            lambda: engine.create_tag(REPO, "t", "main"),
-            lambda: engine.delete_tag(REPO, "t"),
-            lambda: engine.delete_branch(REPO, "dev"),
-            lambda: engine.set_metadata(REPO, {"k": "v"}),
-            lambda: engine.set_protection_rules(REPO, ["release-*", "m?in"]),
-        ):
-            await change()
-            assert await written() == 1
-            assert await written() == 0
-        found, time_ms, record = decode_refs(await stores.open(NAMESPACE).get((await snapshots(stores))[-1]))
-        assert time_ms == (clock.now() - 60) * 1000
-        assert found == refs_id(record)
-        assert record.branches == (BranchRef("main", (await engine.get_commit(REPO, "main")).id),)
-        assert (record.name, dict(record.metadata)) == (REPO, {"k": "v"})
-        assert record.protection == ("release-*", "m?in")
-
-    run(job())
+    found, time_ms, record = decode_refs(await stores.open(NAMESPACE).get((await snapshots(stores))[-1]))
+    assert time_ms == (clock.now() - 60) * 1000
+    assert found == refs_id(record)
+    assert record.branches == (BranchRef("main", (await engine.get_commit(REPO, "main")).id),)
+    assert (record.name, dict(record.metadata)) == (REPO, {"k": "v"})
+    assert record.protection == ("release-*", "m?in")
 
 
-def test_always_means_before_the_answer() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores, snapshot_always=True)
-        await make_history(engine)
-        await engine.create_branch(REPO, "x", "main")
-        await engine.delete_branch(REPO, "x")
-        await engine.delete_tag(REPO, "v2.0")
-        await engine.set_protection_rules(REPO, ["main", "x*"])
-        await engine.add_protection_rule(REPO, "late")
-        await engine.delete_protection_rule(REPO, "x*")
-        again, report = await rebuilt(stores)
-        assert report.ok
-        assert await picture(again) == await picture(engine)
-        assert await again.protection_rules(REPO) == ("main", "late")
-        await fails(put(again, "a", "1"), errors.ProtectedBranchError)
-        assert (await engine.run_snapshots()).written == 0
-
-    run(job())
+async def test_always_means_before_the_answer() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores, snapshot_always=True)
+    await make_history(engine)
+    await engine.create_branch(REPO, "x", "main")
+    await engine.delete_branch(REPO, "x")
+    await engine.delete_tag(REPO, "v2.0")
+    await engine.set_protection_rules(REPO, ["main", "x*"])
+    await engine.add_protection_rule(REPO, "late")
+    await engine.delete_protection_rule(REPO, "x*")
+    again, report = await rebuilt(stores)
+    assert report.ok
+    assert await picture(again) == await picture(engine)
+    assert await again.protection_rules(REPO) == ("main", "late")
+    await fails(put(again, "a", "1"), errors.ProtectedBranchError)
+    assert (await engine.run_snapshots()).written == 0
 
 
-def test_the_last_ones_are_kept_and_the_order_survives_a_clock_that_goes_back() -> None:
-    async def job() -> None:
-        stores, clock = Stores(None), FakeClock()
-        engine = await make_engine(stores=stores, clock=clock, snapshots_kept=3)
-        heads = []
-        for number in range(8):
-            heads.append(await put_commit(engine, {"a": str(number)}))
-            clock.time -= 500
-            await engine.run_snapshots()
-        kept = await snapshots(stores)
-        records = [decode_refs(await stores.open(NAMESPACE).get(key))[2] for key in kept]
-        assert [record.branches[0].commit_id for record in records] == [head.id for head in heads[-3:]]
-
-    run(job())
-
-
-def test_a_second_server_and_a_restart_write_no_twin() -> None:
-    async def job() -> None:
-        kv, stores, clock = MemoryKV(), Stores(None), FakeClock()
-        engine = await make_engine(kv, stores, clock=clock)
+async def test_the_last_ones_are_kept_and_the_order_survives_a_clock_that_goes_back() -> None:
+    stores, clock = Stores(None), FakeClock()
+    engine = await make_engine(stores=stores, clock=clock, snapshots_kept=3)
+    heads = []
+    for number in range(8):
+        heads.append(await put_commit(engine, {"a": str(number)}))
+        clock.time -= 500
         await engine.run_snapshots()
-        other = Engine(kv, stores, clock=clock)
-        assert (await other.run_snapshots()).written == 0
-        await put_commit(engine, {"a": "1"})
-        assert (await other.run_snapshots()).written == 1
-        assert (await engine.run_snapshots()).written == 0
-        assert len(await snapshots(stores)) == 2
-
-    run(job())
+    kept = await snapshots(stores)
+    records = [decode_refs(await stores.open(NAMESPACE).get(key))[2] for key in kept]
+    assert [record.branches[0].commit_id for record in records] == [head.id for head in heads[-3:]]
 
 
-def test_a_stale_snapshot_of_another_server_is_noticed_within_the_hour() -> None:
-    async def job() -> None:
-        stores, clock = Stores(None), FakeClock()
-        engine = await make_engine(stores=stores, clock=clock)
-        await engine.run_snapshots()
-        record = RefsRecord("u", REPO, NAMESPACE, "main", 1)
-        key, data = encode_refs(record, int(clock.now() * 1000) + 5)
-        await stores.open(NAMESPACE).put(key, data)
-        assert (await engine.run_snapshots()).written == 0
-        clock.forward(3601)
-        assert (await engine.run_snapshots()).written == 1
+async def test_a_second_server_and_a_restart_write_no_twin() -> None:
+    kv, stores, clock = MemoryKV(), Stores(None), FakeClock()
+    engine = await make_engine(kv, stores, clock=clock)
+    await engine.run_snapshots()
+    other = Engine(kv, stores, clock=clock)
+    assert (await other.run_snapshots()).written == 0
+    await put_commit(engine, {"a": "1"})
+    assert (await other.run_snapshots()).written == 1
+    assert (await engine.run_snapshots()).written == 0
+    assert len(await snapshots(stores)) == 2
 
-    run(job())
+
+async def test_a_stale_snapshot_of_another_server_is_noticed_within_the_hour() -> None:
+    stores, clock = Stores(None), FakeClock()
+    engine = await make_engine(stores=stores, clock=clock)
+    await engine.run_snapshots()
+    record = RefsRecord("u", REPO, NAMESPACE, "main", 1)
+    key, data = encode_refs(record, int(clock.now() * 1000) + 5)
+    await stores.open(NAMESPACE).put(key, data)
+    assert (await engine.run_snapshots()).written == 0
+    clock.forward(3601)
+    assert (await engine.run_snapshots()).written == 1
 
 
 class Full(MemoryObjects):
@@ -477,22 +428,21 @@ class Full(MemoryObjects):
             yield blob
 
 
-def test_a_snapshot_that_fails_stops_neither_the_verb_nor_other_repositories(caplog: pytest.LogCaptureFixture) -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        store = stores._stores[NAMESPACE] = Full(NAMESPACE)
-        engine = await make_engine(stores=stores, snapshot_always=True)
-        store.full = True
-        made = await put_commit(engine, {"a": "1"})
-        assert (await engine.get_commit(REPO, "main")).id == made.id
-        assert "no ref snapshot was written: no space" in caplog.text
-        await engine.create_repository("zoo", "mem://zoo")
-        result = await Engine(engine._ctx.kv, stores).run_snapshots()
-        assert (result.written, list(result.failures)) == (0, [(REPO, "no space")])
-        store.full = False
-        assert (await engine.run_snapshots()).written == 1
-
-    run(job())
+async def test_a_snapshot_that_fails_stops_neither_the_verb_nor_other_repositories(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stores = Stores(None)
+    store = stores._stores[NAMESPACE] = Full(NAMESPACE)
+    engine = await make_engine(stores=stores, snapshot_always=True)
+    store.full = True
+    made = await put_commit(engine, {"a": "1"})
+    assert (await engine.get_commit(REPO, "main")).id == made.id
+    assert "no ref snapshot was written: no space" in caplog.text
+    await engine.create_repository("zoo", "mem://zoo")
+    result = await Engine(engine._ctx.kv, stores).run_snapshots()
+    assert (result.written, list(result.failures)) == (0, [(REPO, "no space")])
+    store.full = False
+    assert (await engine.run_snapshots()).written == 1
 
 
 def test_the_format_of_a_snapshot() -> None:
@@ -519,12 +469,9 @@ def test_the_format_of_a_snapshot() -> None:
         assert parse_key(name) is None
 
 
-def test_the_partition_is_that_of_before() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await engine.run_snapshots()
-        again, _ = await rebuilt(stores)
-        assert (await open_repo(again._ctx, REPO)).partition == (await open_repo(engine._ctx, REPO)).partition
-
-    run(job())
+async def test_the_partition_is_that_of_before() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await engine.run_snapshots()
+    again, _ = await rebuilt(stores)
+    assert (await open_repo(again._ctx, REPO)).partition == (await open_repo(engine._ctx, REPO)).partition

@@ -10,7 +10,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.reports import LooseCommit, RebuildReport
 from lakebed_server.cli.maintenance import _rebuild_text
 
-from tests.engine.support import REPO, CountingIds, FakeClock, make_engine, put_commit, run
+from tests.engine.support import REPO, CountingIds, FakeClock, make_engine, put_commit
 
 
 async def loose(count: int) -> tuple[Stores, list[LooseCommit]]:
@@ -26,7 +26,7 @@ async def loose(count: int) -> tuple[Stores, list[LooseCommit]]:
     return stores, made[::-1]
 
 
-def test_the_newest_ones_are_shown_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_newest_ones_are_shown_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebuild, "_SHOWN_HEADS", 4)
 
     async def job(dry_run: bool) -> None:
@@ -36,8 +36,8 @@ def test_the_newest_ones_are_shown_and_all_are_counted(monkeypatch: pytest.Monke
         assert list(report.heads) == made[:4]
         assert report.head_count == 7
 
-    run(job(dry_run=True))
-    run(job(dry_run=False))
+    await job(dry_run=True)
+    await job(dry_run=False)
 
 
 def test_what_the_command_prints() -> None:

@@ -16,7 +16,7 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import WorkspaceRequest
 
-from tests.engine.support import FakeClock, HookedKV, LossyKV, commit, content, fails, make_engine, put, run
+from tests.engine.support import FakeClock, HookedKV, LossyKV, commit, content, fails, make_engine, put
 
 Step = Callable[[], Awaitable[None]]
 
@@ -68,7 +68,7 @@ def crashes(at: int) -> tuple[Engine, HookedKV, OneStore]:
 @pytest.mark.parametrize(
     "again", [{}, {"read_only": True}, {"default_branch": "trunk"}, {"storage_namespace": "mem://elsewhere"}]
 )
-def test_an_interrupted_creation_can_be_repeated(again: dict[str, Any]) -> None:
+async def test_an_interrupted_creation_can_be_repeated(again: dict[str, Any]) -> None:
     async def job(at: int) -> bool:
         engine, kv, stores = crashes(at)
         wanted: dict[str, Any] = {
@@ -98,13 +98,13 @@ def test_an_interrupted_creation_can_be_repeated(again: dict[str, Any]) -> None:
         return True
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 6
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_a_lost_answer_while_creating(how: str) -> None:
+async def test_a_lost_answer_while_creating(how: str) -> None:
     async def job(at: int) -> bool:
         count = 0
 
@@ -121,27 +121,24 @@ def test_a_lost_answer_while_creating(how: str) -> None:
         await put(engine, "a", "1")
         return count >= at
 
-    assert run(job(1))
-    assert run(job(2))
+    assert await job(1)
+    assert await job(2)
 
 
-def test_names_and_namespaces_are_unique_and_do_not_overlap() -> None:
-    async def job() -> None:
-        engine = await make_engine(namespace="mem://a/b")
-        await fails(engine.create_repository("lake", "mem://other"), errors.RepositoryExistsError)
-        for taken in ("mem://a/b", "mem://a/b/", "mem://a", "mem://a/b/c", "mem://a/b/c/d"):
-            await fails(engine.create_repository("other", taken), errors.NamespaceInUseError)
-        for bad in ("", "mem", "mem:/a", "mem://", "ftp://x", "mem://a/../c", "mem:///a", "s3://later", "mem://a\nb"):
-            await fails(engine.create_repository("other", bad), errors.InvalidNamespaceError)
-        await engine.create_repository("other", "mem://a/bb")
-        await engine.create_repository("more", "mem://a/c")
-        await fails(engine.get_repository("nope"), errors.RepositoryNotFoundError)
-
-    run(job())
+async def test_names_and_namespaces_are_unique_and_do_not_overlap() -> None:
+    engine = await make_engine(namespace="mem://a/b")
+    await fails(engine.create_repository("lake", "mem://other"), errors.RepositoryExistsError)
+    for taken in ("mem://a/b", "mem://a/b/", "mem://a", "mem://a/b/c", "mem://a/b/c/d"):
+        await fails(engine.create_repository("other", taken), errors.NamespaceInUseError)
+    for bad in ("", "mem", "mem:/a", "mem://", "ftp://x", "mem://a/../c", "mem:///a", "s3://later", "mem://a\nb"):
+        await fails(engine.create_repository("other", bad), errors.InvalidNamespaceError)
+    await engine.create_repository("other", "mem://a/bb")
+    await engine.create_repository("more", "mem://a/c")
+    await fails(engine.get_repository("nope"), errors.RepositoryNotFoundError)
 
 
 @pytest.mark.parametrize("pair", [("mem://x", "mem://x/y"), ("mem://x/y", "mem://x"), ("mem://x", "mem://x")])
-def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> None:
+async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> None:
     async def job(at: int) -> bool:
         kv = HookedKV(MemoryKV())
         engine = Engine(kv, Stores(None))
@@ -169,61 +166,52 @@ def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> None:
         return True
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 4
 
 
-def test_many_creations_of_one_name_at_once() -> None:
-    async def job() -> None:
-        engine = Engine(MemoryKV(), Stores(None))
-        results = await asyncio.gather(
-            *(engine.create_repository("lake", "mem://lake") for _ in range(10)), return_exceptions=True
-        )
-        won = [one for one in results if not isinstance(one, BaseException)]
-        assert len(won) == 1
-        assert all(type(one) is errors.RepositoryExistsError for one in results if isinstance(one, BaseException))
-        await put(engine, "a", "1")
-
-    run(job())
+async def test_many_creations_of_one_name_at_once() -> None:
+    engine = Engine(MemoryKV(), Stores(None))
+    results = await asyncio.gather(
+        *(engine.create_repository("lake", "mem://lake") for _ in range(10)), return_exceptions=True
+    )
+    won = [one for one in results if not isinstance(one, BaseException)]
+    assert len(won) == 1
+    assert all(type(one) is errors.RepositoryExistsError for one in results if isinstance(one, BaseException))
+    await put(engine, "a", "1")
 
 
-def test_delete_and_create_again() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        old = await engine.get_repository("lake")
-        await put(engine, "a", "1")
-        await engine.delete_repository("lake")
-        await fails(engine.delete_repository("lake"), errors.RepositoryNotFoundError)
-        await fails(engine.stat("lake", "main", "a"), errors.RepositoryNotFoundError)
-        # the data stays, and says whose it is
-        await fails(engine.create_repository("lake", "mem://lake"), errors.NamespaceInUseError)
-        await fails(engine.get_repository("lake"), errors.RepositoryNotFoundError)
-        new = await engine.create_repository("lake", "mem://new")
-        assert new.uid != old.uid
-        assert await content(engine) == {}
-
-    run(job())
+async def test_delete_and_create_again() -> None:
+    engine = await make_engine()
+    old = await engine.get_repository("lake")
+    await put(engine, "a", "1")
+    await engine.delete_repository("lake")
+    await fails(engine.delete_repository("lake"), errors.RepositoryNotFoundError)
+    await fails(engine.stat("lake", "main", "a"), errors.RepositoryNotFoundError)
+    # the data stays, and says whose it is
+    await fails(engine.create_repository("lake", "mem://lake"), errors.NamespaceInUseError)
+    await fails(engine.get_repository("lake"), errors.RepositoryNotFoundError)
+    new = await engine.create_repository("lake", "mem://new")
+    assert new.uid != old.uid
+    assert await content(engine) == {}
 
 
-def test_only_an_empty_repository_is_deleted_as_one() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put(engine, "a", "1")
-        assert await engine.delete_empty_repository("lake") == "object 'a' on branch 'main'"
-        await engine.delete_object("lake", "main", "a")
-        space = await engine.create_workspace("lake", WorkspaceRequest(ref="main", creator="kim"))
-        assert "workspace" in await engine.delete_empty_repository("lake")
-        await engine.delete_workspace("lake", space.uid)
-        await engine.create_branch("lake", "dev", "main")
-        await put(engine, "b", "1", branch="dev")
-        assert await engine.delete_empty_repository("lake") == "object 'b' on branch 'dev'"
-        assert await content(engine, "dev") == {"b": "1"}
-        await engine.delete_object("lake", "dev", "b")
-        assert await engine.delete_empty_repository("lake") == ""
-        await fails(engine.delete_empty_repository("lake"), errors.RepositoryNotFoundError)
-
-    run(job())
+async def test_only_an_empty_repository_is_deleted_as_one() -> None:
+    engine = await make_engine()
+    await put(engine, "a", "1")
+    assert await engine.delete_empty_repository("lake") == "object 'a' on branch 'main'"
+    await engine.delete_object("lake", "main", "a")
+    space = await engine.create_workspace("lake", WorkspaceRequest(ref="main", creator="kim"))
+    assert "workspace" in await engine.delete_empty_repository("lake")
+    await engine.delete_workspace("lake", space.uid)
+    await engine.create_branch("lake", "dev", "main")
+    await put(engine, "b", "1", branch="dev")
+    assert await engine.delete_empty_repository("lake") == "object 'b' on branch 'dev'"
+    assert await content(engine, "dev") == {"b": "1"}
+    await engine.delete_object("lake", "dev", "b")
+    assert await engine.delete_empty_repository("lake") == ""
+    await fails(engine.delete_empty_repository("lake"), errors.RepositoryNotFoundError)
 
 
 async def _try_to_put(engine: Engine) -> bool:
@@ -236,7 +224,7 @@ async def _try_to_put(engine: Engine) -> bool:
 
 
 @pytest.mark.parametrize("who", ["writes", "deletes"])
-def test_a_write_and_the_deletion_of_an_empty_repository_never_both_succeed(who: str) -> None:
+async def test_a_write_and_the_deletion_of_an_empty_repository_never_both_succeed(who: str) -> None:
     """One of them happens, whole, before every store call of the other."""
 
     async def job(at: int) -> bool:
@@ -265,35 +253,29 @@ def test_a_write_and_the_deletion_of_an_empty_repository_never_both_succeed(who:
         return bool(inner)
 
     at = 1
-    while run(job(at)):
+    while await job(at):
         at += 1
     assert at > 3
 
 
-def test_a_deleted_empty_repository_leaves_no_rows() -> None:
-    async def job() -> None:
-        kv, clock = MemoryKV(), FakeClock()
-        engine = await make_engine(kv, clock=clock)
-        await put(engine, "a", "1")
-        await engine.delete_object("lake", "main", "a")
-        assert await engine.delete_empty_repository("lake") == ""
-        for _ in range(2):
-            await engine.run_cleaner()
-            clock.forward(1000)
-        assert [one for one in await kv.partitions() if await kv.scan(one)] == []
-
-    run(job())
+async def test_a_deleted_empty_repository_leaves_no_rows() -> None:
+    kv, clock = MemoryKV(), FakeClock()
+    engine = await make_engine(kv, clock=clock)
+    await put(engine, "a", "1")
+    await engine.delete_object("lake", "main", "a")
+    assert await engine.delete_empty_repository("lake") == ""
+    for _ in range(2):
+        await engine.run_cleaner()
+        clock.forward(1000)
+    assert [one for one in await kv.partitions() if await kv.scan(one)] == []
 
 
-def test_metadata() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        assert await engine.get_metadata("lake") == {}
-        await asyncio.gather(*(engine.set_metadata("lake", {f"k{n}": str(n)}) for n in range(5)))
-        await engine.set_metadata("lake", {"k0": "é"})
-        await engine.delete_metadata("lake", ["k1", "nothing"])
-        assert await engine.get_metadata("lake") == {"k0": "é", "k2": "2", "k3": "3", "k4": "4"}
-        await fails(engine.set_metadata("lake", {"": "x"}), errors.InvalidRequestError)
-        await fails(engine.get_metadata("nope"), errors.RepositoryNotFoundError)
-
-    run(job())
+async def test_metadata() -> None:
+    engine = await make_engine()
+    assert await engine.get_metadata("lake") == {}
+    await asyncio.gather(*(engine.set_metadata("lake", {f"k{n}": str(n)}) for n in range(5)))
+    await engine.set_metadata("lake", {"k0": "é"})
+    await engine.delete_metadata("lake", ["k1", "nothing"])
+    assert await engine.get_metadata("lake") == {"k0": "é", "k2": "2", "k3": "3", "k4": "4"}
+    await fails(engine.set_metadata("lake", {"": "x"}), errors.InvalidRequestError)
+    await fails(engine.get_metadata("nope"), errors.RepositoryNotFoundError)

@@ -6,7 +6,7 @@ import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
 
-from tests.engine.support import REPO, content, fails, make_engine, merge, put_commit, run
+from tests.engine.support import REPO, content, fails, make_engine, merge, put_commit
 
 BASE = {"orders/1": "0", "orders/2": "0", "users/1": "0", "keep/1": "0", "top": "0"}
 
@@ -33,38 +33,31 @@ async def conflicting() -> Engine:
         ([("nothing", "source")], "dest-wins", "ddddd"),
     ],
 )
-def test_the_first_glob_that_matches_says_the_side(rules: list[tuple[str, str]], strategy: str, sides: str) -> None:
-    async def job() -> None:
-        engine = await conflicting()
-        await merge(engine, "dev", resolve=rules, strategy=strategy)
-        deleted = {("users/1", "s"), ("keep/1", "d")}
-        settled = {path: side for path, side in zip(BASE, sides, strict=True) if (path, side) not in deleted}
-        wanted = {"source-only": "s", "dest-only": "d", "both": "same", **settled}
-        assert await content(engine) == dict(sorted(wanted.items()))
+async def test_the_first_glob_that_matches_says_the_side(
+    rules: list[tuple[str, str]], strategy: str, sides: str
+) -> None:
+    engine = await conflicting()
+    await merge(engine, "dev", resolve=rules, strategy=strategy)
+    deleted = {("users/1", "s"), ("keep/1", "d")}
+    settled = {path: side for path, side in zip(BASE, sides, strict=True) if (path, side) not in deleted}
+    wanted = {"source-only": "s", "dest-only": "d", "both": "same", **settled}
+    assert await content(engine) == dict(sorted(wanted.items()))
 
-    run(job())
 
-
-def test_what_no_glob_matches_stays_a_conflict_and_nothing_is_merged() -> None:
-    async def job() -> None:
-        engine = await conflicting()
-        before = await content(engine)
-        error = await fails(merge(engine, "dev", resolve=[("orders/**", "source")]), errors.MergeConflictError)
-        assert isinstance(error, errors.MergeConflictError)
-        assert [one.path for one in error.conflicts] == ["keep/1", "top", "users/1"]
-        assert [(one.ours is None, one.theirs is None) for one in error.conflicts] == [
-            (True, False), (False, False), (False, True),
-        ]  # fmt: skip
-        assert all(one.base for one in error.conflicts)
-        assert await content(engine) == before
-
-    run(job())
+async def test_what_no_glob_matches_stays_a_conflict_and_nothing_is_merged() -> None:
+    engine = await conflicting()
+    before = await content(engine)
+    error = await fails(merge(engine, "dev", resolve=[("orders/**", "source")]), errors.MergeConflictError)
+    assert isinstance(error, errors.MergeConflictError)
+    assert [one.path for one in error.conflicts] == ["keep/1", "top", "users/1"]
+    assert [(one.ours is None, one.theirs is None) for one in error.conflicts] == [
+        (True, False), (False, False), (False, True),
+    ]  # fmt: skip
+    assert all(one.base for one in error.conflicts)
+    assert await content(engine) == before
 
 
 @pytest.mark.parametrize("rule", [("", "source"), ("# x", "source"), ("!a", "dest"), ("a", "ours"), ("\ud800", "dest")])
-def test_rules_that_say_nothing_are_refused(rule: tuple[str, str]) -> None:
-    async def job() -> None:
-        engine = await conflicting()
-        await fails(merge(engine, "dev", resolve=[("*", "dest"), rule]), errors.InvalidRequestError)
-
-    run(job())
+async def test_rules_that_say_nothing_are_refused(rule: tuple[str, str]) -> None:
+    engine = await conflicting()
+    await fails(merge(engine, "dev", resolve=[("*", "dest"), rule]), errors.InvalidRequestError)

@@ -144,7 +144,7 @@ LAYERED: dict[str, Callable[[Engine], Awaitable[Any]]] = {
 }
 
 
-def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
+async def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
     async def job(count: int, cold: bool) -> dict[str, tuple[int, int]]:
         kv, stores = HookedKV(MemoryKV()), OneStore()
         engine = await filled(kv, stores, count)
@@ -162,8 +162,8 @@ def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
         return found
 
     for cold in (False, True):
-        assert run(job(1_000, cold)) == run(job(20_000, cold))
-    warm = run(job(1_000, cold=False))
+        assert await job(1_000, cold) == await job(20_000, cold)
+    warm = await job(1_000, cold=False)
     assert warm["push"][0] <= 6
     assert warm["push"][1] == 1, "one file, one swap, however many rows"
     assert warm["stat in a layer"][1] <= 1

@@ -28,7 +28,6 @@ from tests.engine.support import (
     once,
     put,
     put_commit,
-    run,
 )
 
 
@@ -44,131 +43,116 @@ async def data_keys(stores: Stores, uri: str = "mem://lake") -> set[str]:
     return {blob.key async for blob in stores.open(uri).list("data/")}
 
 
-def test_staged_rows_show_over_layers_over_the_head() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "head", "b": "head", "c": "head", "d": "head"})
-        await put(engine, "b", "layer")
-        await engine.delete_object(REPO, "main", "c")
-        await put(engine, "d", "layer")
-        await crash_after_seal(engine)
-        await put(engine, "c", "token")
-        await engine.delete_object(REPO, "main", "d")
-        await crash_after_seal(engine)
-        await put(engine, "e", "token")
-        assert await content(engine) == {"a": "head", "b": "layer", "c": "token", "e": "token"}
-        assert await content(engine, "main@") == dict.fromkeys("abcd", "head")
-        for path in ("d", "f"):
-            await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
-        assert (await engine.stat(REPO, "main@", "d")).size == 4
-        page = await engine.diff_branch(REPO, "main")
-        assert [(row.type, row.path) for row in page.items] == [
-            ("changed", "b"), ("changed", "c"), ("removed", "d"), ("added", "e"),
-        ]  # fmt: skip
-        await commit(engine)
-        assert await content(engine, "main@") == {"a": "head", "b": "layer", "c": "token", "e": "token"}
-        assert not (await engine.diff_branch(REPO, "main")).items
-
-    run(job())
+async def test_staged_rows_show_over_layers_over_the_head() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "head", "b": "head", "c": "head", "d": "head"})
+    await put(engine, "b", "layer")
+    await engine.delete_object(REPO, "main", "c")
+    await put(engine, "d", "layer")
+    await crash_after_seal(engine)
+    await put(engine, "c", "token")
+    await engine.delete_object(REPO, "main", "d")
+    await crash_after_seal(engine)
+    await put(engine, "e", "token")
+    assert await content(engine) == {"a": "head", "b": "layer", "c": "token", "e": "token"}
+    assert await content(engine, "main@") == dict.fromkeys("abcd", "head")
+    for path in ("d", "f"):
+        await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
+    assert (await engine.stat(REPO, "main@", "d")).size == 4
+    page = await engine.diff_branch(REPO, "main")
+    assert [(row.type, row.path) for row in page.items] == [
+        ("changed", "b"), ("changed", "c"), ("removed", "d"), ("added", "e"),
+    ]  # fmt: skip
+    await commit(engine)
+    assert await content(engine, "main@") == {"a": "head", "b": "layer", "c": "token", "e": "token"}
+    assert not (await engine.diff_branch(REPO, "main")).items
 
 
 @pytest.mark.parametrize(
     "where", ["token", "layer", "both", "two layers", "tombstone", "tombstone in layer", "nowhere"]
 )
 @pytest.mark.parametrize("committed", [True, False])
-def test_reset_of_one_object_wherever_it_is_staged(where: str, committed: bool) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"x": "head", "p": "head"} if committed else {"x": "head"})
-        if where in ("layer", "both", "two layers"):
-            await put(engine, "p", "layer")
-            await crash_after_seal(engine)
-        if where == "two layers":
-            await put(engine, "p", "second")
-            await crash_after_seal(engine)
-        if where in ("token", "both"):
-            await put(engine, "p", "token")
-        if where.startswith("tombstone"):
-            await engine.delete_object(REPO, "main", "p")
-        if where.endswith("in layer"):
-            await crash_after_seal(engine)
-        await engine.reset_object(REPO, "main", "p")
-        wanted = {"p": "head", "x": "head"} if committed else {"x": "head"}
-        assert await content(engine) == wanted
-        assert not (await engine.diff_branch(REPO, "main")).items
-        await engine.reset_object(REPO, "main", "p")
-        await fails(commit(engine), errors.NoChangesError)
-        assert await content(engine, "main@") == wanted
-        await put_commit(engine, {"y": "1"})
-        assert await content(engine) == wanted | {"y": "1"}
-
-    run(job())
-
-
-def test_reset_of_everything_layers_included() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put_commit(engine, {"a": "1"})
-        await put(engine, "a", "2")
+async def test_reset_of_one_object_wherever_it_is_staged(where: str, committed: bool) -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"x": "head", "p": "head"} if committed else {"x": "head"})
+    if where in ("layer", "both", "two layers"):
+        await put(engine, "p", "layer")
         await crash_after_seal(engine)
-        await put(engine, "b", "2")
-        await engine.reset_branch(REPO, "main")
-        assert await content(engine) == {"a": "1"}
-        await fails(commit(engine), errors.NoChangesError)
-        await engine.reset_branch(REPO, "main")
-        await fails(engine.reset_branch(REPO, "nope"), errors.BranchNotFoundError)
-        await fails(engine.reset_object(REPO, "nope", "a"), errors.BranchNotFoundError)
-
-    run(job())
-
-
-def test_copies_share_data_and_keep_everything_but_the_time() -> None:
-    async def job() -> None:
-        clock = FakeClock()
-        engine = await make_engine(clock=clock)
-        one = await put(engine, "a", "text", content_type="t/t", metadata={"k": "v"})
-        await commit(engine)
-        await engine.delete_object(REPO, "main", "a")
-        clock.forward(10)
-        await fails(engine.copy_object(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
-        two = await engine.copy_object(REPO, "main", "b", "main@", "a")
-        assert (two.identity, two.checksum, two.content_type, two.metadata) == (
-            one.identity,
-            one.checksum,
-            "t/t",
-            {"k": "v"},
-        )
-        assert two.mtime == one.mtime + 10
-        assert await content(engine) == {"b": "text"}
-        await fails(engine.copy_object(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)
-        await fails(engine.copy_object(REPO, "main", "b", "nope", "a"), errors.RefNotFoundError)
-
-    run(job())
-
-
-def test_conditions_of_uploads() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        one = await put(engine, "a", "1", if_none_match=True)
-        await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
-        await commit(engine)
-        await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
-        await fails(put(engine, "a", "2", if_match="nope"), errors.PreconditionFailedError)
-        await fails(put(engine, "b", "2", if_match=one.checksum), errors.NothingThereError)
-        two = await put(engine, "a", "2", if_match=one.checksum)
-        await fails(put(engine, "a", "3", if_match=one.checksum), errors.PreconditionFailedError)
+    if where == "two layers":
+        await put(engine, "p", "second")
         await crash_after_seal(engine)
-        await put(engine, "a", "3", if_match=two.checksum)
-        await engine.delete_object(REPO, "main", "a")
-        await fails(put(engine, "a", "4", if_match=two.checksum), errors.NothingThereError)
-        await put(engine, "a", "4", if_none_match=True)
-        assert await content(engine) == {"a": "4"}
+    if where in ("token", "both"):
+        await put(engine, "p", "token")
+    if where.startswith("tombstone"):
+        await engine.delete_object(REPO, "main", "p")
+    if where.endswith("in layer"):
+        await crash_after_seal(engine)
+    await engine.reset_object(REPO, "main", "p")
+    wanted = {"p": "head", "x": "head"} if committed else {"x": "head"}
+    assert await content(engine) == wanted
+    assert not (await engine.diff_branch(REPO, "main")).items
+    await engine.reset_object(REPO, "main", "p")
+    await fails(commit(engine), errors.NoChangesError)
+    assert await content(engine, "main@") == wanted
+    await put_commit(engine, {"y": "1"})
+    assert await content(engine) == wanted | {"y": "1"}
 
-    run(job())
+
+async def test_reset_of_everything_layers_included() -> None:
+    engine = await make_engine()
+    await put_commit(engine, {"a": "1"})
+    await put(engine, "a", "2")
+    await crash_after_seal(engine)
+    await put(engine, "b", "2")
+    await engine.reset_branch(REPO, "main")
+    assert await content(engine) == {"a": "1"}
+    await fails(commit(engine), errors.NoChangesError)
+    await engine.reset_branch(REPO, "main")
+    await fails(engine.reset_branch(REPO, "nope"), errors.BranchNotFoundError)
+    await fails(engine.reset_object(REPO, "nope", "a"), errors.BranchNotFoundError)
+
+
+async def test_copies_share_data_and_keep_everything_but_the_time() -> None:
+    clock = FakeClock()
+    engine = await make_engine(clock=clock)
+    one = await put(engine, "a", "text", content_type="t/t", metadata={"k": "v"})
+    await commit(engine)
+    await engine.delete_object(REPO, "main", "a")
+    clock.forward(10)
+    await fails(engine.copy_object(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
+    two = await engine.copy_object(REPO, "main", "b", "main@", "a")
+    assert (two.identity, two.checksum, two.content_type, two.metadata) == (
+        one.identity,
+        one.checksum,
+        "t/t",
+        {"k": "v"},
+    )
+    assert two.mtime == one.mtime + 10
+    assert await content(engine) == {"b": "text"}
+    await fails(engine.copy_object(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)
+    await fails(engine.copy_object(REPO, "main", "b", "nope", "a"), errors.RefNotFoundError)
+
+
+async def test_conditions_of_uploads() -> None:
+    engine = await make_engine()
+    one = await put(engine, "a", "1", if_none_match=True)
+    await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
+    await commit(engine)
+    await fails(put(engine, "a", "2", if_none_match=True), errors.PreconditionFailedError)
+    await fails(put(engine, "a", "2", if_match="nope"), errors.PreconditionFailedError)
+    await fails(put(engine, "b", "2", if_match=one.checksum), errors.NothingThereError)
+    two = await put(engine, "a", "2", if_match=one.checksum)
+    await fails(put(engine, "a", "3", if_match=one.checksum), errors.PreconditionFailedError)
+    await crash_after_seal(engine)
+    await put(engine, "a", "3", if_match=two.checksum)
+    await engine.delete_object(REPO, "main", "a")
+    await fails(put(engine, "a", "4", if_match=two.checksum), errors.NothingThereError)
+    await put(engine, "a", "4", if_none_match=True)
+    assert await content(engine) == {"a": "4"}
 
 
 @pytest.mark.parametrize("condition", [{"if_none_match": True}, {"if_match": "c4ca4238a0b923820dcc509a6f75849b"}])
-def test_a_condition_holds_at_the_moment_of_staging(condition: dict[str, Any]) -> None:
+async def test_a_condition_holds_at_the_moment_of_staging(condition: dict[str, Any]) -> None:
     """M11: something else lands between the look and the write, by way of the token, a layer or the head."""
 
     async def between(how: str) -> None:
@@ -198,106 +182,94 @@ def test_a_condition_holds_at_the_moment_of_staging(condition: dict[str, Any]) -
         assert len(await data_keys(stores)) == len(before) + 1, "the refused data was removed"
 
     for how in ("token", "layer", "head"):
-        run(between(how))
+        await between(how)
 
 
-def test_a_refused_upload_takes_no_chunk() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put(engine, "a", "1")
+async def test_a_refused_upload_takes_no_chunk() -> None:
+    engine = await make_engine()
+    await put(engine, "a", "1")
 
-        taken = []
+    taken = []
 
-        async def body() -> AsyncIterator[bytes]:
-            taken.append(True)
-            yield b""
+    async def body() -> AsyncIterator[bytes]:
+        taken.append(True)
+        yield b""
 
-        for repo, branch, request, kind in [
-            ("nope", "main", UploadRequest(path="x"), errors.RepositoryNotFoundError),
-            (REPO, "nope", UploadRequest(path="x"), errors.BranchNotFoundError),
-            (REPO, "main", UploadRequest(path=""), errors.InvalidPathError),
-            (REPO, "main", UploadRequest(path="a", if_none_match=True), errors.PreconditionFailedError),
-        ]:
-            await fails(engine.upload(repo, branch, request, body()), kind)
-        assert not taken
-
-    run(job())
+    for repo, branch, request, kind in [
+        ("nope", "main", UploadRequest(path="x"), errors.RepositoryNotFoundError),
+        (REPO, "nope", UploadRequest(path="x"), errors.BranchNotFoundError),
+        (REPO, "main", UploadRequest(path=""), errors.InvalidPathError),
+        (REPO, "main", UploadRequest(path="a", if_none_match=True), errors.PreconditionFailedError),
+    ]:
+        await fails(engine.upload(repo, branch, request, body()), kind)
+    assert not taken
 
 
 @pytest.mark.parametrize("scheme", ["mem", "local"])
-def test_an_upload_that_breaks_off_leaves_nothing(scheme: str, tmp_path: Path) -> None:
-    async def job() -> None:
-        stores = Stores(tmp_path)
-        uri = f"{scheme}://lake"
-        engine = await make_engine(stores=stores, namespace=uri)
+async def test_an_upload_that_breaks_off_leaves_nothing(scheme: str, tmp_path: Path) -> None:
+    stores = Stores(tmp_path)
+    uri = f"{scheme}://lake"
+    engine = await make_engine(stores=stores, namespace=uri)
 
-        async def broken() -> AsyncIterator[bytes]:
-            yield b"x" * 3_000_000
-            raise ConnectionResetError("gone")
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"x" * 3_000_000
+        raise ConnectionResetError("gone")
 
-        await fails(engine.upload(REPO, "main", UploadRequest(path="a"), broken()), ConnectionResetError)
+    await fails(engine.upload(REPO, "main", UploadRequest(path="a"), broken()), ConnectionResetError)
 
-        async def changes() -> AsyncIterator[tuple[UploadRequest, AsyncIterator[bytes]]]:
-            yield UploadRequest(path="b"), once(b"whole")
-            yield UploadRequest(path="c"), broken()
+    async def changes() -> AsyncIterator[tuple[UploadRequest, AsyncIterator[bytes]]]:
+        yield UploadRequest(path="b"), once(b"whole")
+        yield UploadRequest(path="c"), broken()
 
-        await fails(engine.upload_many(REPO, "main", changes()), ConnectionResetError)
+    await fails(engine.upload_many(REPO, "main", changes()), ConnectionResetError)
 
-        async def hangs() -> AsyncIterator[bytes]:
-            yield b"x"
-            await asyncio.sleep(60)
+    async def hangs() -> AsyncIterator[bytes]:
+        yield b"x"
+        await asyncio.sleep(60)
 
-        task = asyncio.create_task(engine.upload(REPO, "main", UploadRequest(path="d"), hangs()))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        await fails(task, asyncio.CancelledError)
-        assert await content(engine) == {}
-        assert await data_keys(stores, uri) == set()
-        assert [left async for left in stores.open(uri).list_partial()] == []
-        await engine.close()
-        stores.close()
-
-    run(job())
+    task = asyncio.create_task(engine.upload(REPO, "main", UploadRequest(path="d"), hangs()))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await fails(task, asyncio.CancelledError)
+    assert await content(engine) == {}
+    assert await data_keys(stores, uri) == set()
+    assert [left async for left in stores.open(uri).list_partial()] == []
+    await engine.close()
+    stores.close()
 
 
-def test_upload_many_is_all_or_nothing() -> None:
-    async def job() -> None:
-        stores = Stores(None)
-        engine = await make_engine(stores=stores)
-        await put_commit(engine, {"old": "1"})
+async def test_upload_many_is_all_or_nothing() -> None:
+    stores = Stores(None)
+    engine = await make_engine(stores=stores)
+    await put_commit(engine, {"old": "1"})
 
-        def change(path: str) -> tuple[UploadRequest, AsyncIterator[bytes]]:
-            return UploadRequest(path=path), once(path.encode())
+    def change(path: str) -> tuple[UploadRequest, AsyncIterator[bytes]]:
+        return UploadRequest(path=path), once(path.encode())
 
-        written = await engine.upload_many(REPO, "main", chunked([change("a"), Deletion("old"), change("b")]))
-        assert [path for path, _ in written] == ["a", "b"]
-        assert await content(engine) == {"a": "a", "b": "b"}
-        before = await data_keys(stores)
-        await fails(engine.upload_many(REPO, "main", chunked([change("c"), change("c")])), errors.InvalidRequestError)
-        await fails(engine.upload_many(REPO, "main", chunked([change("c"), Deletion("")])), errors.InvalidPathError)
-        many = [Deletion(str(number)) for number in range(10_001)]
-        await fails(engine.upload_many(REPO, "main", chunked(many)), errors.InvalidRequestError)
-        assert await engine.upload_many(REPO, "main", chunked([])) == []
-        assert await content(engine) == {"a": "a", "b": "b"}
-        assert await data_keys(stores) == before
-
-    run(job())
+    written = await engine.upload_many(REPO, "main", chunked([change("a"), Deletion("old"), change("b")]))
+    assert [path for path, _ in written] == ["a", "b"]
+    assert await content(engine) == {"a": "a", "b": "b"}
+    before = await data_keys(stores)
+    await fails(engine.upload_many(REPO, "main", chunked([change("c"), change("c")])), errors.InvalidRequestError)
+    await fails(engine.upload_many(REPO, "main", chunked([change("c"), Deletion("")])), errors.InvalidPathError)
+    many = [Deletion(str(number)) for number in range(10_001)]
+    await fails(engine.upload_many(REPO, "main", chunked(many)), errors.InvalidRequestError)
+    assert await engine.upload_many(REPO, "main", chunked([])) == []
+    assert await content(engine) == {"a": "a", "b": "b"}
+    assert await data_keys(stores) == before
 
 
-def test_read_only_repositories_refuse_but_for_force() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await engine.create_repository("frozen", "mem://frozen", read_only=True)
-        upload = UploadRequest(path="a")
-        await fails(engine.upload("frozen", "main", upload, once(b"")), errors.ReadOnlyRepositoryError)
-        await fails(engine.delete_object("frozen", "main", "a"), errors.ReadOnlyRepositoryError)
-        await fails(engine.reset_branch("frozen", "main"), errors.ReadOnlyRepositoryError)
-        await fails(engine.create_tag("frozen", "t", "main"), errors.ReadOnlyRepositoryError)
-        await fails(engine.create_branch("frozen", "b", "main"), errors.ReadOnlyRepositoryError)
-        await fails(engine.set_metadata("frozen", {"a": "b"}), errors.ReadOnlyRepositoryError)
-        await fails(engine.delete_repository("frozen"), errors.ReadOnlyRepositoryError)
-        await engine.upload("frozen", "main", UploadRequest(path="a", force=True), once(b""))
-        await engine.create_tag("frozen", "t", "main", force=True)
-        await engine.delete_repository("frozen", force=True)
-
-    run(job())
+async def test_read_only_repositories_refuse_but_for_force() -> None:
+    engine = await make_engine()
+    await engine.create_repository("frozen", "mem://frozen", read_only=True)
+    upload = UploadRequest(path="a")
+    await fails(engine.upload("frozen", "main", upload, once(b"")), errors.ReadOnlyRepositoryError)
+    await fails(engine.delete_object("frozen", "main", "a"), errors.ReadOnlyRepositoryError)
+    await fails(engine.reset_branch("frozen", "main"), errors.ReadOnlyRepositoryError)
+    await fails(engine.create_tag("frozen", "t", "main"), errors.ReadOnlyRepositoryError)
+    await fails(engine.create_branch("frozen", "b", "main"), errors.ReadOnlyRepositoryError)
+    await fails(engine.set_metadata("frozen", {"a": "b"}), errors.ReadOnlyRepositoryError)
+    await fails(engine.delete_repository("frozen"), errors.ReadOnlyRepositoryError)
+    await engine.upload("frozen", "main", UploadRequest(path="a", force=True), once(b""))
+    await engine.create_tag("frozen", "t", "main", force=True)
+    await engine.delete_repository("frozen", force=True)

@@ -44,7 +44,6 @@ from tests.engine.support import (
     merge,
     put,
     put_commit,
-    run,
 )
 from tests.engine.test_staging import crash_after_seal
 
@@ -209,48 +208,45 @@ WAYS = [lost_commit, lost_push, lost_upload, lost_patch, lost_dump]
 
 
 @pytest.mark.parametrize("leave", WAYS)
-def test_every_kind_goes_after_two_looks_and_a_day_and_not_before(
+async def test_every_kind_goes_after_two_looks_and_a_day_and_not_before(
     opened: Callable[[], Awaitable[Lake]], leave: Callable[[Lake], Awaitable[None]]
 ) -> None:
-    async def job() -> None:
-        lake = await opened()
-        shown = await fill(lake)
-        await settle(lake)
-        await leave(lake)
-        shown["f"] = "live"
-        await settle(lake)
-        before = await lake.files()
-        (young,) = (await lake.sweep()).reports
-        assert (young.found, young.deleted) == (0, 0)
-        assert young.recent > 0
-        assert lake.runtime.slept == 0
-        lake.clock.forward(30 * DAY if not isinstance(lake.store, MemoryObjects) else 0)  # the store's clock counts
-        await lake.age(DAY - 3600)
-        (young,) = (await lake.sweep()).reports
-        assert (young.found, young.deleted) == (0, 0)
-        await lake.age(3601)
-        (dry,) = (await lake.sweep(SweepOptions(data=True, dry_run=True, grace=GRACE))).reports
-        assert dry.deleted == 0
-        assert dry.found == young.recent
-        assert await lake.files() == before
-        seen: list[set[str]] = []
+    lake = await opened()
+    shown = await fill(lake)
+    await settle(lake)
+    await leave(lake)
+    shown["f"] = "live"
+    await settle(lake)
+    before = await lake.files()
+    (young,) = (await lake.sweep()).reports
+    assert (young.found, young.deleted) == (0, 0)
+    assert young.recent > 0
+    assert lake.runtime.slept == 0
+    lake.clock.forward(30 * DAY if not isinstance(lake.store, MemoryObjects) else 0)  # the store's clock counts
+    await lake.age(DAY - 3600)
+    (young,) = (await lake.sweep()).reports
+    assert (young.found, young.deleted) == (0, 0)
+    await lake.age(3601)
+    (dry,) = (await lake.sweep(SweepOptions(data=True, dry_run=True, grace=GRACE))).reports
+    assert dry.deleted == 0
+    assert dry.found == young.recent
+    assert await lake.files() == before
+    seen: list[set[str]] = []
 
-        async def look() -> None:
-            seen.append(await lake.files())
+    async def look() -> None:
+        seen.append(await lake.files())
 
-        lake.runtime.meanwhile = look
-        (done,) = (await lake.sweep()).reports
-        assert seen == [before]
-        assert lake.runtime.slept >= GRACE
-        gone = before - await lake.files()
-        assert len(gone) == done.deleted == done.found == young.recent
-        assert await content(lake.engine) == shown
-        assert await lake.whole()
-        (again,) = (await lake.sweep()).reports
-        assert (again.found, again.recent) == (0, 0)
-        await lake.kv.close()
-
-    run(job())
+    lake.runtime.meanwhile = look
+    (done,) = (await lake.sweep()).reports
+    assert seen == [before]
+    assert lake.runtime.slept >= GRACE
+    gone = before - await lake.files()
+    assert len(gone) == done.deleted == done.found == young.recent
+    assert await content(lake.engine) == shown
+    assert await lake.whole()
+    (again,) = (await lake.sweep()).reports
+    assert (again.found, again.recent) == (0, 0)
+    await lake.kv.close()
 
 
 async def settle(lake: Lake) -> None:
@@ -260,76 +256,65 @@ async def settle(lake: Lake) -> None:
     await lake.engine.run_cleaner()
 
 
-def test_without_data_objects_stay() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        for leave in WAYS:
-            await leave(lake)
-        await settle(lake)
-        await lake.age()
-        told: list[Orphan] = []
-        found = await lake.engine.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
-        kinds = {one.key.rpartition("/")[0] + "/" for one in told}
-        assert kinds == {*FOLDERS, DUMPS}
-        assert found.deleted == len(told)
-        assert all(one.age > DAY for one in told)
-        assert not await lake.whole(), "orphaned data is left"
-        await lake.sweep()
-        assert await lake.whole()
-
-    run(job())
+async def test_without_data_objects_stay() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    for leave in WAYS:
+        await leave(lake)
+    await settle(lake)
+    await lake.age()
+    told: list[Orphan] = []
+    found = await lake.engine.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
+    kinds = {one.key.rpartition("/")[0] + "/" for one in told}
+    assert kinds == {*FOLDERS, DUMPS}
+    assert found.deleted == len(told)
+    assert all(one.age > DAY for one in told)
+    assert not await lake.whole(), "orphaned data is left"
+    await lake.sweep()
+    assert await lake.whole()
 
 
-def test_what_is_named_between_the_looks_stays() -> None:
+async def test_what_is_named_between_the_looks_stays() -> None:
     """A push that takes longer than a day and then lands: only the second look can know."""
+    lake = await memory_lake()
+    await fill(lake)
+    layer = await written_layer(lake)
+    await settle(lake)
+    await lake.age()
 
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        layer = await written_layer(lake)
-        await settle(lake)
-        await lake.age()
+    async def land() -> None:
+        repo = await open_repo(lake.engine._ctx, REPO)
+        assert await put_on_top(lake.engine._ctx, repo, await read_branch(lake.engine._ctx, repo, "main"), layer)
 
-        async def land() -> None:
-            repo = await open_repo(lake.engine._ctx, REPO)
-            assert await put_on_top(lake.engine._ctx, repo, await read_branch(lake.engine._ctx, repo, "main"), layer)
-
-        lake.runtime.meanwhile = land
-        (found,) = (await lake.sweep()).reports
-        assert found.found == 2
-        assert found.deleted == 0
-        assert (await content(lake.engine))["pushed"] == "y"
-        assert await lake.whole()
-
-    run(job())
+    lake.runtime.meanwhile = land
+    (found,) = (await lake.sweep()).reports
+    assert found.found == 2
+    assert found.deleted == 0
+    assert (await content(lake.engine))["pushed"] == "y"
+    assert await lake.whole()
 
 
-def test_a_file_that_is_written_again_between_the_looks_stays() -> None:
+async def test_a_file_that_is_written_again_between_the_looks_stays() -> None:
     """A commit on its way that makes the same tree, and has not swung yet, has written its files again."""
+    lake = await memory_lake()
+    await fill(lake)
+    await lost_commit(lake)
+    await settle(lake)
+    await lake.age()
+    files: dict[str, bytes] = {}
 
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        await lost_commit(lake)
-        await settle(lake)
-        await lake.age()
-        files: dict[str, bytes] = {}
+    async def write() -> None:
+        for key in await orphans(lake):
+            files[key] = await lake.store.get(key)
+            await lake.store.put(key, files[key])
 
-        async def write() -> None:
-            for key in await orphans(lake):
-                files[key] = await lake.store.get(key)
-                await lake.store.put(key, files[key])
-
-        lake.runtime.meanwhile = write
-        (found,) = (await lake.sweep()).reports
-        assert found.found == len(files) > 0
-        assert found.deleted == 0
-        assert set(files) < await lake.files()
-        await lake.age()
-        assert (await lake.sweep()).deleted == len(files)
-
-    run(job())
+    lake.runtime.meanwhile = write
+    (found,) = (await lake.sweep()).reports
+    assert found.found == len(files) > 0
+    assert found.deleted == 0
+    assert set(files) < await lake.files()
+    await lake.age()
+    assert (await lake.sweep()).deleted == len(files)
 
 
 async def orphans(lake: Lake) -> list[str]:
@@ -337,23 +322,20 @@ async def orphans(lake: Lake) -> list[str]:
     return [one.key for one in report.orphans]
 
 
-def test_the_same_commit_again_brings_its_files_to_life() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        await lost_commit(lake)
-        await settle(lake)
-        await lake.age()
+async def test_the_same_commit_again_brings_its_files_to_life() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    await lost_commit(lake)
+    await settle(lake)
+    await lake.age()
 
-        async def again() -> None:
-            await put_commit(lake.engine, {"lost": "x"}, "dev")
+    async def again() -> None:
+        await put_commit(lake.engine, {"lost": "x"}, "dev")
 
-        lake.runtime.meanwhile = again
-        await lake.sweep()
-        assert (await content(lake.engine, "dev"))["lost"] == "x"
-        assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
-
-    run(job())
+    lake.runtime.meanwhile = again
+    await lake.sweep()
+    assert (await content(lake.engine, "dev"))["lost"] == "x"
+    assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
 
 
 class Failing(MemoryObjects):
@@ -386,7 +368,7 @@ class Failing(MemoryObjects):
 
 
 @pytest.mark.slow
-def test_a_look_that_fails_deletes_nothing() -> None:
+async def test_a_look_that_fails_deletes_nothing() -> None:
     """Whatever call of it fails: of the KV store, or of the bucket."""
 
     async def make() -> tuple[Lake, Failing]:
@@ -430,7 +412,7 @@ def test_a_look_that_fails_deletes_nothing() -> None:
 
     for which in (lambda at: (at, 0), lambda at: (0, at)):
         at = 1
-        while run(job(*which(at))):
+        while await job(*which(at)):
             at += 1
         assert at > 10
 
@@ -505,7 +487,7 @@ async def a_damaged_record(lake: Lake) -> None:
         (a_damaged_record, "a record cannot be read"),
     ],
 )
-def test_on_anything_that_is_not_as_it_should_be_nothing_is_deleted(
+async def test_on_anything_that_is_not_as_it_should_be_nothing_is_deleted(
     harm: Callable[[Lake], Awaitable[None]], said: str
 ) -> None:
     async def job(options: SweepOptions, *, late: bool) -> None:
@@ -530,150 +512,131 @@ def test_on_anything_that_is_not_as_it_should_be_nothing_is_deleted(
         if harm is not a_lost_metarange and harm is not an_empty_disk:
             assert before <= await lake.files()
 
-    run(job(DATA, late=False))
+    await job(DATA, late=False)
     if harm in (another_bucket, an_empty_disk, a_new_kind_of_row, a_damaged_record):
-        run(job(DATA, late=True))
+        await job(DATA, late=True)
 
 
 # objects
 
 
-def test_objects_that_anything_names_stay() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        shown = await fill(lake)
-        engine = lake.engine
-        entry = await engine.stat(REPO, "main", "f")
-        full = msgspec.structs.replace(entry, physical_address=f"mem://lake/{FULL_URI}")
-        await lake.store.put(FULL_URI, b"live")
-        await engine.push(REPO, "dev", [("full", full)])
-        await settle(lake)
-        await lake.age()
-        for _ in range(2):
-            assert (await lake.sweep()).ok
-        assert await content(engine) == shown
-        assert await content(engine, "v1") == {"a": "1", "b": "2", "c": "3"}
-        assert FULL_URI in await lake.files()
-        await commit(engine)
-        await commit(engine, branch="dev")
-        await settle(lake)
-        await lake.age()
-        assert (await lake.sweep()).deleted == 0
-        assert await content(engine) == shown
-        assert FULL_URI in await lake.files()
-
-    run(job())
-
-
-def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        head = await put_commit(lake.engine, {"only": "here"}, "dev")
-        await lake.engine.delete_branch(REPO, "dev")
-        await settle(lake)
-        await lake.age()
+async def test_objects_that_anything_names_stay() -> None:
+    lake = await memory_lake()
+    shown = await fill(lake)
+    engine = lake.engine
+    entry = await engine.stat(REPO, "main", "f")
+    full = msgspec.structs.replace(entry, physical_address=f"mem://lake/{FULL_URI}")
+    await lake.store.put(FULL_URI, b"live")
+    await engine.push(REPO, "dev", [("full", full)])
+    await settle(lake)
+    await lake.age()
+    for _ in range(2):
         assert (await lake.sweep()).ok
-        await lake.engine.create_branch(REPO, "back", head.id)
-        assert (await content(lake.engine, "back"))["only"] == "here"
+    assert await content(engine) == shown
+    assert await content(engine, "v1") == {"a": "1", "b": "2", "c": "3"}
+    assert FULL_URI in await lake.files()
+    await commit(engine)
+    await commit(engine, branch="dev")
+    await settle(lake)
+    await lake.age()
+    assert (await lake.sweep()).deleted == 0
+    assert await content(engine) == shown
+    assert FULL_URI in await lake.files()
 
-    run(job())
+
+async def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    head = await put_commit(lake.engine, {"only": "here"}, "dev")
+    await lake.engine.delete_branch(REPO, "dev")
+    await settle(lake)
+    await lake.age()
+    assert (await lake.sweep()).ok
+    await lake.engine.create_branch(REPO, "back", head.id)
+    assert (await content(lake.engine, "back"))["only"] == "here"
 
 
-def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it_is_closed() -> None:
+async def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it_is_closed() -> None:
     """Tools write there without the server: what is not registered yet may be tomorrow."""
-
-    async def job() -> None:
-        lake = await memory_lake()
-        repo = await open_repo(lake.engine._ctx, REPO)
-        head = await lake.engine.get_commit(REPO, "main")
-        uid = "ab" * 16
-        old = f"workspaces/{uid}/part/file"
-        forgotten = "cd" * 16
-        keys = [old, f"workspaces/{forgotten}/file", f"workspaces/{uid}.committed", f"workspaces/{forgotten}.used"]
-        for key in keys:
-            await lake.store.put(key, b"x")
-        record = Workspace(
-            name=f"main+{uid}", uid=uid, gen=1, commit_id=head.id, staging_token="t", branch="main",
-            prefix=f"workspaces/{uid}/", creator="ann", creation_date=0, expires=1,
-        )  # fmt: skip
-        for state, gone in (("open", {keys[1]}), ("committed", {keys[1], old})):
-            row = msgspec.json.encode(msgspec.structs.replace(record, state=state))
-            await lake.kv.apply(Batch(puts=[Put(repo.partition, workspace_key(uid), row)]))
-            await lake.age()
-            assert (await lake.sweep(SweepOptions())).deleted == 0
-            assert (await lake.sweep()).ok
-            assert set(keys) - await lake.files() == gone
-
-    run(job())
+    lake = await memory_lake()
+    repo = await open_repo(lake.engine._ctx, REPO)
+    head = await lake.engine.get_commit(REPO, "main")
+    uid = "ab" * 16
+    old = f"workspaces/{uid}/part/file"
+    forgotten = "cd" * 16
+    keys = [old, f"workspaces/{forgotten}/file", f"workspaces/{uid}.committed", f"workspaces/{forgotten}.used"]
+    for key in keys:
+        await lake.store.put(key, b"x")
+    record = Workspace(
+        name=f"main+{uid}", uid=uid, gen=1, commit_id=head.id, staging_token="t", branch="main",
+        prefix=f"workspaces/{uid}/", creator="ann", creation_date=0, expires=1,
+    )  # fmt: skip
+    for state, gone in (("open", {keys[1]}), ("committed", {keys[1], old})):
+        row = msgspec.json.encode(msgspec.structs.replace(record, state=state))
+        await lake.kv.apply(Batch(puts=[Put(repo.partition, workspace_key(uid), row)]))
+        await lake.age()
+        assert (await lake.sweep(SweepOptions())).deleted == 0
+        assert (await lake.sweep()).ok
+        assert set(keys) - await lake.files() == gone
 
 
 # staged rows
 
 
-def test_rows_of_tokens_that_no_record_names_go() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        shown = await fill(lake)
-        await lake.kv.apply(Batch(puts=[Put("stage/lost", b"", b""), Put("stage/lost", b"x", b"")]))
-        note_seen = await lake.kv.scan("drops")
-        held = await lake.kv.partitions("stage/", "stage0")
-        assert note_seen
-        dry = await lake.sweep(SweepOptions(dry_run=True), repo="")
-        assert (dry.tokens, dry.tokens_dropped) == (1, 0)
-        assert await lake.kv.partitions("stage/", "stage0") == held
-        found = await lake.sweep(repo="")
-        assert (found.tokens, found.tokens_dropped, found.deleted) == (1, 1, 1)
-        assert lake.runtime.slept >= GRACE
-        assert await lake.kv.partitions("stage/", "stage0") == [one for one in held if one != "stage/lost"]
-        assert await content(lake.engine) == shown
-        await settle(lake)
-        assert (await lake.sweep(repo="")).tokens == 0
-        assert await content(lake.engine) == shown
-
-    run(job())
+async def test_rows_of_tokens_that_no_record_names_go() -> None:
+    lake = await memory_lake()
+    shown = await fill(lake)
+    await lake.kv.apply(Batch(puts=[Put("stage/lost", b"", b""), Put("stage/lost", b"x", b"")]))
+    note_seen = await lake.kv.scan("drops")
+    held = await lake.kv.partitions("stage/", "stage0")
+    assert note_seen
+    dry = await lake.sweep(SweepOptions(dry_run=True), repo="")
+    assert (dry.tokens, dry.tokens_dropped) == (1, 0)
+    assert await lake.kv.partitions("stage/", "stage0") == held
+    found = await lake.sweep(repo="")
+    assert (found.tokens, found.tokens_dropped, found.deleted) == (1, 1, 1)
+    assert lake.runtime.slept >= GRACE
+    assert await lake.kv.partitions("stage/", "stage0") == [one for one in held if one != "stage/lost"]
+    assert await content(lake.engine) == shown
+    await settle(lake)
+    assert (await lake.sweep(repo="")).tokens == 0
+    assert await content(lake.engine) == shown
 
 
-def test_tokens_of_a_repository_that_is_being_deleted_are_the_cleaners() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        await lake.engine.delete_repository(REPO)
-        assert (await lake.sweep(repo="")).tokens == 0
-        await settle(lake)
-        assert await lake.kv.partitions("stage/", "stage0") == []
-
-    run(job())
+async def test_tokens_of_a_repository_that_is_being_deleted_are_the_cleaners() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    await lake.engine.delete_repository(REPO)
+    assert (await lake.sweep(repo="")).tokens == 0
+    await settle(lake)
+    assert await lake.kv.partitions("stage/", "stage0") == []
 
 
 # one at a time
 
 
-def test_one_process_sweeps_at_a_time() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        await lost_commit(lake)
-        await settle(lake)
-        await lake.age()
-        second: list[SweepPass] = []
+async def test_one_process_sweeps_at_a_time() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    await lost_commit(lake)
+    await settle(lake)
+    await lake.age()
+    second: list[SweepPass] = []
 
-        async def other() -> None:
-            second.append(await lake.sweep())
+    async def other() -> None:
+        second.append(await lake.sweep())
 
-        lake.runtime.meanwhile = other
-        assert (await lake.sweep()).deleted > 0
-        assert second[0].skipped == [(REPO, "another process is sweeping it")]
-        assert second[0].deleted == 0
-        again = await lake.sweep(SweepOptions(every=3600.0))
-        assert again.skipped == [(REPO, "it was swept a short time ago")]
-        lake.clock.forward(3601)
-        assert len((await lake.sweep(SweepOptions(every=3600.0))).reports) == 1
-
-    run(job())
+    lake.runtime.meanwhile = other
+    assert (await lake.sweep()).deleted > 0
+    assert second[0].skipped == [(REPO, "another process is sweeping it")]
+    assert second[0].deleted == 0
+    again = await lake.sweep(SweepOptions(every=3600.0))
+    assert again.skipped == [(REPO, "it was swept a short time ago")]
+    lake.clock.forward(3601)
+    assert len((await lake.sweep(SweepOptions(every=3600.0))).reports) == 1
 
 
-def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
+async def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
     async def job(seconds: float, clock_goes_back: float = 0.0) -> SweepPass:
         lake = await memory_lake()
         partition = (await open_repo(lake.engine._ctx, REPO)).partition
@@ -683,43 +646,40 @@ def test_a_process_that_died_in_a_sweep_keeps_nobody_out_for_long() -> None:
         lake.clock.time -= clock_goes_back
         return await lake.sweep()
 
-    assert run(job(890.0)).skipped
-    assert run(job(901.0)).reports
-    assert run(job(0.0, 365 * DAY)).reports, "a clock that went back"
+    assert (await job(890.0)).skipped
+    assert (await job(901.0)).reports
+    assert (await job(0.0, 365 * DAY)).reports, "a clock that went back"
 
 
-def test_who_lost_the_lease_deletes_nothing_more() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        await lost_commit(lake)
-        await settle(lake)
-        await lake.age()
-        before = await lake.files()
-        other: list[SweepPass] = []
+async def test_who_lost_the_lease_deletes_nothing_more() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    await lost_commit(lake)
+    await settle(lake)
+    await lake.age()
+    before = await lake.files()
+    other: list[SweepPass] = []
 
-        async def sleep_long() -> None:
-            lake.clock.forward(5000)  # as a laptop whose lid was closed
-            lake.runtime.meanwhile = nothing
-            other.append(await lake.engine.sweep(REPO, SweepOptions(dry_run=True)))
-            partition = (await open_repo(lake.engine._ctx, REPO)).partition
-            row = LeaseRow("other", lake.clock.now() + 900.0, 0.0)
-            await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
+    async def sleep_long() -> None:
+        lake.clock.forward(5000)  # as a laptop whose lid was closed
+        lake.runtime.meanwhile = nothing
+        other.append(await lake.engine.sweep(REPO, SweepOptions(dry_run=True)))
+        partition = (await open_repo(lake.engine._ctx, REPO)).partition
+        row = LeaseRow("other", lake.clock.now() + 900.0, 0.0)
+        await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
 
-        async def nothing() -> None:
-            return
+    async def nothing() -> None:
+        return
 
-        lake.runtime.meanwhile = sleep_long
-        found = await lake.sweep()
-        assert found.deleted == 0
-        assert "another process has taken over" in found.failures[0][1]
-        assert await lake.files() == before
-
-    run(job())
+    lake.runtime.meanwhile = sleep_long
+    found = await lake.sweep()
+    assert found.deleted == 0
+    assert "another process has taken over" in found.failures[0][1]
+    assert await lake.files() == before
 
 
 @pytest.mark.slow
-def test_two_sweeps_at_once_do_no_harm() -> None:
+async def test_two_sweeps_at_once_do_no_harm() -> None:
     """As when a lease ran out: each deletes only what it has seen unnamed twice itself."""
 
     async def job(calls: int) -> bool:
@@ -746,7 +706,7 @@ def test_two_sweeps_at_once_do_no_harm() -> None:
         return happened
 
     calls = 1
-    while run(job(calls)):
+    while await job(calls):
         calls += 1
     assert calls > 15
 
@@ -755,38 +715,34 @@ def test_two_sweeps_at_once_do_no_harm() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
+async def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
     """Files count as old at once: only what is named when, and when it is written again, decides."""
+    chance = random.Random(seed)
+    lake = await memory_lake()
+    await fill(lake)
+    for leave in WAYS:
+        await leave(lake)
+    done: list[str] = []
 
-    async def job() -> None:
-        chance = random.Random(seed)
-        lake = await memory_lake()
-        await fill(lake)
-        for leave in WAYS:
-            await leave(lake)
-        done: list[str] = []
+    async def act(*_: Any) -> None:
+        lake.clock.forward(1)
+        if chance.random() < 0.25:
+            done.append(await one_step(lake.engine, chance))
 
-        async def act(*_: Any) -> None:
-            lake.clock.forward(1)
-            if chance.random() < 0.25:
-                done.append(await one_step(lake.engine, chance))
-
-        lake.kv.before = act
-        for _ in range(6):
-            await lake.engine.sweep(REPO, SweepOptions(data=True, grace=GRACE, age=0.0))
-            lake.clock.forward(5)
-        lake.kv.before = None
-        assert len(set(done)) > 5
-        for branch in ("main", "dev"):
-            await content(lake.engine, branch)
-        assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
-        await settle(lake)
-        for _ in range(2):
-            lake.clock.forward(DAY + 1)
-            await lake.sweep()
-        assert await lake.whole()
-
-    run(job())
+    lake.kv.before = act
+    for _ in range(6):
+        await lake.engine.sweep(REPO, SweepOptions(data=True, grace=GRACE, age=0.0))
+        lake.clock.forward(5)
+    lake.kv.before = None
+    assert len(set(done)) > 5
+    for branch in ("main", "dev"):
+        await content(lake.engine, branch)
+    assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
+    await settle(lake)
+    for _ in range(2):
+        lake.clock.forward(DAY + 1)
+        await lake.sweep()
+    assert await lake.whole()
 
 
 async def one_step(engine: Engine, chance: random.Random) -> str:
@@ -823,57 +779,51 @@ async def again(engine: Engine) -> None:
 # what it costs
 
 
-def test_the_second_look_reads_only_what_is_new() -> None:
-    async def job() -> None:
-        lake = await memory_lake()
-        await fill(lake)
-        await lost_commit(lake)
-        await settle(lake)
-        await lake.age()
-        reads: list[str] = []
-        get = lake.store.get
+async def test_the_second_look_reads_only_what_is_new() -> None:
+    lake = await memory_lake()
+    await fill(lake)
+    await lost_commit(lake)
+    await settle(lake)
+    await lake.age()
+    reads: list[str] = []
+    get = lake.store.get
 
-        async def counted(key: str) -> bytes:
-            reads.append(key)
-            return await get(key)
+    async def counted(key: str) -> bytes:
+        reads.append(key)
+        return await get(key)
 
-        lake.store.get = counted  # type: ignore[method-assign]
+    lake.store.get = counted  # type: ignore[method-assign]
 
-        async def more() -> None:
-            reads.append("--")
-            await put_commit(lake.engine, {"new": "1"})
-            reads.append("--")
+    async def more() -> None:
+        reads.append("--")
+        await put_commit(lake.engine, {"new": "1"})
+        reads.append("--")
 
-        lake.runtime.meanwhile = more
-        await lake.sweep()
-        first, _, second = (part.split() for part in " ".join(reads).split("--"))
-        assert len([key for key in first if key.startswith(METARANGES)]) == 2
-        assert len([key for key in second if key.startswith(METARANGES)]) == 1
-
-    run(job())
+    lake.runtime.meanwhile = more
+    await lake.sweep()
+    first, _, second = (part.split() for part in " ".join(reads).split("--"))
+    assert len([key for key in first if key.startswith(METARANGES)]) == 2
+    assert len([key for key in second if key.startswith(METARANGES)]) == 1
 
 
-def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> None:
-    async def job() -> None:
-        stores, clock = Stores(tmp_path), FakeClock(time.time())
-        engine = await make_engine(stores=stores, namespace="local://lake", clock=clock)
-        store = stores.open("local://lake")
-        await put_commit(engine, {"a": "1"})
-        temp = Path(store._places.temp.decode())  # type: ignore[attr-defined]
-        (temp / ("0" * 32)).write_bytes(b"left by a killed process")
+async def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> None:
+    stores, clock = Stores(tmp_path), FakeClock(time.time())
+    engine = await make_engine(stores=stores, namespace="local://lake", clock=clock)
+    store = stores.open("local://lake")
+    await put_commit(engine, {"a": "1"})
+    temp = Path(store._places.temp.decode())  # type: ignore[attr-defined]
+    (temp / ("0" * 32)).write_bytes(b"left by a killed process")
 
-        async def left() -> int:
-            return len([blob async for blob in store.list_partial()])
+    async def left() -> int:
+        return len([blob async for blob in store.list_partial()])
 
-        assert await left() == 1, "the name is one that a put takes"
-        clock.forward(PARTIAL_AGE - 60)
-        await engine.run_cleaner()
-        assert await left() == 1
-        clock.forward(120)
-        await engine.run_cleaner()
-        assert await left() == 0
-        assert await content(engine) == {"a": "1"}
-        await engine.close()
-        stores.close()
-
-    run(job())
+    assert await left() == 1, "the name is one that a put takes"
+    clock.forward(PARTIAL_AGE - 60)
+    await engine.run_cleaner()
+    assert await left() == 1
+    clock.forward(120)
+    await engine.run_cleaner()
+    assert await left() == 0
+    assert await content(engine) == {"a": "1"}
+    await engine.close()
+    stores.close()

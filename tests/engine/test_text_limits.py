@@ -11,7 +11,7 @@ from lakebed_engine.operations.validation import MAX_TEXT_BYTES
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import LogRequest, UploadRequest, WorkspaceRequest
 
-from tests.engine.support import REPO, commit, fails, make_engine, merge, once, put, run
+from tests.engine.support import REPO, commit, fails, make_engine, merge, once, put
 
 LONG = "x" * (MAX_TEXT_BYTES + 1)
 FULL = {"k": "v" * (MAX_TEXT_BYTES - 1)}
@@ -19,58 +19,46 @@ MANY = {f"{number:05}": "" for number in range(MAX_TEXT_BYTES // 5 + 1)}
 
 
 @pytest.mark.parametrize("wanted", [{"message": LONG}, {"message": "m", "metadata": MANY}], ids=["message", "metadata"])
-def test_a_commit_with_more_is_refused_and_changes_nothing(wanted: dict[str, Any]) -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put(engine, "a", "1")
-        before = await engine.get_branch(REPO, "main")
-        error = await fails(commit(engine, **wanted), errors.InvalidRequestError)
-        assert "65,536" in str(error)
-        assert await engine.get_branch(REPO, "main") == before
-        await commit(engine, "m" * MAX_TEXT_BYTES, metadata=FULL)
-
-    run(job())
+async def test_a_commit_with_more_is_refused_and_changes_nothing(wanted: dict[str, Any]) -> None:
+    engine = await make_engine()
+    await put(engine, "a", "1")
+    before = await engine.get_branch(REPO, "main")
+    error = await fails(commit(engine, **wanted), errors.InvalidRequestError)
+    assert "65,536" in str(error)
+    assert await engine.get_branch(REPO, "main") == before
+    await commit(engine, "m" * MAX_TEXT_BYTES, metadata=FULL)
 
 
-def test_bytes_count_not_characters() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put(engine, "a", "1")
-        await fails(commit(engine, "é" * (MAX_TEXT_BYTES // 2 + 1)), errors.InvalidRequestError)
-        await commit(engine, "é" * (MAX_TEXT_BYTES // 2))
-
-    run(job())
+async def test_bytes_count_not_characters() -> None:
+    engine = await make_engine()
+    await put(engine, "a", "1")
+    await fails(commit(engine, "é" * (MAX_TEXT_BYTES // 2 + 1)), errors.InvalidRequestError)
+    await commit(engine, "é" * (MAX_TEXT_BYTES // 2))
 
 
-def test_every_other_way_in_refuses_it_too() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await put(engine, "a", "1")
-        await commit(engine)
-        await engine.create_branch(REPO, "dev", "main")
-        await put(engine, "b", "1", branch="dev")
-        await commit(engine, branch="dev")
-        for attempt in (
-            merge(engine, "dev", message=LONG),
-            merge(engine, "dev", metadata=MANY),
-            engine.upload(REPO, "main", UploadRequest(path="a", metadata=MANY), once(b"1")),
-            engine.set_metadata(REPO, MANY),
-            engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann", message=LONG)),
-        ):
-            await fails(attempt, errors.InvalidRequestError)
-
-    run(job())
+async def test_every_other_way_in_refuses_it_too() -> None:
+    engine = await make_engine()
+    await put(engine, "a", "1")
+    await commit(engine)
+    await engine.create_branch(REPO, "dev", "main")
+    await put(engine, "b", "1", branch="dev")
+    await commit(engine, branch="dev")
+    for attempt in (
+        merge(engine, "dev", message=LONG),
+        merge(engine, "dev", metadata=MANY),
+        engine.upload(REPO, "main", UploadRequest(path="a", metadata=MANY), once(b"1")),
+        engine.set_metadata(REPO, MANY),
+        engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann", message=LONG)),
+    ):
+        await fails(attempt, errors.InvalidRequestError)
 
 
-def test_the_metadata_of_a_repository_does_not_grow_beyond_it_either() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        await engine.set_metadata(REPO, FULL)
-        await fails(engine.set_metadata(REPO, {"other": "value"}), errors.InvalidRequestError)
-        await engine.delete_metadata(REPO, ["k"])
-        await engine.set_metadata(REPO, {"other": "value"})
-
-    run(job())
+async def test_the_metadata_of_a_repository_does_not_grow_beyond_it_either() -> None:
+    engine = await make_engine()
+    await engine.set_metadata(REPO, FULL)
+    await fails(engine.set_metadata(REPO, {"other": "value"}), errors.InvalidRequestError)
+    await engine.delete_metadata(REPO, ["k"])
+    await engine.set_metadata(REPO, {"other": "value"})
 
 
 async def _all_of_log(engine: Engine, amount: int) -> list[int]:
@@ -84,27 +72,21 @@ async def _all_of_log(engine: Engine, amount: int) -> list[int]:
         after = page.items[-1].id
 
 
-def test_a_page_of_the_log_ends_at_8_mib() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        for number in range(130):
-            await commit(engine, f"{number:03}" + "m" * (MAX_TEXT_BYTES - 3), allow_empty=True)
-        sizes = await _all_of_log(engine, 1000)
-        assert sizes[0] == PAGE_BYTES // MAX_TEXT_BYTES
-        assert sum(sizes) == 131  # and the first commit of the repository
-        assert await _all_of_log(engine, 50) == [50, 50, 31]
-
-    run(job())
+async def test_a_page_of_the_log_ends_at_8_mib() -> None:
+    engine = await make_engine()
+    for number in range(130):
+        await commit(engine, f"{number:03}" + "m" * (MAX_TEXT_BYTES - 3), allow_empty=True)
+    sizes = await _all_of_log(engine, 1000)
+    assert sizes[0] == PAGE_BYTES // MAX_TEXT_BYTES
+    assert sum(sizes) == 131  # and the first commit of the repository
+    assert await _all_of_log(engine, 50) == [50, 50, 31]
 
 
-def test_a_page_of_objects_ends_at_8_mib() -> None:
-    async def job() -> None:
-        engine = await make_engine()
-        for number in range(130):
-            await put(engine, f"{number:03}", "1", metadata=FULL)
-        first = await engine.list_objects(REPO, "main", amount=1000)
-        assert (len(first.items), first.has_more) == (PAGE_BYTES // MAX_TEXT_BYTES, True)
-        rest = await engine.list_objects(REPO, "main", after=first.items[-1].path, amount=1000)
-        assert ([one.path for one in rest.items], rest.has_more) == (["128", "129"], False)
-
-    run(job())
+async def test_a_page_of_objects_ends_at_8_mib() -> None:
+    engine = await make_engine()
+    for number in range(130):
+        await put(engine, f"{number:03}", "1", metadata=FULL)
+    first = await engine.list_objects(REPO, "main", amount=1000)
+    assert (len(first.items), first.has_more) == (PAGE_BYTES // MAX_TEXT_BYTES, True)
+    rest = await engine.list_objects(REPO, "main", after=first.items[-1].path, amount=1000)
+    assert ([one.path for one in rest.items], rest.has_more) == (["128", "129"], False)

@@ -15,7 +15,6 @@ from lakebed_engine.tree.merge_layers import overlaid, token_delta
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
 
-from tests.engine.support import run
 from tests.engine.trees import (
     ODD,
     Delta,
@@ -46,27 +45,24 @@ def _tiny() -> Iterator[None]:
 
 @FEW
 @given(states, st.lists(deltas, max_size=3))
-def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> None:
-    async def job() -> None:
-        lake = Lake()
-        tree = await lake.tree(state)
-        here = state
-        for delta in more:
-            after = applied(here, delta)
-            folded = await lake.fold(tree, table(delta))
-            await lake.check(folded.tree)
-            assert await lake.state(folded.tree) == after
-            assert folded.changed == len(changed(here, after))
-            tree, here = folded.tree, after
-        assert list(await lake.state(tree)) == order(dict(here))
-        lake.close()
-
-    run(job())
+async def test_folds_are_dictionary_updates(state: State, more: list[Delta]) -> None:
+    lake = Lake()
+    tree = await lake.tree(state)
+    here = state
+    for delta in more:
+        after = applied(here, delta)
+        folded = await lake.fold(tree, table(delta))
+        await lake.check(folded.tree)
+        assert await lake.state(folded.tree) == after
+        assert folded.changed == len(changed(here, after))
+        tree, here = folded.tree, after
+    assert list(await lake.state(tree)) == order(dict(here))
+    lake.close()
 
 
 @FEW
 @given(states, deltas, st.lists(st.integers(0, 40), max_size=8), st.sampled_from([1, 3, 50_000]))
-def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[int], piece: int) -> None:
+async def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[int], piece: int) -> None:
     async def job() -> None:
         lake = Lake()
         tree = await lake.tree(state)
@@ -77,48 +73,42 @@ def test_a_streamed_delta_folds_as_at_once(state: State, delta: Delta, at: list[
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lakebed_engine.tree.rewrite._PIECE", piece)
-        run(job())
+        await job()
 
 
 @FEW
 @given(states, deltas)
-def test_untouched_ranges_are_kept_and_few_are_written(state: State, delta: Delta) -> None:
-    async def job() -> None:
-        lake = Lake()
-        tree = await lake.tree(state)
-        before = await lake.stored()
-        real = changed(state, applied(state, delta))
-        folded = await lake.fold(tree, table(delta))
-        if not real:
-            assert folded.tree is tree
-            assert (folded.written, await lake.stored()) == (0, before)
-        fresh = sum(info.rows for info in folded.tree.ranges if info.id not in ids(tree))
-        bound = touched(tree, real)
-        grown = sum(len(path.encode()) + 140 for path in real) // lake.low + 1
-        assert folded.written <= bound + 2 + grown
-        assert len(ids(tree) - ids(folded.tree)) <= 2 * bound, "each touched range joins one neighbour at most"
-        assert fresh <= sum(info.rows for info in tree.ranges if info.id not in ids(folded.tree)) + len(real)
-        lake.close()
-
-    run(job())
+async def test_untouched_ranges_are_kept_and_few_are_written(state: State, delta: Delta) -> None:
+    lake = Lake()
+    tree = await lake.tree(state)
+    before = await lake.stored()
+    real = changed(state, applied(state, delta))
+    folded = await lake.fold(tree, table(delta))
+    if not real:
+        assert folded.tree is tree
+        assert (folded.written, await lake.stored()) == (0, before)
+    fresh = sum(info.rows for info in folded.tree.ranges if info.id not in ids(tree))
+    bound = touched(tree, real)
+    grown = sum(len(path.encode()) + 140 for path in real) // lake.low + 1
+    assert folded.written <= bound + 2 + grown
+    assert len(ids(tree) - ids(folded.tree)) <= 2 * bound, "each touched range joins one neighbour at most"
+    assert fresh <= sum(info.rows for info in tree.ranges if info.id not in ids(folded.tree)) + len(real)
+    lake.close()
 
 
 @FEW
 @given(states, paths, st.sampled_from([None, "one", "new"]))
-def test_one_key_writes_three_ranges_at_most(state: State, path: str, text: str | None) -> None:
-    async def job() -> None:
-        lake = Lake()
-        tree = await lake.tree(state)
-        folded = await lake.fold(tree, table({path: text}))
-        assert folded.written <= 3
-        assert await lake.state(folded.tree) == applied(state, {path: text})
-        lake.close()
-
-    run(job())
+async def test_one_key_writes_three_ranges_at_most(state: State, path: str, text: str | None) -> None:
+    lake = Lake()
+    tree = await lake.tree(state)
+    folded = await lake.fold(tree, table({path: text}))
+    assert folded.written <= 3
+    assert await lake.state(folded.tree) == applied(state, {path: text})
+    lake.close()
 
 
 @pytest.mark.parametrize("path", ["p/0000", "p/0100x", "p/0100", "p/0299"])
-def test_ranges_that_only_their_size_closes_do_not_shift_for_ever(path: str) -> None:
+async def test_ranges_that_only_their_size_closes_do_not_shift_for_ever(path: str) -> None:
     async def job() -> None:
         lake = Lake()
         state = {f"p/{n:04}": "one" for n in range(300)}
@@ -132,105 +122,88 @@ def test_ranges_that_only_their_size_closes_do_not_shift_for_ever(path: str) -> 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lakebed_format.split.RAGGEDNESS", 1 << 40)
-        run(job())
+        await job()
 
 
-def test_what_an_edit_leaves_of_a_range_is_joined_to_its_neighbour() -> None:
-    async def job() -> None:
-        lake = Lake()
-        state = {f"p/{n:04}": "one" for n in range(300)}
-        tree = await lake.tree(state)
-        at = next(index for index, info in enumerate(tree.ranges) if index > 2 and info.rows > 2)
-        info = tree.ranges[at]
-        gone = [path for path in state if info.min_path < path <= info.max_path]
-        folded = await lake.fold(tree, table(dict.fromkeys(gone)))
-        joined = folded.tree.ranges[folded.tree.seek(info.min_path)]
-        assert joined.rows > 1
-        assert ids(tree) - ids(folded.tree) == {info.id, tree.ranges[at + 1].id}
-        lake.close()
-
-    run(job())
+async def test_what_an_edit_leaves_of_a_range_is_joined_to_its_neighbour() -> None:
+    lake = Lake()
+    state = {f"p/{n:04}": "one" for n in range(300)}
+    tree = await lake.tree(state)
+    at = next(index for index, info in enumerate(tree.ranges) if index > 2 and info.rows > 2)
+    info = tree.ranges[at]
+    gone = [path for path in state if info.min_path < path <= info.max_path]
+    folded = await lake.fold(tree, table(dict.fromkeys(gone)))
+    joined = folded.tree.ranges[folded.tree.seek(info.min_path)]
+    assert joined.rows > 1
+    assert ids(tree) - ids(folded.tree) == {info.id, tree.ranges[at + 1].id}
+    lake.close()
 
 
-def test_ids_do_not_depend_on_the_lake_that_made_them() -> None:
-    async def job() -> None:
-        state = {f"p/{n:04}": "one" for n in range(300)} | dict.fromkeys(ODD, "two")
-        one, other = Lake(), Lake()
-        first = await one.tree(state)
-        assert len(first.ranges) > 20
-        assert first == await other.tree(dict(reversed(state.items())))
-        back = await other.fold((await other.fold(first, table({"p/0100": "x"}))).tree, table({"p/0100": "one"}))
-        assert await other.state(back.tree) == state
-        assert len(ids(back.tree) ^ ids(first)) <= 6
-        assert (await other.fold(first, table(dict.fromkeys(state)))).tree == EMPTY_TREE
-        one.close()
-        other.close()
-
-    run(job())
+async def test_ids_do_not_depend_on_the_lake_that_made_them() -> None:
+    state = {f"p/{n:04}": "one" for n in range(300)} | dict.fromkeys(ODD, "two")
+    one, other = Lake(), Lake()
+    first = await one.tree(state)
+    assert len(first.ranges) > 20
+    assert first == await other.tree(dict(reversed(state.items())))
+    back = await other.fold((await other.fold(first, table({"p/0100": "x"}))).tree, table({"p/0100": "one"}))
+    assert await other.state(back.tree) == state
+    assert len(ids(back.tree) ^ ids(first)) <= 6
+    assert (await other.fold(first, table(dict.fromkeys(state)))).tree == EMPTY_TREE
+    one.close()
+    other.close()
 
 
-def test_no_op_rows_and_tombstones_for_nothing_change_nothing() -> None:
-    async def job() -> None:
-        lake = Lake()
-        state = {f"p/{n:04}": "" for n in range(100)}
-        tree = await lake.tree(state)
-        before = await lake.stored()
-        nothing: Delta = {"a": None, "p/00500": None, "z": None, "\U0010ffff": None, "p/0050": "", "p/0099": ""}
-        assert await lake.fold(tree, table(nothing)) == (tree, 0, 0)
-        assert (await lake.fold(tree)).tree is tree
-        assert (await lake.fold(EMPTY_TREE, table({"a": None}))).tree is EMPTY_TREE
-        assert await lake.stored() == before
-        lake.close()
-
-    run(job())
+async def test_no_op_rows_and_tombstones_for_nothing_change_nothing() -> None:
+    lake = Lake()
+    state = {f"p/{n:04}": "" for n in range(100)}
+    tree = await lake.tree(state)
+    before = await lake.stored()
+    nothing: Delta = {"a": None, "p/00500": None, "z": None, "\U0010ffff": None, "p/0050": "", "p/0099": ""}
+    assert await lake.fold(tree, table(nothing)) == (tree, 0, 0)
+    assert (await lake.fold(tree)).tree is tree
+    assert (await lake.fold(EMPTY_TREE, table({"a": None}))).tree is EMPTY_TREE
+    assert await lake.stored() == before
+    lake.close()
 
 
 @FEW
 @given(states, deltas, st.sampled_from(["", "p/", "p/1", "a", "a/", "\U0010ffff", "/"]), paths | st.just(""))
-def test_diffs_are_dictionary_differences(state: State, delta: Delta, prefix: str, start: str) -> None:
-    async def job() -> None:
-        lake = Lake()
-        left = await lake.tree(state)
-        after = applied(state, delta)
-        right = (await lake.fold(left, table(delta))).tree
-        other = await lake.tree(after)  # the same content, perhaps in other ranges
-        wanted = {
-            path: tuple(
-                None if text is None else entry(text).identity.hex() for text in (state.get(path), after.get(path))
-            )
-            for path in order(changed(state, after))
-            if path.startswith(prefix) and path.encode() >= start.encode()
-        }
-        for one in (right, other):
-            found = await lake.diff(left, one, prefix=prefix, start=start)
-            assert list(found) == list(wanted)
-            assert found == wanted
-            assert len(await lake.diff(one, left, prefix=prefix, start=start)) == len(wanted)
-        assert await lake.diff(right, other) == {}
-        lake.close()
-
-    run(job())
+async def test_diffs_are_dictionary_differences(state: State, delta: Delta, prefix: str, start: str) -> None:
+    lake = Lake()
+    left = await lake.tree(state)
+    after = applied(state, delta)
+    right = (await lake.fold(left, table(delta))).tree
+    other = await lake.tree(after)  # the same content, perhaps in other ranges
+    wanted = {
+        path: tuple(None if text is None else entry(text).identity.hex() for text in (state.get(path), after.get(path)))
+        for path in order(changed(state, after))
+        if path.startswith(prefix) and path.encode() >= start.encode()
+    }
+    for one in (right, other):
+        found = await lake.diff(left, one, prefix=prefix, start=start)
+        assert list(found) == list(wanted)
+        assert found == wanted
+        assert len(await lake.diff(one, left, prefix=prefix, start=start)) == len(wanted)
+    assert await lake.diff(right, other) == {}
+    lake.close()
 
 
 @FEW
 @given(states, deltas)
-def test_a_diff_applied_as_a_delta_gives_the_other_tree(state: State, delta: Delta) -> None:
-    async def job() -> None:
-        from lakebed_engine.tree.diff import diff
+async def test_a_diff_applied_as_a_delta_gives_the_other_tree(state: State, delta: Delta) -> None:
+    from lakebed_engine.tree.diff import diff
 
-        lake = Lake()
-        left = await lake.tree(state)
-        right = await lake.tree(applied(state, delta))
-        pieces = [part.as_delta() async for part in diff(lake.trees, lake.store, lake.runtime, left, right)]
-        assert await lake.state((await lake.fold(left, *pieces)).tree) == applied(state, delta)
-        lake.close()
-
-    run(job())
+    lake = Lake()
+    left = await lake.tree(state)
+    right = await lake.tree(applied(state, delta))
+    pieces = [part.as_delta() async for part in diff(lake.trees, lake.store, lake.runtime, left, right)]
+    assert await lake.state((await lake.fold(left, *pieces)).tree) == applied(state, delta)
+    lake.close()
 
 
 @FEW
 @given(states, st.lists(paths, min_size=1, max_size=8))
-def test_lookups_and_pieces_with_and_without_a_cache(state: State, wanted: list[str]) -> None:
+async def test_lookups_and_pieces_with_and_without_a_cache(state: State, wanted: list[str]) -> None:
     async def job() -> None:
         lake = Lake(low=10_000, high=100_000)
         tree = await lake.tree(state)
@@ -242,33 +215,30 @@ def test_lookups_and_pieces_with_and_without_a_cache(state: State, wanted: list[
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 3)
-        run(job())
+        await job()
 
 
 @FEW
 @given(st.lists(deltas, max_size=4), st.integers(1, 7))
-def test_staged_tokens_are_a_delta_newest_first(tokens: list[Delta], page: int) -> None:
-    async def job() -> None:
-        lake, kv = Lake(), MemoryKV()
-        for number, delta in enumerate(tokens):
-            puts = [Put(str(number), b"", b"")]
-            puts += [
-                Put(str(number), path.encode(), encode_row(None if text is None else entry(text)))
-                for path, text in delta.items()
-            ]
-            await kv.apply(Batch(puts=puts))
-        wanted: Delta = {}
-        for delta in reversed(tokens):
-            wanted |= delta
-        names = [str(number) for number in range(len(tokens))]
-        layers = [token_delta(kv, lake.runtime, name, page) for name in names]
-        pieces = [piece async for piece in overlaid(lake.runtime, layers)]
-        found = [path for piece in pieces for path in piece.column("path").to_pylist()]
-        assert found == order(wanted)
-        assert pa.concat_tables([table({}), *pieces]).equals(pa.concat_tables([table({}), table(wanted)]))
-        lake.close()
-
-    run(job())
+async def test_staged_tokens_are_a_delta_newest_first(tokens: list[Delta], page: int) -> None:
+    lake, kv = Lake(), MemoryKV()
+    for number, delta in enumerate(tokens):
+        puts = [Put(str(number), b"", b"")]
+        puts += [
+            Put(str(number), path.encode(), encode_row(None if text is None else entry(text)))
+            for path, text in delta.items()
+        ]
+        await kv.apply(Batch(puts=puts))
+    wanted: Delta = {}
+    for delta in reversed(tokens):
+        wanted |= delta
+    names = [str(number) for number in range(len(tokens))]
+    layers = [token_delta(kv, lake.runtime, name, page) for name in names]
+    pieces = [piece async for piece in overlaid(lake.runtime, layers)]
+    found = [path for piece in pieces for path in piece.column("path").to_pylist()]
+    assert found == order(wanted)
+    assert pa.concat_tables([table({}), *pieces]).equals(pa.concat_tables([table({}), table(wanted)]))
+    lake.close()
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=3), st.text(st.characters(codec="utf-8"), max_size=4))

@@ -30,7 +30,6 @@ from tests.engine.support import (
     paths,
     put,
     put_commit,
-    run,
 )
 from tests.engine.workspacing import advance, now, register, store_of, workspace, write_below
 
@@ -50,52 +49,46 @@ def clock_of(engine: Engine) -> FakeClock:
 # records
 
 
-def test_a_workspace_is_made_on_a_commit() -> None:
-    async def job() -> None:
-        engine, _ = await base()
-        first = await engine.get_commit(REPO, "main")
-        await engine.create_tag(REPO, "v1", "main")
-        second = await put_commit(engine, {"a": "2"})
-        await put(engine, "a", "uncommitted")
-        ws = await workspace(engine, message="m", lifetime=3600, claims=("x/",))
-        assert (ws.branch, ws.commit_id, ws.state, ws.claims) == ("main", second.id, "open", ("x/",))
-        assert (ws.name, ws.prefix) == (f"main+{ws.uid}", f"workspaces/{ws.uid}/")
-        assert (ws.creator, ws.message, ws.expires - ws.creation_date) == ("ann", "m", 3600)
-        assert await engine.get_workspace(REPO, ws.uid) == await engine.get_workspace(REPO, ws.name) == ws
-        assert (await content(engine, ws.name))["a"] == "2"
-        for ref in ("v1", first.id, "main~1", f"{first.id[:12]}"):
-            assert (await workspace(engine, ref, branch="main")).commit_id == first.id
-            await fails(workspace(engine, ref), errors.InvalidRequestError)
-        other = await workspace(engine, ws.name, branch="main")
-        assert other.commit_id == second.id
-        await fails(workspace(engine, ws.name), errors.InvalidRequestError)
-        await fails(workspace(engine, "main$"), errors.InvalidRefError)
-        await fails(workspace(engine, "v1", branch="nope"), errors.BranchNotFoundError)
-        await fails(workspace(engine, "nope"), errors.RefNotFoundError)
-        for bad in ({"lifetime": 1}, {"lifetime": 1 << 40}, {"claims": ("",)}, {"message": "\ud800"}):
-            with pytest.raises(errors.InvalidRequestError):
-                await workspace(engine, **bad)
-
-    run(job())
+async def test_a_workspace_is_made_on_a_commit() -> None:
+    engine, _ = await base()
+    first = await engine.get_commit(REPO, "main")
+    await engine.create_tag(REPO, "v1", "main")
+    second = await put_commit(engine, {"a": "2"})
+    await put(engine, "a", "uncommitted")
+    ws = await workspace(engine, message="m", lifetime=3600, claims=("x/",))
+    assert (ws.branch, ws.commit_id, ws.state, ws.claims) == ("main", second.id, "open", ("x/",))
+    assert (ws.name, ws.prefix) == (f"main+{ws.uid}", f"workspaces/{ws.uid}/")
+    assert (ws.creator, ws.message, ws.expires - ws.creation_date) == ("ann", "m", 3600)
+    assert await engine.get_workspace(REPO, ws.uid) == await engine.get_workspace(REPO, ws.name) == ws
+    assert (await content(engine, ws.name))["a"] == "2"
+    for ref in ("v1", first.id, "main~1", f"{first.id[:12]}"):
+        assert (await workspace(engine, ref, branch="main")).commit_id == first.id
+        await fails(workspace(engine, ref), errors.InvalidRequestError)
+    other = await workspace(engine, ws.name, branch="main")
+    assert other.commit_id == second.id
+    await fails(workspace(engine, ws.name), errors.InvalidRequestError)
+    await fails(workspace(engine, "main$"), errors.InvalidRefError)
+    await fails(workspace(engine, "v1", branch="nope"), errors.BranchNotFoundError)
+    await fails(workspace(engine, "nope"), errors.RefNotFoundError)
+    for bad in ({"lifetime": 1}, {"lifetime": 1 << 40}, {"claims": ("",)}, {"message": "\ud800"}):
+        with pytest.raises(errors.InvalidRequestError):
+            await workspace(engine, **bad)
 
 
-def test_lists_are_paged() -> None:
-    async def job() -> None:
-        engine, first = await base()
-        await engine.create_branch(REPO, "dev", "main")
-        made = [first, *[await workspace(engine, "dev") for _ in range(4)]]
-        await engine.delete_workspace(REPO, made[2].uid)
-        ids = sorted(one.uid for one in made if one != made[2])
-        page = await engine.list_workspaces(REPO, amount=3)
-        assert ([one.uid for one in page.items], page.has_more) == (ids[:3], True)
-        page = await engine.list_workspaces(REPO, amount=3, after=ids[2])
-        assert ([one.uid for one in page.items], page.has_more) == (ids[3:], False)
-        assert [one.uid for one in (await engine.list_workspaces(REPO, branch="main")).items] == [first.uid]
-        everything = await engine.list_workspaces(REPO, state="all")
-        assert {one.uid: one.state for one in everything.items}[made[2].uid] == "reverted"
-        assert [one.name for one in (await engine.list_branches(REPO)).items] == ["dev", "main"]
-
-    run(job())
+async def test_lists_are_paged() -> None:
+    engine, first = await base()
+    await engine.create_branch(REPO, "dev", "main")
+    made = [first, *[await workspace(engine, "dev") for _ in range(4)]]
+    await engine.delete_workspace(REPO, made[2].uid)
+    ids = sorted(one.uid for one in made if one != made[2])
+    page = await engine.list_workspaces(REPO, amount=3)
+    assert ([one.uid for one in page.items], page.has_more) == (ids[:3], True)
+    page = await engine.list_workspaces(REPO, amount=3, after=ids[2])
+    assert ([one.uid for one in page.items], page.has_more) == (ids[3:], False)
+    assert [one.uid for one in (await engine.list_workspaces(REPO, branch="main")).items] == [first.uid]
+    everything = await engine.list_workspaces(REPO, state="all")
+    assert {one.uid: one.state for one in everything.items}[made[2].uid] == "reverted"
+    assert [one.name for one in (await engine.list_branches(REPO)).items] == ["dev", "main"]
 
 
 CLOSERS: dict[str, Callable[[Engine, Workspace], Awaitable[object]]] = {
@@ -112,236 +105,208 @@ async def _expire(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("state", CLOSERS)
-def test_a_closed_workspace_refuses_everything(state: str) -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"b": "2"})
-        entry = await engine.stat(REPO, ws.name, "b")
-        await CLOSERS[state](engine, ws)
-        assert (await now(engine, ws)).state == state
-        calls: list[Callable[[], Awaitable[object]]] = [
-            lambda: put(engine, "c", "3", ws.name),
-            lambda: put(engine, "c", "3", ws.name, if_none_match=True),
-            lambda: engine.delete_object(REPO, ws.name, "b"),
-            lambda: engine.delete_objects(REPO, ws.name, ["b"]),
-            lambda: engine.copy_object(REPO, ws.name, "c", "main", "a"),
-            lambda: engine.push(REPO, ws.name, [("c", entry)]),
-            lambda: engine.register_objects(REPO, ws.uid, [("c", entry)]),
-            lambda: engine.scan_workspace(REPO, ws.uid),
-            lambda: engine.stat(REPO, ws.name, "a"),
-            lambda: engine.list_objects(REPO, ws.name),
-            lambda: engine.get_commit(REPO, f"{ws.name}@"),
-            lambda: engine.diff_branch(REPO, ws.name),
-            lambda: engine.reset_branch(REPO, ws.name),
-            lambda: engine.reset_object(REPO, ws.name, "b"),
-            lambda: engine.reset_prefix(REPO, ws.name, "b"),
-            lambda: engine.compact(REPO, ws.name),
-            lambda: engine.revert_workspace(REPO, ws.uid),
-            lambda: engine.revert_workspace(REPO, ws.uid, ["b"]),
-            lambda: engine.renew_workspace(REPO, ws.uid, 3600),
-            lambda: engine.pop(REPO, ws.uid),
-            lambda: advance(engine, ws),
-            lambda: advance(engine, ws, "rebase", "b"),
-        ]
-        for call in calls:
-            error = await fails(call(), errors.WorkspaceClosedError)
-            assert ws.uid in str(error)
-        if state == "reverted":
-            await engine.delete_workspace(REPO, ws.uid)  # once more changes nothing
-        else:
-            await fails(engine.delete_workspace(REPO, ws.uid), errors.WorkspaceClosedError)
-        expected = {"a": "1", "z": "26", **({"b": "2"} if state in ("committed", "popped") else {})}
-        assert await content(engine) == expected
-
-    run(job())
+async def test_a_closed_workspace_refuses_everything(state: str) -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"b": "2"})
+    entry = await engine.stat(REPO, ws.name, "b")
+    await CLOSERS[state](engine, ws)
+    assert (await now(engine, ws)).state == state
+    calls: list[Callable[[], Awaitable[object]]] = [
+        lambda: put(engine, "c", "3", ws.name),
+        lambda: put(engine, "c", "3", ws.name, if_none_match=True),
+        lambda: engine.delete_object(REPO, ws.name, "b"),
+        lambda: engine.delete_objects(REPO, ws.name, ["b"]),
+        lambda: engine.copy_object(REPO, ws.name, "c", "main", "a"),
+        lambda: engine.push(REPO, ws.name, [("c", entry)]),
+        lambda: engine.register_objects(REPO, ws.uid, [("c", entry)]),
+        lambda: engine.scan_workspace(REPO, ws.uid),
+        lambda: engine.stat(REPO, ws.name, "a"),
+        lambda: engine.list_objects(REPO, ws.name),
+        lambda: engine.get_commit(REPO, f"{ws.name}@"),
+        lambda: engine.diff_branch(REPO, ws.name),
+        lambda: engine.reset_branch(REPO, ws.name),
+        lambda: engine.reset_object(REPO, ws.name, "b"),
+        lambda: engine.reset_prefix(REPO, ws.name, "b"),
+        lambda: engine.compact(REPO, ws.name),
+        lambda: engine.revert_workspace(REPO, ws.uid),
+        lambda: engine.revert_workspace(REPO, ws.uid, ["b"]),
+        lambda: engine.renew_workspace(REPO, ws.uid, 3600),
+        lambda: engine.pop(REPO, ws.uid),
+        lambda: advance(engine, ws),
+        lambda: advance(engine, ws, "rebase", "b"),
+    ]
+    for call in calls:
+        error = await fails(call(), errors.WorkspaceClosedError)
+        assert ws.uid in str(error)
+    if state == "reverted":
+        await engine.delete_workspace(REPO, ws.uid)  # once more changes nothing
+    else:
+        await fails(engine.delete_workspace(REPO, ws.uid), errors.WorkspaceClosedError)
+    expected = {"a": "1", "z": "26", **({"b": "2"} if state in ("committed", "popped") else {})}
+    assert await content(engine) == expected
 
 
-def test_what_is_for_branches_only_knows_no_workspace() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "b", "2", ws.name)
-        request = CommitRequest(message="m", committer="ann")
-        await fails(engine.commit(REPO, ws.name, request), errors.BranchNotFoundError)
-        await fails(merge(engine, "main", ws.name), errors.BranchNotFoundError)
-        await fails(engine.get_branch(REPO, ws.name), errors.BranchNotFoundError)
-        await fails(engine.delete_branch(REPO, ws.name), errors.BranchNotFoundError)
-        await fails(engine.create_branch(REPO, ws.name, "main"), errors.InvalidNameError)
-        await fails(engine.stash(REPO, ws.name, WorkspaceRequest(ref="", creator="ann")), errors.BranchNotFoundError)
-
-    run(job())
+async def test_what_is_for_branches_only_knows_no_workspace() -> None:
+    engine, ws = await base()
+    await put(engine, "b", "2", ws.name)
+    request = CommitRequest(message="m", committer="ann")
+    await fails(engine.commit(REPO, ws.name, request), errors.BranchNotFoundError)
+    await fails(merge(engine, "main", ws.name), errors.BranchNotFoundError)
+    await fails(engine.get_branch(REPO, ws.name), errors.BranchNotFoundError)
+    await fails(engine.delete_branch(REPO, ws.name), errors.BranchNotFoundError)
+    await fails(engine.create_branch(REPO, ws.name, "main"), errors.InvalidNameError)
+    await fails(engine.stash(REPO, ws.name, WorkspaceRequest(ref="", creator="ann")), errors.BranchNotFoundError)
 
 
-def test_a_name_must_be_the_whole_one() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await engine.create_branch(REPO, "dev", "main")
-        for name in (f"dev+{ws.uid}", f"+{ws.uid}", f"main+{'0' * 32}", f"main+{ws.uid[:12]}"):
-            await fails(engine.stat(REPO, name, "a"), errors.RefNotFoundError)
-        for name in (f"dev+{ws.uid}", f"+{ws.uid}", f"main+{'0' * 32}"):
-            await fails(put(engine, "b", "2", name), errors.WorkspaceNotFoundError)
-            await fails(engine.get_workspace(REPO, name), errors.WorkspaceNotFoundError)
-        await engine.create_tag(REPO, "v1+build", "main")  # a plus alone makes no workspace
-        await engine.create_tag(REPO, f"v+{'1' * 32}", "main")
-        assert len(await paths(engine, "v1+build")) == len(await paths(engine, f"v+{'1' * 32}")) == 2
-
-    run(job())
+async def test_a_name_must_be_the_whole_one() -> None:
+    engine, ws = await base()
+    await engine.create_branch(REPO, "dev", "main")
+    for name in (f"dev+{ws.uid}", f"+{ws.uid}", f"main+{'0' * 32}", f"main+{ws.uid[:12]}"):
+        await fails(engine.stat(REPO, name, "a"), errors.RefNotFoundError)
+    for name in (f"dev+{ws.uid}", f"+{ws.uid}", f"main+{'0' * 32}"):
+        await fails(put(engine, "b", "2", name), errors.WorkspaceNotFoundError)
+        await fails(engine.get_workspace(REPO, name), errors.WorkspaceNotFoundError)
+    await engine.create_tag(REPO, "v1+build", "main")  # a plus alone makes no workspace
+    await engine.create_tag(REPO, f"v+{'1' * 32}", "main")
+    assert len(await paths(engine, "v1+build")) == len(await paths(engine, f"v+{'1' * 32}")) == 2
 
 
 # reading and writing through it
 
 
-def test_a_workspace_reads_like_a_branch() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await put(engine, "b", "2", ws.name)
-        await engine.delete_object(REPO, ws.name, "a")
-        await engine.copy_object(REPO, ws.name, "c", ws.name, "b")
-        await put_commit(engine, {"later": "on main"})
-        assert await content(engine, ws.name) == {"b": "2", "c": "2", "z": "26"}
-        assert await content(engine, f"{ws.name}$") == await content(engine, ws.name)
-        assert await content(engine, f"{ws.name}@") == {"a": "1", "z": "26"}
-        assert (await engine.get_commit(REPO, ws.name)).id == ws.commit_id
-        assert (await engine.get_commit(REPO, f"{ws.name}~1")).generation == 1
-        changes = [(one.type, one.path) for one in (await engine.diff_branch(REPO, ws.name)).items]
-        assert changes == [("removed", "a"), ("added", "b"), ("added", "c")]
-        page = await engine.diff_refs(REPO, "main", f"{ws.name}$", mode="two_dot")
-        assert [one.path for one in page.items] == ["a", "b", "c", "later"]
-        await fails(put(engine, "b", "3", ws.name, if_none_match=True), errors.PreconditionFailedError)
-        await put(engine, "b", "3", ws.name, if_match=(await engine.stat(REPO, ws.name, "b")).checksum)
-        await engine.reset_object(REPO, ws.name, "a")
-        await engine.reset_prefix(REPO, ws.name, "c")
-        assert await content(engine, ws.name) == {"a": "1", "b": "3", "z": "26"}
-        assert await content(engine) == {"a": "1", "z": "26", "later": "on main"}
-
-    run(job())
+async def test_a_workspace_reads_like_a_branch() -> None:
+    engine, ws = await base()
+    await put(engine, "b", "2", ws.name)
+    await engine.delete_object(REPO, ws.name, "a")
+    await engine.copy_object(REPO, ws.name, "c", ws.name, "b")
+    await put_commit(engine, {"later": "on main"})
+    assert await content(engine, ws.name) == {"b": "2", "c": "2", "z": "26"}
+    assert await content(engine, f"{ws.name}$") == await content(engine, ws.name)
+    assert await content(engine, f"{ws.name}@") == {"a": "1", "z": "26"}
+    assert (await engine.get_commit(REPO, ws.name)).id == ws.commit_id
+    assert (await engine.get_commit(REPO, f"{ws.name}~1")).generation == 1
+    changes = [(one.type, one.path) for one in (await engine.diff_branch(REPO, ws.name)).items]
+    assert changes == [("removed", "a"), ("added", "b"), ("added", "c")]
+    page = await engine.diff_refs(REPO, "main", f"{ws.name}$", mode="two_dot")
+    assert [one.path for one in page.items] == ["a", "b", "c", "later"]
+    await fails(put(engine, "b", "3", ws.name, if_none_match=True), errors.PreconditionFailedError)
+    await put(engine, "b", "3", ws.name, if_match=(await engine.stat(REPO, ws.name, "b")).checksum)
+    await engine.reset_object(REPO, ws.name, "a")
+    await engine.reset_prefix(REPO, ws.name, "c")
+    assert await content(engine, ws.name) == {"a": "1", "b": "3", "z": "26"}
+    assert await content(engine) == {"a": "1", "z": "26", "later": "on main"}
 
 
-def test_many_rows_a_layer_and_compaction() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {f"p/{number:03}": str(number) for number in range(300)})
-        for number in range(9):
-            entry = await engine.stat(REPO, ws.name, f"p/{number:03}")
-            await engine.push(REPO, ws.name, [(f"q/{number}", entry), ("a", None)])
-        assert len((await now(engine, ws)).layers) > 8
-        assert await engine.maintain() > 0
-        assert len((await now(engine, ws)).layers) < 4
-        assert len(await paths(engine, ws.name)) == 300 + 9 + 1
-        await engine.push(REPO, ws.name, [("a", None)])
-        await advance(engine, ws)
-        await engine.maintain()  # what is noted about a workspace that is closed by now does no harm
-        assert len(await paths(engine)) == 310
-
-    run(job())
+async def test_many_rows_a_layer_and_compaction() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {f"p/{number:03}": str(number) for number in range(300)})
+    for number in range(9):
+        entry = await engine.stat(REPO, ws.name, f"p/{number:03}")
+        await engine.push(REPO, ws.name, [(f"q/{number}", entry), ("a", None)])
+    assert len((await now(engine, ws)).layers) > 8
+    assert await engine.maintain() > 0
+    assert len((await now(engine, ws)).layers) < 4
+    assert len(await paths(engine, ws.name)) == 300 + 9 + 1
+    await engine.push(REPO, ws.name, [("a", None)])
+    await advance(engine, ws)
+    await engine.maintain()  # what is noted about a workspace that is closed by now does no harm
+    assert len(await paths(engine)) == 310
 
 
-def test_registered_objects_lie_below_the_prefix_or_outside_of_the_namespace() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        entry = await write_below(engine, ws, "b", "2")
-        import msgspec
+async def test_registered_objects_lie_below_the_prefix_or_outside_of_the_namespace() -> None:
+    engine, ws = await base()
+    entry = await write_below(engine, ws, "b", "2")
+    import msgspec
 
-        def at(address: str) -> list[tuple[str, object]]:
-            return [("b", msgspec.structs.replace(entry, physical_address=address))]
+    def at(address: str) -> list[tuple[str, object]]:
+        return [("b", msgspec.structs.replace(entry, physical_address=address))]
 
-        for address in ("s3://elsewhere/key", f"mem://lake/{ws.prefix}b", ws.prefix + "b"):
+    for address in ("s3://elsewhere/key", f"mem://lake/{ws.prefix}b", ws.prefix + "b"):
+        await engine.register_objects(REPO, ws.uid, at(address))  # type: ignore[arg-type]
+        assert (await engine.stat(REPO, ws.name, "b")).physical_address == address.removeprefix("mem://lake/")
+    other = await workspace(engine)
+    for address in ("data/1", "_lakebed/x", "mem://lake/data/1", other.prefix + "b", "../x", "\ud800"):
+        with pytest.raises(errors.InvalidRequestError):
             await engine.register_objects(REPO, ws.uid, at(address))  # type: ignore[arg-type]
-            assert (await engine.stat(REPO, ws.name, "b")).physical_address == address.removeprefix("mem://lake/")
-        other = await workspace(engine)
-        for address in ("data/1", "_lakebed/x", "mem://lake/data/1", other.prefix + "b", "../x", "\ud800"):
-            with pytest.raises(errors.InvalidRequestError):
-                await engine.register_objects(REPO, ws.uid, at(address))  # type: ignore[arg-type]
-        await fails(engine.register_objects(REPO, ws.uid, [("b", None), ("b", None)]), errors.InvalidRequestError)
-        await fails(engine.register_objects(REPO, ws.uid, [("", None)]), errors.InvalidPathError)
-        await engine.register_objects(REPO, ws.uid, [])
-
-    run(job())
+    await fails(engine.register_objects(REPO, ws.uid, [("b", None), ("b", None)]), errors.InvalidRequestError)
+    await fails(engine.register_objects(REPO, ws.uid, [("", None)]), errors.InvalidPathError)
+    await engine.register_objects(REPO, ws.uid, [])
 
 
 # scans
 
 
-def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        store, clock = await store_of(engine), clock_of(engine)
-        store._clock = clock  # type: ignore[attr-defined]
-        for path, text in {"a": "new", "t/_tmp": "x", "t/1": "one", "t/2": "two"}.items():
-            await write_below(engine, ws, path, text)
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(4, 0, 0)
-        assert await content(engine, ws.name) == {"a": "new", "t/1": "one", "t/2": "two", "t/_tmp": "x", "z": "26"}
-        record = await now(engine, ws)
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 4)
-        assert await now(engine, ws) == record
-        clock.forward(2)
-        await write_below(engine, ws, "t/1", "ONE")
-        await store.delete([ws.prefix + "t/_tmp", ws.prefix + "a"])
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(1, 2, 2 - 1)
-        assert await content(engine, ws.name) == {"t/1": "ONE", "t/2": "two", "z": "26"}
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 2)
-        same = await engine.stat(REPO, ws.name, "t/2")
-        assert (same.size, len(same.checksum)) == (3, 32)
-        await advance(engine, ws)
-        assert await content(engine) == {"t/1": "ONE", "t/2": "two", "z": "26"}
-
-    run(job())
+async def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
+    engine, ws = await base()
+    store, clock = await store_of(engine), clock_of(engine)
+    store._clock = clock  # type: ignore[attr-defined]
+    for path, text in {"a": "new", "t/_tmp": "x", "t/1": "one", "t/2": "two"}.items():
+        await write_below(engine, ws, path, text)
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(4, 0, 0)
+    assert await content(engine, ws.name) == {"a": "new", "t/1": "one", "t/2": "two", "t/_tmp": "x", "z": "26"}
+    record = await now(engine, ws)
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 4)
+    assert await now(engine, ws) == record
+    clock.forward(2)
+    await write_below(engine, ws, "t/1", "ONE")
+    await store.delete([ws.prefix + "t/_tmp", ws.prefix + "a"])
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(1, 2, 2 - 1)
+    assert await content(engine, ws.name) == {"t/1": "ONE", "t/2": "two", "z": "26"}
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 2)
+    same = await engine.stat(REPO, ws.name, "t/2")
+    assert (same.size, len(same.checksum)) == (3, 32)
+    await advance(engine, ws)
+    assert await content(engine) == {"t/1": "ONE", "t/2": "two", "z": "26"}
 
 
-def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"lost": "l"})
-        await (await store_of(engine)).delete([ws.prefix + "lost"])  # a client said that it is there: fsck will tell
-        for path in ("deleted", "rewritten", "reverted", "vanished"):
-            await write_below(engine, ws, path, "scanned")
-        await engine.scan_workspace(REPO, ws.uid)
-        await register(engine, ws, {"registered": "r"})
-        await put(engine, "registered", "newer", ws.name)
-        await engine.delete_object(REPO, ws.name, "deleted")
-        await put(engine, "rewritten", "newer", ws.name)
-        await put(engine, "vanished", "newer", ws.name)
-        await engine.revert_workspace(REPO, ws.uid, ["reverted"])
-        await (await store_of(engine)).delete([ws.prefix + "vanished"])
-        report = await engine.scan_workspace(REPO, ws.uid)
-        assert (report.registered, report.vanished) == (0, 1)
-        assert await paths(engine, ws.name) == ["a", "lost", "registered", "rewritten", "vanished", "z"]
-        await engine.revert_workspace(REPO, ws.uid, ["lost"])
-        shown = {"a": "1", "registered": "newer", "rewritten": "newer", "vanished": "newer", "z": "26"}
-        assert await content(engine, ws.name) == shown
-        await engine.revert_workspace(REPO, ws.uid)
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 4)
-        assert await content(engine, ws.name) == {"a": "1", "z": "26"}
-        await write_below(engine, ws, "registered", "R")  # of the same size, but another one
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(1, 0, 3)
-        assert await content(engine, ws.name) == {"a": "1", "registered": "R", "z": "26"}
-
-    run(job())
+async def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"lost": "l"})
+    await (await store_of(engine)).delete([ws.prefix + "lost"])  # a client said that it is there: fsck will tell
+    for path in ("deleted", "rewritten", "reverted", "vanished"):
+        await write_below(engine, ws, path, "scanned")
+    await engine.scan_workspace(REPO, ws.uid)
+    await register(engine, ws, {"registered": "r"})
+    await put(engine, "registered", "newer", ws.name)
+    await engine.delete_object(REPO, ws.name, "deleted")
+    await put(engine, "rewritten", "newer", ws.name)
+    await put(engine, "vanished", "newer", ws.name)
+    await engine.revert_workspace(REPO, ws.uid, ["reverted"])
+    await (await store_of(engine)).delete([ws.prefix + "vanished"])
+    report = await engine.scan_workspace(REPO, ws.uid)
+    assert (report.registered, report.vanished) == (0, 1)
+    assert await paths(engine, ws.name) == ["a", "lost", "registered", "rewritten", "vanished", "z"]
+    await engine.revert_workspace(REPO, ws.uid, ["lost"])
+    shown = {"a": "1", "registered": "newer", "rewritten": "newer", "vanished": "newer", "z": "26"}
+    assert await content(engine, ws.name) == shown
+    await engine.revert_workspace(REPO, ws.uid)
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 4)
+    assert await content(engine, ws.name) == {"a": "1", "z": "26"}
+    await write_below(engine, ws, "registered", "R")  # of the same size, but another one
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(1, 0, 3)
+    assert await content(engine, ws.name) == {"a": "1", "registered": "R", "z": "26"}
 
 
-def test_scans_of_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_scans_of_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lakebed_engine.operations.direct_writes.scan.PAGE", 7)
-
-    async def job() -> None:
-        engine, ws = await base()
-        other = await workspace(engine)
-        await write_below(engine, other, "not/ours", "x")
-        await (await store_of(engine)).put(ws.prefix, b"")  # as some tools mark a directory
-        for number in range(30):
-            await write_below(engine, ws, f"p/{number:02}", str(number))
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(30, 0, 0)
-        gone = [f"{ws.prefix}p/{number:02}" for number in (0, 5, 6, 7, 13, 14, 28, 29)]
-        await (await store_of(engine)).delete(gone)
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 8, 22)
-        assert len(await paths(engine, ws.name)) == 24
-        await (await store_of(engine)).delete([f"{ws.prefix}p/{number:02}" for number in range(30)])
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 22, 0)
-        assert await paths(engine, ws.name) == ["a", "z"]
-
-    run(job())
+    engine, ws = await base()
+    other = await workspace(engine)
+    await write_below(engine, other, "not/ours", "x")
+    await (await store_of(engine)).put(ws.prefix, b"")  # as some tools mark a directory
+    for number in range(30):
+        await write_below(engine, ws, f"p/{number:02}", str(number))
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(30, 0, 0)
+    gone = [f"{ws.prefix}p/{number:02}" for number in (0, 5, 6, 7, 13, 14, 28, 29)]
+    await (await store_of(engine)).delete(gone)
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 8, 22)
+    assert len(await paths(engine, ws.name)) == 24
+    await (await store_of(engine)).delete([f"{ws.prefix}p/{number:02}" for number in range(30)])
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 22, 0)
+    assert await paths(engine, ws.name) == ["a", "z"]
 
 
 @pytest.mark.parametrize("rival", ["new", "changed", "put"])
-def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing_back(rival: str) -> None:
+async def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing_back(rival: str) -> None:
     """At every store call of a scan another tool writes, and a scan of its own (or an upload) is acknowledged."""
 
     async def job(call: int) -> bool:
@@ -371,29 +336,26 @@ def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing_back(
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 4
 
 
-def test_a_scan_after_a_partial_commit_looks_below_all_prefixes() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        for path in ("one", "two"):
-            await write_below(engine, ws, path, path)
-        await engine.scan_workspace(REPO, ws.uid)
-        await advance(engine, ws, "rebase", "one")
-        await write_below(engine, ws, "late", "late")  # a writer that knows only the prefix it began with
-        found = await now(engine, ws)
-        await write_below(engine, found, "three", "three")
-        assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(2, 0, 2)
-        await advance(engine, ws)
-        assert set(await paths(engine)) == {"a", "late", "one", "three", "two", "z"}
-
-    run(job())
+async def test_a_scan_after_a_partial_commit_looks_below_all_prefixes() -> None:
+    engine, ws = await base()
+    for path in ("one", "two"):
+        await write_below(engine, ws, path, path)
+    await engine.scan_workspace(REPO, ws.uid)
+    await advance(engine, ws, "rebase", "one")
+    await write_below(engine, ws, "late", "late")  # a writer that knows only the prefix it began with
+    found = await now(engine, ws)
+    await write_below(engine, found, "three", "three")
+    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(2, 0, 2)
+    await advance(engine, ws)
+    assert set(await paths(engine)) == {"a", "late", "one", "three", "two", "z"}
 
 
-def test_a_scan_that_loses_the_race_with_a_commit_registers_nothing_more() -> None:
+async def test_a_scan_that_loses_the_race_with_a_commit_registers_nothing_more() -> None:
     async def job(call: int) -> bool:
         world = World()
         engine = await world.start()
@@ -419,7 +381,7 @@ def test_a_scan_that_loses_the_race_with_a_commit_registers_nothing_more() -> No
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 5
 
@@ -427,84 +389,72 @@ def test_a_scan_that_loses_the_race_with_a_commit_registers_nothing_more() -> No
 # revert, stash, pop
 
 
-def test_revert_of_all_and_of_a_part() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"x/1": "1", "x/2": "2", "y": "3", "a": None})
-        await engine.revert_workspace(REPO, ws.uid, ["x/", "!x/2"])
-        assert await content(engine, ws.name) == {"x/2": "2", "y": "3", "z": "26"}
-        await put(engine, "late", "l", ws.name)
-        await engine.revert_workspace(REPO, ws.uid, ["/a"])
-        assert await content(engine, ws.name) == {"a": "1", "late": "l", "x/2": "2", "y": "3", "z": "26"}
-        await engine.revert_workspace(REPO, ws.uid)
-        assert await content(engine, ws.name) == {"a": "1", "z": "26"}
-        await put(engine, "b", "2", ws.name)
-        await advance(engine, ws)
-
-    run(job())
+async def test_revert_of_all_and_of_a_part() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"x/1": "1", "x/2": "2", "y": "3", "a": None})
+    await engine.revert_workspace(REPO, ws.uid, ["x/", "!x/2"])
+    assert await content(engine, ws.name) == {"x/2": "2", "y": "3", "z": "26"}
+    await put(engine, "late", "l", ws.name)
+    await engine.revert_workspace(REPO, ws.uid, ["/a"])
+    assert await content(engine, ws.name) == {"a": "1", "late": "l", "x/2": "2", "y": "3", "z": "26"}
+    await engine.revert_workspace(REPO, ws.uid)
+    assert await content(engine, ws.name) == {"a": "1", "z": "26"}
+    await put(engine, "b", "2", ws.name)
+    await advance(engine, ws)
 
 
 async def stashed(engine: Engine, branch: str = "main") -> Workspace:
     return await engine.stash(REPO, branch, WorkspaceRequest(ref="", creator="ann", message="later"))
 
 
-def test_stash_and_pop() -> None:
-    async def job() -> None:
-        engine, _ = await base()
-        await put(engine, "b", "2")
-        await just_seal(engine)
-        await engine.delete_object(REPO, "main", "a")
-        shown = await content(engine)
-        ws = await stashed(engine)
-        assert (ws.branch, ws.message) == ("main", "later")
-        assert await content(engine) == {"a": "1", "z": "26"}
-        assert await content(engine, ws.name) == shown == {"b": "2", "z": "26"}
-        await fails(stashed(engine), errors.NoChangesError)
-        await put_commit(engine, {"b": "committed", "c": "3"})
-        await put(engine, "b", "staged")
-        await put(engine, "d", "4")
-        layer = await engine.pop(REPO, ws.uid)
-        assert (await engine.get_branch(REPO, "main")).layers[0] == layer
-        assert await content(engine) == {"b": "2", "c": "3", "d": "4", "z": "26"}  # as a push: the newest wins
-        await commit(engine)
-        assert await content(engine, "main@") == {"b": "2", "c": "3", "d": "4", "z": "26"}
-        empty = await workspace(engine)
-        await fails(engine.pop(REPO, empty.uid), errors.NoChangesError)
-
-    run(job())
+async def test_stash_and_pop() -> None:
+    engine, _ = await base()
+    await put(engine, "b", "2")
+    await just_seal(engine)
+    await engine.delete_object(REPO, "main", "a")
+    shown = await content(engine)
+    ws = await stashed(engine)
+    assert (ws.branch, ws.message) == ("main", "later")
+    assert await content(engine) == {"a": "1", "z": "26"}
+    assert await content(engine, ws.name) == shown == {"b": "2", "z": "26"}
+    await fails(stashed(engine), errors.NoChangesError)
+    await put_commit(engine, {"b": "committed", "c": "3"})
+    await put(engine, "b", "staged")
+    await put(engine, "d", "4")
+    layer = await engine.pop(REPO, ws.uid)
+    assert (await engine.get_branch(REPO, "main")).layers[0] == layer
+    assert await content(engine) == {"b": "2", "c": "3", "d": "4", "z": "26"}  # as a push: the newest wins
+    await commit(engine)
+    assert await content(engine, "main@") == {"b": "2", "c": "3", "d": "4", "z": "26"}
+    empty = await workspace(engine)
+    await fails(engine.pop(REPO, empty.uid), errors.NoChangesError)
 
 
-def test_a_full_workspace_is_called_one() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        for number in range(32):
-            await engine.push(REPO, ws.name, [(f"gone{number}", None)])
-        full = await fails(engine.push(REPO, ws.name, [("gone", None)]), errors.BackpressureError)
-        assert str(full).startswith(f"workspace {ws.name!r} of ")
-
-    run(job())
+async def test_a_full_workspace_is_called_one() -> None:
+    engine, ws = await base()
+    for number in range(32):
+        await engine.push(REPO, ws.name, [(f"gone{number}", None)])
+    full = await fails(engine.push(REPO, ws.name, [("gone", None)]), errors.BackpressureError)
+    assert str(full).startswith(f"workspace {ws.name!r} of ")
 
 
-def test_pop_onto_another_branch_and_a_full_one() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await engine.create_branch(REPO, "dev", "main")
-        await put(engine, "b", "2", ws.name)
-        for number in range(32):
-            await engine.push(REPO, "dev", [(f"gone{number}", None)])
-        full = await fails(engine.pop(REPO, ws.uid, branch="dev"), errors.BackpressureError)
-        assert str(full).startswith("branch 'dev' of ")
-        assert (await now(engine, ws)).state == "open"
-        await engine.compact(REPO, "dev")
-        await engine.pop(REPO, ws.uid, branch="dev")
-        assert (await content(engine, "dev"))["b"] == "2"
-        assert "b" not in await content(engine)
-
-    run(job())
+async def test_pop_onto_another_branch_and_a_full_one() -> None:
+    engine, ws = await base()
+    await engine.create_branch(REPO, "dev", "main")
+    await put(engine, "b", "2", ws.name)
+    for number in range(32):
+        await engine.push(REPO, "dev", [(f"gone{number}", None)])
+    full = await fails(engine.pop(REPO, ws.uid, branch="dev"), errors.BackpressureError)
+    assert str(full).startswith("branch 'dev' of ")
+    assert (await now(engine, ws)).state == "open"
+    await engine.compact(REPO, "dev")
+    await engine.pop(REPO, ws.uid, branch="dev")
+    assert (await content(engine, "dev"))["b"] == "2"
+    assert "b" not in await content(engine)
 
 
 @pytest.mark.parametrize("rival", ["put", "drop", "commit", "pop"])
-def test_a_workspace_ends_once(rival: str) -> None:
+async def test_a_workspace_ends_once(rival: str) -> None:
     """Ahead of any call of a pop, somebody else writes to the workspace or ends it."""
 
     async def job(call: int) -> bool:
@@ -549,7 +499,7 @@ def test_a_workspace_ends_once(rival: str) -> None:
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 5
 
@@ -557,7 +507,7 @@ def test_a_workspace_ends_once(rival: str) -> None:
 @pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("verb", ["stash", "pop"])
 @pytest.mark.parametrize("rival", ["put", "commit", "reset", "push", "cleaner"])
-def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str, sealed: bool) -> None:
+async def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str, sealed: bool) -> None:
     async def job(call: int) -> bool:
         world = World()
         engine = await world.start()
@@ -615,13 +565,13 @@ def test_what_is_stashed_or_popped_is_in_one_place(verb: str, rival: str, sealed
         return reached()
 
     call = 1
-    while run(job(call)):
+    while await job(call):
         call += 1
     assert call > 4
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
-def test_every_verb_settles_a_lost_answer(how: str) -> None:
+async def test_every_verb_settles_a_lost_answer(how: str) -> None:
     verbs: dict[str, Callable[[Engine, Workspace], Awaitable[object]]] = {
         "create": lambda e, _: workspace(e),
         "register": lambda e, ws: register(e, ws, {"new": "n"}),
@@ -662,7 +612,7 @@ def test_every_verb_settles_a_lost_answer(how: str) -> None:
 
     for verb in verbs:
         at = 1
-        while run(job(verb, at)):
+        while await job(verb, at):
             at += 1
         assert at > 1
 
@@ -670,204 +620,175 @@ def test_every_verb_settles_a_lost_answer(how: str) -> None:
 # expiry, the janitor, checks
 
 
-def test_an_expired_workspace_is_closed_and_its_rows_go_after_the_grace() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await put_commit(engine, {"a": "1"})
-        lives, ends = await workspace(engine, lifetime=100), await workspace(engine, lifetime=100)
-        for ws in (lives, ends):
-            await put(engine, "b", "2", ws.name)
-            await write_below(engine, ws, "c", "3")
-            await engine.scan_workspace(REPO, ws.uid)
-        world.clock.forward(99)
-        await engine.run_cleaner()
-        assert (await engine.renew_workspace(REPO, lives.uid, 100_000)).expires == int(world.clock.now()) + 100_000
-        world.clock.forward(1)
-        assert (await content(engine, ends.name))["b"] == "2"  # nobody has looked yet
-        await engine.run_cleaner()
-        assert (await now(engine, ends)).state == "expired"
-        rows = staging(ends.staging_token)
-        assert await world.kv.inner.scan(rows) != []
-        world.clock.forward(GRACE + 1)
-        await engine.run_cleaner()
-        world.clock.forward(GRACE + 1)
-        await engine.run_cleaner()
-        assert await world.kv.inner.scan(rows) == await world.kv.inner.scan(staging(scan_token(ends.uid))) == []
-        assert await content(engine, lives.name) == {"a": "1", "b": "2", "c": "3"}
-        assert await world.objects.get(ends.prefix + "c") == b"3"  # for the sweep to remove
-
-    run(job())
-
-
-def test_a_renewal_beats_the_janitor() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        ws = await workspace(engine, lifetime=100)
-        world.clock.forward(101)
-        other = world.engine()
-
-        async def hook(what: str) -> None:
-            if what == "kv apply":
-                world.hook = None
-                await other.renew_workspace(REPO, ws.uid, 100)
-
-        world.hook = hook
-        assert await expiry.tidy(engine._ctx) == 0
-        assert (await now(engine, ws)).state == "open"
-
-    run(job())
-
-
-def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
-    async def job() -> None:
-        engine, ws = await base()
-        await register(engine, ws, {"b": "2", "c": "3"})
-        await advance(engine, ws, "rebase", "b", idempotency_key="k1")
-        await advance(engine, ws, idempotency_key="k2")
-        clock_of(engine).forward(lifecycle.REMEMBERED - 1)
-        await engine.run_cleaner()
-        assert (await now(engine, ws)).state == "committed"
-        clock_of(engine).forward(1)
-        await engine.run_cleaner()
-        await fails(now(engine, ws), errors.WorkspaceNotFoundError)
-        partition = f"repo/{(await engine.get_repository(REPO)).uid}"
-        kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
-        assert kinds == {b"branch", b"commit", b"touched"}
-        assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
-
-    run(job())
-
-
-def test_two_that_make_one_workspace_at_once_get_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the one has written below its prefix before the other has looked there."""
-
-    async def job() -> None:
-        engine, _ = await base()
-        found_id, was_used, made = "ab" * 16, lifecycle._was_used, []
-
-        async def overtaken(ctx: Context, repo: Repo, uid: str) -> bool:
-            monkeypatch.setattr(lifecycle, "_was_used", was_used)
-            made.append(await workspace(engine, id=found_id))
-            await write_below(engine, made[0], "left", "x")
-            return await was_used(ctx, repo, uid)
-
-        monkeypatch.setattr(lifecycle, "_was_used", overtaken)
-        assert await workspace(engine, id=found_id) == made[0]
-
-    run(job())
-
-
-@pytest.mark.parametrize("how", ["objects", "committed", "partly"])
-def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> None:
-    """Commits may name what lies below its prefixes."""
-
-    async def job() -> None:
-        engine, ws = await base()
-        if how == "objects":
-            await write_below(engine, ws, "left", "x")
-            await engine.delete_workspace(REPO, ws.uid)
-        else:
-            for path in ("b", "c"):  # through the server: their data lies in data/
-                await put(engine, path, path, branch=ws.name)
-            await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
-            if how == "partly":
-                await engine.delete_workspace(REPO, ws.uid)
-        clock_of(engine).forward(lifecycle.REMEMBERED)
-        await engine.run_cleaner()
-        await fails(now(engine, ws), errors.WorkspaceNotFoundError)
-        await fails(workspace(engine, id=ws.uid), errors.NameTakenError)
-
-    run(job())
-
-
-def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        late = [await workspace(engine, lifetime=1000) for _ in range(20)]
-        soon = await workspace(engine, lifetime=100)
-        world.clock.forward(101)
-        calls: list[str] = []
-
-        async def hook(what: str) -> None:
-            calls.append(what)
-
-        world.hook = hook
-        assert await expiry.tidy(engine._ctx) == 1
-        world.hook = None
-        assert calls.count("kv get") <= 4, "not one for each of the others"
-        assert (await now(engine, soon)).state == "expired"
-        await engine.renew_workspace(REPO, late[0].uid, 5000)
-        world.clock.forward(1000)
-        assert await expiry.tidy(engine._ctx) == 19
-        assert (await now(engine, late[0])).state == "open"
-        world.clock.forward(4001)
-        assert await expiry.tidy(engine._ctx) == 1
-
-    run(job())
-
-
-def test_a_deleted_repository_leaves_no_row_of_a_workspace() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        ws = await workspace(engine)
+async def test_an_expired_workspace_is_closed_and_its_rows_go_after_the_grace() -> None:
+    world = World()
+    engine = await world.start()
+    await put_commit(engine, {"a": "1"})
+    lives, ends = await workspace(engine, lifetime=100), await workspace(engine, lifetime=100)
+    for ws in (lives, ends):
         await put(engine, "b", "2", ws.name)
         await write_below(engine, ws, "c", "3")
         await engine.scan_workspace(REPO, ws.uid)
-        await engine.delete_repository(REPO)
-        await world.clean(engine)
-        assert await world.kv.inner.scan(staging(ws.staging_token)) == []
-        assert await world.kv.inner.scan(staging(scan_token(ws.uid))) == []
-
-    run(job())
-
-
-def test_fsck_and_sweep_know_workspaces() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        await put_commit(engine, {"a": "1"})
-        ws = await workspace(engine)
-        await register(engine, ws, {"b": "2"})
-        await put(engine, "c", "3", ws.name)
-        await engine.push(REPO, ws.name, [("a", None)])
-        await engine.scan_workspace(REPO, ws.uid)
-        options = FsckOptions(data=True, orphan_age=0)
-        report = await engine.fsck(REPO, options)
-        assert (report.problems, report.orphans, report.counts["open workspaces"]) == ([], [], 1)
-        await world.objects.delete([ws.prefix + "b"])
-        await world.objects.delete(world.layer_files())  # type: ignore[arg-type]
-        report = await engine.fsck(REPO, options)
-        assert sorted((one.what, one.refs) for one in report.problems) == [
-            ("layer", (ws.name,)),
-            ("object", (ws.name,)),
-        ]
-
-    run(job())
+    world.clock.forward(99)
+    await engine.run_cleaner()
+    assert (await engine.renew_workspace(REPO, lives.uid, 100_000)).expires == int(world.clock.now()) + 100_000
+    world.clock.forward(1)
+    assert (await content(engine, ends.name))["b"] == "2"  # nobody has looked yet
+    await engine.run_cleaner()
+    assert (await now(engine, ends)).state == "expired"
+    rows = staging(ends.staging_token)
+    assert await world.kv.inner.scan(rows) != []
+    world.clock.forward(GRACE + 1)
+    await engine.run_cleaner()
+    world.clock.forward(GRACE + 1)
+    await engine.run_cleaner()
+    assert await world.kv.inner.scan(rows) == await world.kv.inner.scan(staging(scan_token(ends.uid))) == []
+    assert await content(engine, lives.name) == {"a": "1", "b": "2", "c": "3"}
+    assert await world.objects.get(ends.prefix + "c") == b"3"  # for the sweep to remove
 
 
-def test_objects_below_a_prefix_survive_a_rebuild_when_a_commit_names_them() -> None:
-    async def job() -> None:
-        world = World()
-        engine = await world.start()
-        ws, left = await workspace(engine), await workspace(engine)
-        await register(engine, ws, {"b": "2"})
-        await register(engine, left, {"c": "3"})
-        made = await advance(engine, ws)
-        await engine.run_snapshots()
-        again = World(MemoryKV())
-        async for blob in world.objects.list():
-            await again.objects.put(blob.key, await world.objects.get(blob.key))
-        engine = again.engine()
-        await engine.rebuild("mem://lake")
-        assert await content(engine) == {"b": "2"}
-        assert (await history(engine))[0].id == made.id
-        await fails(now(engine, left), errors.WorkspaceNotFoundError)  # what was uncommitted is gone
+async def test_a_renewal_beats_the_janitor() -> None:
+    world = World()
+    engine = await world.start()
+    ws = await workspace(engine, lifetime=100)
+    world.clock.forward(101)
+    other = world.engine()
 
-    run(job())
+    async def hook(what: str) -> None:
+        if what == "kv apply":
+            world.hook = None
+            await other.renew_workspace(REPO, ws.uid, 100)
+
+    world.hook = hook
+    assert await expiry.tidy(engine._ctx) == 0
+    assert (await now(engine, ws)).state == "open"
+
+
+async def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"b": "2", "c": "3"})
+    await advance(engine, ws, "rebase", "b", idempotency_key="k1")
+    await advance(engine, ws, idempotency_key="k2")
+    clock_of(engine).forward(lifecycle.REMEMBERED - 1)
+    await engine.run_cleaner()
+    assert (await now(engine, ws)).state == "committed"
+    clock_of(engine).forward(1)
+    await engine.run_cleaner()
+    await fails(now(engine, ws), errors.WorkspaceNotFoundError)
+    partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+    kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
+    assert kinds == {b"branch", b"commit", b"touched"}
+    assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
+
+
+async def test_two_that_make_one_workspace_at_once_get_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the one has written below its prefix before the other has looked there."""
+    engine, _ = await base()
+    found_id, was_used, made = "ab" * 16, lifecycle._was_used, []
+
+    async def overtaken(ctx: Context, repo: Repo, uid: str) -> bool:
+        monkeypatch.setattr(lifecycle, "_was_used", was_used)
+        made.append(await workspace(engine, id=found_id))
+        await write_below(engine, made[0], "left", "x")
+        return await was_used(ctx, repo, uid)
+
+    monkeypatch.setattr(lifecycle, "_was_used", overtaken)
+    assert await workspace(engine, id=found_id) == made[0]
+
+
+@pytest.mark.parametrize("how", ["objects", "committed", "partly"])
+async def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> None:
+    """Commits may name what lies below its prefixes."""
+    engine, ws = await base()
+    if how == "objects":
+        await write_below(engine, ws, "left", "x")
+        await engine.delete_workspace(REPO, ws.uid)
+    else:
+        for path in ("b", "c"):  # through the server: their data lies in data/
+            await put(engine, path, path, branch=ws.name)
+        await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
+        if how == "partly":
+            await engine.delete_workspace(REPO, ws.uid)
+    clock_of(engine).forward(lifecycle.REMEMBERED)
+    await engine.run_cleaner()
+    await fails(now(engine, ws), errors.WorkspaceNotFoundError)
+    await fails(workspace(engine, id=ws.uid), errors.NameTakenError)
+
+
+async def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
+    world = World()
+    engine = await world.start()
+    late = [await workspace(engine, lifetime=1000) for _ in range(20)]
+    soon = await workspace(engine, lifetime=100)
+    world.clock.forward(101)
+    calls: list[str] = []
+
+    async def hook(what: str) -> None:
+        calls.append(what)
+
+    world.hook = hook
+    assert await expiry.tidy(engine._ctx) == 1
+    world.hook = None
+    assert calls.count("kv get") <= 4, "not one for each of the others"
+    assert (await now(engine, soon)).state == "expired"
+    await engine.renew_workspace(REPO, late[0].uid, 5000)
+    world.clock.forward(1000)
+    assert await expiry.tidy(engine._ctx) == 19
+    assert (await now(engine, late[0])).state == "open"
+    world.clock.forward(4001)
+    assert await expiry.tidy(engine._ctx) == 1
+
+
+async def test_a_deleted_repository_leaves_no_row_of_a_workspace() -> None:
+    world = World()
+    engine = await world.start()
+    ws = await workspace(engine)
+    await put(engine, "b", "2", ws.name)
+    await write_below(engine, ws, "c", "3")
+    await engine.scan_workspace(REPO, ws.uid)
+    await engine.delete_repository(REPO)
+    await world.clean(engine)
+    assert await world.kv.inner.scan(staging(ws.staging_token)) == []
+    assert await world.kv.inner.scan(staging(scan_token(ws.uid))) == []
+
+
+async def test_fsck_and_sweep_know_workspaces() -> None:
+    world = World()
+    engine = await world.start()
+    await put_commit(engine, {"a": "1"})
+    ws = await workspace(engine)
+    await register(engine, ws, {"b": "2"})
+    await put(engine, "c", "3", ws.name)
+    await engine.push(REPO, ws.name, [("a", None)])
+    await engine.scan_workspace(REPO, ws.uid)
+    options = FsckOptions(data=True, orphan_age=0)
+    report = await engine.fsck(REPO, options)
+    assert (report.problems, report.orphans, report.counts["open workspaces"]) == ([], [], 1)
+    await world.objects.delete([ws.prefix + "b"])
+    await world.objects.delete(world.layer_files())  # type: ignore[arg-type]
+    report = await engine.fsck(REPO, options)
+    assert sorted((one.what, one.refs) for one in report.problems) == [
+        ("layer", (ws.name,)),
+        ("object", (ws.name,)),
+    ]
+
+
+async def test_objects_below_a_prefix_survive_a_rebuild_when_a_commit_names_them() -> None:
+    world = World()
+    engine = await world.start()
+    ws, left = await workspace(engine), await workspace(engine)
+    await register(engine, ws, {"b": "2"})
+    await register(engine, left, {"c": "3"})
+    made = await advance(engine, ws)
+    await engine.run_snapshots()
+    again = World(MemoryKV())
+    async for blob in world.objects.list():
+        await again.objects.put(blob.key, await world.objects.get(blob.key))
+    engine = again.engine()
+    await engine.rebuild("mem://lake")
+    assert await content(engine) == {"b": "2"}
+    assert (await history(engine))[0].id == made.id
+    await fails(now(engine, left), errors.WorkspaceNotFoundError)  # what was uncommitted is gone
 
 
 def test_errors_survive_pickle() -> None:

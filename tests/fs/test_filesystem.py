@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import pickle
@@ -409,7 +408,7 @@ def test_the_short_way_gives_up_for_the_long_one(
     assert not thread_client.Lane(fs.connection.settings).is_open or "no_proxy" in os.environ
 
 
-def test_the_async_door(server: Any, top: str) -> None:
+async def test_the_async_door(server: Any, top: str) -> None:
     async def work() -> None:
         fs = fsspec.filesystem("lakebed", asynchronous=True, skip_instance_cache=True)
         await fs._pipe_file(f"{top}/a", CONTENT)
@@ -432,7 +431,7 @@ def test_the_async_door(server: Any, top: str) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        asyncio.run(work())
+        await work()
 
 
 def test_a_tree_is_fetched_over_one_that_is_there(fs: Any, top: str, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_lake_as_default(lake: lakebed.Lake, top: str, monkeypatch: pytest.Mon
         fsspec.filesystem("lakebed")
 
 
-def test_threads_and_tasks_have_their_own_default(server: RunningServer) -> None:
+async def test_threads_and_tasks_have_their_own_default(server: RunningServer) -> None:
     seen: dict[str, str] = {}
     gate = threading.Barrier(2)
 
@@ -104,10 +104,7 @@ def test_threads_and_tasks_have_their_own_default(server: RunningServer) -> None
             await asyncio.sleep(0)
             seen[name] = endpoint_of(fsspec.filesystem("lakebed"))
 
-    async def both() -> None:
-        await asyncio.gather(task("three"), task("four"))
-
-    asyncio.run(both())
+    await asyncio.gather(task("three"), task("four"))
     assert seen == {name: f"https://{name}" for name in ("one", "two", "three", "four")}
     assert endpoint_of(fsspec.filesystem("lakebed")) == server.endpoint
 

@@ -154,13 +154,13 @@ def test_obstore(store: S3Store, repo: lakebed.Repository) -> None:
     assert list(obstore.list(store)) == []
 
 
-def test_obstore_reads_in_parallel(store: S3Store) -> None:
+async def test_obstore_reads_in_parallel(store: S3Store) -> None:
     async def both() -> list[bytes]:
         await asyncio.gather(*(obstore.put_async(store, f"p/{n}", str(n).encode()) for n in range(50)))
         answers = await asyncio.gather(*(obstore.get_async(store, f"p/{n}") for n in range(50)))
         return [bytes(await one.bytes_async()) for one in answers]
 
-    assert asyncio.run(both()) == [str(n).encode() for n in range(50)]
+    assert await both() == [str(n).encode() for n in range(50)]
 
 
 def test_minio(target: Target, repo: lakebed.Repository, tmp_path: Path) -> None:

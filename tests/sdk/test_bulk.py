@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -99,18 +98,14 @@ def test_ten_thousand_files_take_few_requests_and_no_byte_passes_the_server(
     assert sum(1 for _ in workspace.changes()) == 2_500
 
 
-def test_the_async_door_does_the_same(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
+async def test_the_async_door_does_the_same(server: RunningServer, repo: lakebed.Repository, tmp_path: Path) -> None:
     files = plant(tmp_path / "in", 60)
-
-    async def go() -> None:
-        keys = (server.endpoint, server.access_key_id, server.secret_access_key)
-        async with lakebed.aio.connect(*keys) as lake:
-            main = lake.repository(repo.id).branch("main")
-            async with main.workspace("async") as workspace:
-                assert (await workspace.upload_tree(tmp_path / "in", "t")).files == 60
-            assert (await main.download_tree("t", tmp_path / "out")).files == 60
-
-    asyncio.run(go())
+    keys = (server.endpoint, server.access_key_id, server.secret_access_key)
+    async with lakebed.aio.connect(*keys) as lake:
+        main = lake.repository(repo.id).branch("main")
+        async with main.workspace("async") as workspace:
+            assert (await workspace.upload_tree(tmp_path / "in", "t")).files == 60
+        assert (await main.download_tree("t", tmp_path / "out")).files == 60
     assert shown(repo.branch("main"), "t/") == files
     assert contents(tmp_path / "out") == files
 

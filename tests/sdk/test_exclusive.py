@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -82,38 +81,35 @@ async def main_branch(server: lakebed_testing.LakebedServer) -> AsyncIterator[la
         yield lake.repository("repo").branch("main")
 
 
-def test_async_files_do_what_plain_ones_do(server: lakebed_testing.LakebedServer, where: dict[str, Any]) -> None:
-    async def body() -> None:
-        async with main_branch(server) as main:
-            async with main.open("lines.txt", "w") as file:
-                await file.writelines(["one\n", "two\n", "three\n"])
-                await file.flush()
-                assert not await main.exists("lines.txt")
-                assert (file.writable(), file.readable(), file.closed) == (True, False, False)
-                await file.close()
-                assert file.closed
-                assert await main.get("lines.txt") == b"one\ntwo\nthree\n"
-            async with main.open("lines.txt", "r") as file:
-                assert await file.readline() == "one\n"
-                assert await file.readlines() == ["two\n", "three\n"]
-            async with main.open("lines.txt") as file:
-                assert (file.name, file.readable(), file.writable(), file.seekable()) == (
-                    "lines.txt",
-                    True,
-                    False,
-                    True,
-                )
-                buffer = bytearray(5)
-                assert await file.readinto(buffer) == 5
-                assert bytes(buffer) == b"one\nt"
-                assert file.tell() == 5
-                await file.seek(4)
-                assert await file.readlines(1) == [b"two\n"]
-            async with main.open("nothing.txt", "wb") as file:
-                await file.write(b"x")
-                file.discard()
-            assert not await main.exists("nothing.txt")
-            with pytest.raises(ValueError, match="not open"):
-                _ = main.open("lines.txt").closed
-
-    asyncio.run(body())
+async def test_async_files_do_what_plain_ones_do(server: lakebed_testing.LakebedServer, where: dict[str, Any]) -> None:
+    async with main_branch(server) as main:
+        async with main.open("lines.txt", "w") as file:
+            await file.writelines(["one\n", "two\n", "three\n"])
+            await file.flush()
+            assert not await main.exists("lines.txt")
+            assert (file.writable(), file.readable(), file.closed) == (True, False, False)
+            await file.close()
+            assert file.closed
+            assert await main.get("lines.txt") == b"one\ntwo\nthree\n"
+        async with main.open("lines.txt", "r") as file:
+            assert await file.readline() == "one\n"
+            assert await file.readlines() == ["two\n", "three\n"]
+        async with main.open("lines.txt") as file:
+            assert (file.name, file.readable(), file.writable(), file.seekable()) == (
+                "lines.txt",
+                True,
+                False,
+                True,
+            )
+            buffer = bytearray(5)
+            assert await file.readinto(buffer) == 5
+            assert bytes(buffer) == b"one\nt"
+            assert file.tell() == 5
+            await file.seek(4)
+            assert await file.readlines(1) == [b"two\n"]
+        async with main.open("nothing.txt", "wb") as file:
+            await file.write(b"x")
+            file.discard()
+        assert not await main.exists("nothing.txt")
+        with pytest.raises(ValueError, match="not open"):
+            _ = main.open("lines.txt").closed

@@ -92,23 +92,19 @@ def test_pickled_into_workers(server: lakebed_testing.LakebedServer, main: lakeb
     assert main.commit("from three processes").message == "from three processes"
 
 
-def test_a_forked_child_goes_on_with_the_clients_that_it_finds(
+async def test_a_forked_child_goes_on_with_the_clients_that_it_finds(
     server: lakebed_testing.LakebedServer, main: lakebed.Branch
 ) -> None:
     assert main.get("here.txt")  # connections are open
     seen = [in_a_fork(lambda: read_and_write(main, "child.txt")) for _ in range(2)]
     assert seen == [(b"first line\nsecond line\n", "child.txt")] * 2
-
-    async def body() -> None:
-        async with server.connect_async() as lake:
-            branch = lake.repository("repo").branch("main")
-            assert await branch.get("here.txt")
-            # a child that is forked inside of a running loop begins one of its own
-            forked = await asyncio.to_thread(in_a_fork, lambda: read_and_write_async(branch, "aio.txt"))
-            assert forked == (b"first line\nsecond line\n", "aio.txt")
-            assert await branch.get("aio.txt") == b"aio.txt"
-
-    asyncio.run(body())
+    async with server.connect_async() as lake:
+        branch = lake.repository("repo").branch("main")
+        assert await branch.get("here.txt")
+        # a child that is forked inside of a running loop begins one of its own
+        forked = await asyncio.to_thread(in_a_fork, lambda: read_and_write_async(branch, "aio.txt"))
+        assert forked == (b"first line\nsecond line\n", "aio.txt")
+        assert await branch.get("aio.txt") == b"aio.txt"
     assert main.get("child.txt") == b"child.txt"  # the parent's connections were left alone
 
 

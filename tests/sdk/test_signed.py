@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 import os
@@ -149,19 +148,16 @@ def test_streams_of_unknown_size(live: Any, small_parts: None) -> None:
     live(body)
 
 
-def test_async_streams(server: RunningServer, bucket: S3Server, small_parts: None) -> None:
+async def test_async_streams(server: RunningServer, bucket: S3Server, small_parts: None) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(7):
             yield b"x" * MIB
 
-    async def go() -> None:
-        async with lakebed.aio.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
-            repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(bucket.namespace())
-            async with repo.branch("main").workspace("async", data_path="presigned") as ws:
-                assert (await ws.put("x", chunks())).size == 7 * MIB
-            assert await repo.branch("main").get("x") == b"x" * 7 * MIB
-
-    asyncio.run(go())
+    async with lakebed.aio.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(bucket.namespace())
+        async with repo.branch("main").workspace("async", data_path="presigned") as ws:
+            assert (await ws.put("x", chunks())).size == 7 * MIB
+        assert await repo.branch("main").get("x") == b"x" * 7 * MIB
 
 
 def test_a_lost_answer_to_a_completion(live: Any, server: RunningServer, small_parts: None) -> None:
@@ -307,7 +303,7 @@ def test_parts_are_few_enough_and_addresses_are_forgotten() -> None:
     assert "sig" not in repr(info)
 
 
-def test_content_is_cut_into_equal_parts() -> None:
+async def test_content_is_cut_into_equal_parts() -> None:
     async def source() -> AsyncIterator[bytes]:
         for size in (3, 10, 1, 6):
             yield b"x" * size
@@ -320,4 +316,4 @@ def test_content_is_cut_into_equal_parts() -> None:
         assert pieces.whole.size == 20
         return sizes
 
-    assert asyncio.run(go()) == [8, 8, 4]
+    assert await go() == [8, 8, 4]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import uuid
@@ -174,41 +173,36 @@ def test_nothing_that_a_commit_names_is_replaced(live: Any, bucket: S3Server) ->
     live(body)
 
 
-def test_addresses_that_are_too_old_are_signed_again(
+async def test_addresses_that_are_too_old_are_signed_again(
     server: RunningServer, bucket: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def go() -> None:
-        async with lakebed.aio.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
-            repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(bucket.namespace())
-            ws = repo.branch("main").workspace()
-            sink = await ws._opened_sink()
-            assert isinstance(sink, sinks.SignedSink)
-            asked: list[int] = []
-            sign = sink._sign
-            spoil = "expires"
+    async with lakebed.aio.connect(server.endpoint, server.access_key_id, server.secret_access_key) as lake:
+        repo = await lake.repository(f"r{uuid.uuid4().hex[:12]}").create(bucket.namespace())
+        ws = repo.branch("main").workspace()
+        sink = await ws._opened_sink()
+        assert isinstance(sink, sinks.SignedSink)
+        asked: list[int] = []
+        sign = sink._sign
+        spoil = "expires"
 
-            async def spoiled(paths: list[str], size: int, content_type: str) -> Any:
-                asked.append(len(paths))
-                urls = await sign(paths, size, content_type)
-                if spoil == "expires" and len(asked) == 1:
-                    return tuple(replace(url, expires=datetime.now(UTC) + timedelta(seconds=1)) for url in urls)
-                if spoil == "always" or (spoil == "refused" and len(asked) == 1):
-                    return tuple(
-                        replace(url, url=url.url.replace("X-Amz-Signature=", "X-Amz-Signature=0")) for url in urls
-                    )
-                return urls
+        async def spoiled(paths: list[str], size: int, content_type: str) -> Any:
+            asked.append(len(paths))
+            urls = await sign(paths, size, content_type)
+            if spoil == "expires" and len(asked) == 1:
+                return tuple(replace(url, expires=datetime.now(UTC) + timedelta(seconds=1)) for url in urls)
+            if spoil == "always" or (spoil == "refused" and len(asked) == 1):
+                return tuple(replace(url, url=url.url.replace("X-Amz-Signature=", "X-Amz-Signature=0")) for url in urls)
+            return urls
 
-            monkeypatch.setattr(sink, "_sign", spoiled)
-            for spoil in ("expires", "refused"):
-                asked.clear()
-                await ws.put(spoil, b"1")
-                assert asked == [1, 1]
-                assert await ws.get(spoil) == b"1"
-            spoil = "always"
-            with pytest.raises(errors.ServerUnavailableError, match="HTTP 403"):
-                await ws.put("never", b"1")
-
-    asyncio.run(go())
+        monkeypatch.setattr(sink, "_sign", spoiled)
+        for spoil in ("expires", "refused"):
+            asked.clear()
+            await ws.put(spoil, b"1")
+            assert asked == [1, 1]
+            assert await ws.get(spoil) == b"1"
+        spoil = "always"
+        with pytest.raises(errors.ServerUnavailableError, match="HTTP 403"):
+            await ws.put("never", b"1")
 
 
 def test_own_writes_never_replace_and_are_checked(bucket: S3Server, own_credentials: None) -> None:

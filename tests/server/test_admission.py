@@ -18,7 +18,7 @@ from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import RequestError
 
 from tests.server.s3.gatewaying import Bucket
-from tests.server.support import OBJECTS, FakeEngine, Wire, bounded, run, services, serving
+from tests.server.support import OBJECTS, FakeEngine, Wire, bounded, services, serving
 from tests.support.waiting import wait_until
 
 COMMITS = "/api/v1/repositories/repo/refs/main/commits"
@@ -151,7 +151,7 @@ def test_a_client_that_leaves_the_queue_or_the_room_gives_up_its_place() -> None
                 pytest.fail("the places are never free again")
 
 
-def test_a_room_counts_right_when_who_waits_is_cancelled() -> None:
+async def test_a_room_counts_right_when_who_waits_is_cancelled() -> None:
     async def main() -> None:
         room = Room(1, 1, 5)
         async with room.place():
@@ -170,7 +170,7 @@ def test_a_room_counts_right_when_who_waits_is_cancelled() -> None:
         async with room.place():
             return "in"
 
-    run(main())
+    await main()
 
 
 def test_clients_of_s3_are_told_to_slow_down() -> None:

@@ -1,3 +1,4 @@
+import asyncio
 import base64
 import hmac
 import logging
@@ -19,7 +20,7 @@ from lakebed_server.auth.remembered import Remembered
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import RequestError, StartError
 
-from tests.server.support import BASIC, KEY_ID, SECRET, Wire, ask, make_app, run, serving
+from tests.server.support import BASIC, KEY_ID, SECRET, Wire, ask, make_app, serving
 
 USER = "/api/v1/user"
 LOGIN = "/api/v1/auth/login"
@@ -46,9 +47,9 @@ class CountingKV(MemoryKV):
         return await super().get(partition, key)
 
 
-def a_store(kv: MemoryKV | None = None) -> CredentialStore:
+async def a_store(kv: MemoryKV | None = None) -> CredentialStore:
     store = CredentialStore(kv or MemoryKV(), RING)
-    run(store.ensure_admin(KEY_ID, SECRET, 1))
+    await store.ensure_admin(KEY_ID, SECRET, 1)
     return store
 
 
@@ -92,7 +93,7 @@ def test_an_unknown_key_and_a_wrong_secret_are_told_apart_by_nothing() -> None:
     assert answers[0].json["message"] == answers[1].json["message"]
 
 
-def test_an_unknown_key_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unknown_key_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[tuple[bytes, bytes]] = []
     opened: list[str] = []
     real = hmac.compare_digest
@@ -101,7 +102,7 @@ def test_an_unknown_key_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> 
         compared.append((a, b))
         return real(a, b)
 
-    store = a_store()
+    store = await a_store()
     real_open = store._open
 
     def reveal(key_id: str, stored: Any) -> Any:
@@ -112,9 +113,9 @@ def test_an_unknown_key_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(store, "_open", reveal)
     door = Authenticator(store, 60)
     with pytest.raises(RequestError):
-        run(door.check_pair("AKIAJUNKNOWN", "x"))
+        await door.check_pair("AKIAJUNKNOWN", "x")
     with pytest.raises(RequestError):
-        run(door.check_pair(KEY_ID, "x"))
+        await door.check_pair(KEY_ID, "x")
     assert len(compared) == 2
     assert opened == ["", KEY_ID]
 
@@ -173,14 +174,14 @@ def test_the_first_carrier_decides() -> None:
     assert answer.status == 401
 
 
-def test_tokens_end_and_are_ours() -> None:
+async def test_tokens_end_and_are_ours() -> None:
     import time
 
     import jwt
 
     now = int(time.time())
-    store = a_store()
-    opened, user = run(store.find(KEY_ID)), run(store.find_user("admin"))
+    store = await a_store()
+    opened, user = await store.find(KEY_ID), await store.find_user("admin")
     assert opened is not None
     assert user is not None
     text = tokens.issue(opened, user, now, 900).text
@@ -225,21 +226,21 @@ def test_a_token_of_nobody(kid: bytes | None) -> None:
     assert ask(make_app(), USER, authorization=f"Bearer {text}").status == 401
 
 
-def test_known_keys_cost_no_read_for_a_while_and_new_ones_are_seen_soon() -> None:
+async def test_known_keys_cost_no_read_for_a_while_and_new_ones_are_seen_soon() -> None:
     kv = CountingKV()
-    store = a_store(kv)
+    store = await a_store(kv)
     now = [0.0]
     door = Authenticator(store, 60, clock=lambda: now[0])
-    run(door.check_pair(KEY_ID, SECRET))
+    await door.check_pair(KEY_ID, SECRET)
     before = kv.gets
     for _ in range(100):
-        run(door.check_pair(KEY_ID, SECRET))
+        await door.check_pair(KEY_ID, SECRET)
         with pytest.raises(RequestError):
-            run(door.check_pair("AKIAJNEW", "new secret"))
+            await door.check_pair("AKIAJNEW", "new secret")
     assert kv.gets == before + 1
-    run(store.ensure_admin("AKIAJNEW", "new secret", 2))
+    await store.ensure_admin("AKIAJNEW", "new secret", 2)
     now[0] = authenticate.REMEMBER_SECONDS + 0.1
-    assert run(door.check_pair("AKIAJNEW", "new secret")).user == "admin"
+    assert (await door.check_pair("AKIAJNEW", "new secret")).user == "admin"
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -262,46 +263,46 @@ def test_what_is_remembered_is_dropped_by_time() -> None:
 
 
 @pytest.mark.parametrize("length", [129, 3 << 20])
-def test_a_key_id_that_no_key_has_is_neither_looked_up_nor_remembered(length: int) -> None:
+async def test_a_key_id_that_no_key_has_is_neither_looked_up_nor_remembered(length: int) -> None:
     kv = CountingKV()
-    door = Authenticator(a_store(kv), 60)
+    door = Authenticator(await a_store(kv), 60)
     before = kv.gets
     with pytest.raises(RequestError):
-        run(door.check_pair("A" * length, "x"))
+        await door.check_pair("A" * length, "x")
     assert kv.gets == before
     assert not door._unknown._rows
 
 
-def test_the_longest_key_id_works_and_a_longer_one_is_refused_at_start() -> None:
-    store = a_store()
-    run(store.ensure_admin("A" * 128, SECRET, 1))
-    assert run(Authenticator(store, 60).check_pair("A" * 128, SECRET)).user == "admin"
+async def test_the_longest_key_id_works_and_a_longer_one_is_refused_at_start() -> None:
+    store = await a_store()
+    await store.ensure_admin("A" * 128, SECRET, 1)
+    assert (await Authenticator(store, 60).check_pair("A" * 128, SECRET)).user == "admin"
     with pytest.raises(StartError, match="at most 128"):
-        run(store.ensure_admin("A" * 129, SECRET, 1))
+        await store.ensure_admin("A" * 129, SECRET, 1)
 
 
-def test_secrets_are_stored_encrypted_and_bound_to_their_id() -> None:
+async def test_secrets_are_stored_encrypted_and_bound_to_their_id() -> None:
     kv = MemoryKV()
-    store = a_store(kv)
-    rows = run(kv.scan(records.PARTITION))
+    store = await a_store(kv)
+    rows = await kv.scan(records.PARTITION)
     raw = b"".join(row.key + row.value for row in rows)
     assert SECRET.encode() not in raw
     assert base64.b64encode(SECRET.encode())[:20] not in raw
-    stored = run(store.find(KEY_ID))
+    stored = await store.find(KEY_ID)
     assert stored is not None
     assert stored.credential.secret_access_key == SECRET
     row = next(row for row in rows if row.key.startswith(b"credentials/"))
     from lakebed_engine.stores.kv.base import Batch, Put
 
-    run(kv.apply(Batch(puts=[Put(records.PARTITION, b"credentials/AKIAJOTHER", row.value)])))
+    await kv.apply(Batch(puts=[Put(records.PARTITION, b"credentials/AKIAJOTHER", row.value)]))
     with pytest.raises(StartError, match="secret"):
-        run(store.find("AKIAJOTHER"))
+        await store.find("AKIAJOTHER")
 
 
 def test_the_secret_is_in_no_repr_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        store = a_store()
-        credential = run(store.find(KEY_ID))
+        store = asyncio.run(a_store())
+        credential = asyncio.run(store.find(KEY_ID))
         app = make_app()
         log_in(app)
         ask(app, USER, authorization=basic(KEY_ID, "a wrong secret"))
@@ -313,27 +314,27 @@ def test_the_secret_is_in_no_repr_and_no_log(caplog: pytest.LogCaptureFixture) -
         pickle.dumps(KEY)
 
 
-def test_another_secret_key_is_noticed_at_start() -> None:
+async def test_another_secret_key_is_noticed_at_start() -> None:
     kv = MemoryKV()
-    a_store(kv)
+    await a_store(kv)
     with pytest.raises(StartError, match="put the old one back"):
-        run(CredentialStore(kv, KeyRing([SecretKey("not the same secret")])).check_secret())
+        await CredentialStore(kv, KeyRing([SecretKey("not the same secret")])).check_secret()
 
 
-def test_of_two_first_starts_one_makes_the_admin() -> None:
+async def test_of_two_first_starts_one_makes_the_admin() -> None:
     kv = MemoryKV()
-    made = [run(CredentialStore(kv, RING).make_first_admin(1)) for _ in range(2)]
+    made = [await CredentialStore(kv, RING).make_first_admin(1) for _ in range(2)]
     assert made[0] is not None
     assert made[1] is None
-    found = run(CredentialStore(kv, RING).find(made[0].access_key_id))
+    found = await CredentialStore(kv, RING).find(made[0].access_key_id)
     assert found is not None
     assert found.credential == made[0]
 
 
-def test_a_given_pair_is_ensured_and_changed_when_it_differs() -> None:
-    store = a_store()
-    run(store.ensure_admin(KEY_ID, "a new secret", 5))
-    found, user = run(store.find(KEY_ID)), run(store.find_user("admin"))
+async def test_a_given_pair_is_ensured_and_changed_when_it_differs() -> None:
+    store = await a_store()
+    await store.ensure_admin(KEY_ID, "a new secret", 5)
+    found, user = await store.find(KEY_ID), await store.find_user("admin")
     assert found is not None
     assert user is not None
     assert (found.credential.secret_access_key, found.credential.created) == ("a new secret", 1)

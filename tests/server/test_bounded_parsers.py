@@ -57,7 +57,7 @@ def test_a_document_that_is_refused_soon(case: str) -> None:
     assert time.process_time() - start < 0.6, "8 MB of <a/> took 2.3 s"
 
 
-def test_the_longest_list_of_parts() -> None:
+async def test_the_longest_list_of_parts() -> None:
     """10,000 parts, each with its ETag and all checksums, are within the bounds, and are read beside the event loop."""
     sums = "".join(f"<Checksum{name}>{'A' * 44}</Checksum{name}>" for name in ("CRC32", "CRC32C", "SHA1", "SHA256"))
     each = "<Part>{}<ETag>&quot;{:032x}&quot;</ETag><PartNumber>{}</PartNumber></Part>"
@@ -73,10 +73,10 @@ def test_the_longest_list_of_parts() -> None:
         assert [part.number for part in reading.result()] == list(range(1, 10_001))
         return turns
 
-    assert asyncio.run(job()) > 5, "the loop stood still"
+    assert await job() > 5, "the loop stood still"
 
 
-def test_a_small_document_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_small_document_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a thread")
 
@@ -85,7 +85,7 @@ def test_a_small_document_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> No
     def name(document: Element) -> str:
         return document.tag
 
-    assert asyncio.run(xml_parse.read(b"<a>x</a>", "a", name)) == "a"
+    assert await xml_parse.read(b"<a>x</a>", "a", name) == "a"
 
 
 async def decoded(data: bytes, length: int) -> int:
@@ -96,17 +96,17 @@ def chunks(sizes: list[int]) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (size, b"x" * size) for size in sizes) + b"0\r\n\r\n"
 
 
-def test_chunks_of_one_byte_are_refused_soon() -> None:
+async def test_chunks_of_one_byte_are_refused_soon() -> None:
     start = time.process_time()
     with pytest.raises(S3Error) as refused:
-        asyncio.run(decoded(chunks([1] * 300_000), 300_000))
+        await decoded(chunks([1] * 300_000), 300_000)
     assert refused.value.code == "InvalidChunkSizeError"
     assert time.process_time() - start < 0.3, "300,000 chunks took 2.0 s"
 
 
 @pytest.mark.parametrize("sizes", [[1] * 900, [1024] * 5_000, [65_536] * 90, [1] * 500 + [3000] * 3_000])
-def test_what_clients_send_is_within_the_bound(sizes: list[int]) -> None:
-    assert asyncio.run(decoded(chunks(sizes), sum(sizes))) == sum(sizes)
+async def test_what_clients_send_is_within_the_bound(sizes: list[int]) -> None:
+    assert await decoded(chunks(sizes), sum(sizes)) == sum(sizes)
 
 
 async def parts(data: bytes, most: int | None = None) -> AsyncIterator[str]:
@@ -131,29 +131,29 @@ PART = b'Content-Disposition: form-data; name="content"'
         b"--b\r\n" + b"a" * (8 << 20),
     ],
 )
-def test_a_part_whose_headers_are_too_many(data: bytes) -> None:
+async def test_a_part_whose_headers_are_too_many(data: bytes) -> None:
     async def job() -> None:
         assert [name async for name in parts(data)] == []
 
     start = time.process_time()
     with pytest.raises(RequestError):
-        asyncio.run(job())
+        await job()
     assert time.process_time() - start < 0.3
 
 
-def test_a_part_may_have_a_hundred_headers() -> None:
+async def test_a_part_may_have_a_hundred_headers() -> None:
     headers = b"".join(b"\r\nX-Lakebed-Meta-%d: %s" % (number, b"a" * 500) for number in range(100))
 
     async def job() -> list[str]:
         return [name async for name in parts(form(PART + headers), 1)]
 
-    assert asyncio.run(job()) == ["content"]
+    assert await job() == ["content"]
 
 
-def test_the_parts_of_one_object_are_counted() -> None:
+async def test_the_parts_of_one_object_are_counted() -> None:
     async def job(count: int) -> int:
         return len([name async for name in parts(form(*[PART] * count), 100)])
 
-    assert asyncio.run(job(100)) == 100
+    assert await job(100) == 100
     with pytest.raises(RequestError, match="more than 100 parts"):
-        asyncio.run(job(101))
+        await job(101)

@@ -133,15 +133,15 @@ def test_it_dies_under_writers(lake: Lake) -> None:
         scene.passes_fsck()
 
 
-def test_it_turns_read_only(lake: Lake) -> None:
+async def test_it_turns_read_only(lake: Lake) -> None:
     """As after a failover to a standby, or when its disk is nearly full."""
     with lake.scene() as scene:
         read_only = "ALTER SYSTEM SET default_transaction_read_only = "
-        asyncio.run(tell(lake.postgres, f"{read_only} on", "SELECT pg_reload_conf()"))
+        await tell(lake.postgres, f"{read_only} on", "SELECT pg_reload_conf()")
         try:
             answers = scene.attempt(*VERBS, "read", "list")
         finally:
-            asyncio.run(tell(lake.postgres, f"{read_only} off", "SELECT pg_reload_conf()"))
+            await tell(lake.postgres, f"{read_only} off", "SELECT pg_reload_conf()")
         assert answers.pop("read").content == b"first"
         assert [entry["path"] for entry in well(answers.pop("list"))["results"]] == ["a", "b"]
         for answer in answers.values():
@@ -152,7 +152,7 @@ def test_it_turns_read_only(lake: Lake) -> None:
         scene.goes_on()
 
 
-def test_its_table_is_locked_for_long(lake: Lake) -> None:
+async def test_its_table_is_locked_for_long(lake: Lake) -> None:
     @asynccontextmanager
     async def locked():  # type: ignore[no-untyped-def]
         connection = await asyncpg.connect(lake.postgres.dsn)
@@ -168,7 +168,7 @@ def test_its_table_is_locked_for_long(lake: Lake) -> None:
             return await asyncio.to_thread(scene.attempt, *VERBS, "read")
 
     with lake.scene() as scene:
-        answers = asyncio.run(attempt(scene))
+        answers = await attempt(scene)
         assert answers.pop("read").content == b"first"
         for answer in answers.values():
             refused(answer, "store_unavailable", "something held it for too long, nothing was changed", retry=True)
@@ -206,12 +206,12 @@ def test_a_newer_sqlite_file_is_refused(tmp_path: Path, flags: tuple[str, ...]) 
     assert (data_dir / "lakebed.db").read_bytes() == before
 
 
-def test_a_newer_postgres_schema_is_refused(lake: Lake, tmp_path: Path) -> None:
+async def test_a_newer_postgres_schema_is_refused(lake: Lake, tmp_path: Path) -> None:
     schema = f"newer_{uuid4().hex[:16]}"
     environment = {**lake.environment, "LAKEBED_KV_POSTGRES_SCHEMA": schema}
     with running_server(tmp_path / "data", environment=environment):
         pass
-    asyncio.run(tell(lake.postgres, f"UPDATE {schema}.lakebed_schema SET version = 99"))
+    await tell(lake.postgres, f"UPDATE {schema}.lakebed_schema SET version = 99")
     refuses_to_start(tmp_path / "data", environment)
 
 

@@ -17,7 +17,6 @@ from lakebed_server.process.data_directory import open_to_others
 from lakebed_server.settings.load import load
 from lakebed_server.vocabulary import StartError
 
-from tests.server.support import run
 from tests.support.postgres import running_postgres
 from tests.support.server import ADMIN_ID, ADMIN_SECRET, RunningServer, running_server
 
@@ -151,7 +150,7 @@ def test_a_database_and_objects_elsewhere_are_looked_at_too(tmp_path: Path) -> N
     ]
 
 
-def test_a_server_with_its_database_on_a_network_file_system_does_not_start(
+async def test_a_server_with_its_database_on_a_network_file_system_does_not_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device = os.stat(tmp_path).st_dev
@@ -161,12 +160,12 @@ def test_a_server_with_its_database_on_a_network_file_system_does_not_start(
     settings = load(env={"LAKEBED_DATA_DIR": str(tmp_path / "data")}).settings
     said = r"^cannot open the database .*lakebed\.db: SQLite is not safe on .*nfs4.*local disk"
     with pytest.raises(StartError, match=said):
-        run(wiring.build(settings))
+        await wiring.build(settings)
 
 
 @pytest.mark.parametrize("kv", ["sqlite", "postgres"])
 @pytest.mark.parametrize("exists", [False, True])
-def test_the_names_of_the_first_files_are_on_the_disk(
+async def test_the_names_of_the_first_files_are_on_the_disk(
     tmp_path: Path, kv: str, exists: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """The name of the data directory, of each above it that is new, and of the secret key."""
@@ -190,11 +189,7 @@ def test_the_names_of_the_first_files_are_on_the_disk(
         true(fd)
 
     monkeypatch.setattr(os, "fsync", fsync)
-
-    async def start() -> None:
-        await (await wiring.build(settings)).close()
-
-    run(start())
+    await (await wiring.build(settings)).close()
     assert any(path == str(data.parent) and "data" in names for path, names in synced)
     assert any(path == str(data) and "secret.key" in names for path, names in synced)
     if not exists:

@@ -132,7 +132,7 @@ def test_stores_that_sign_nothing(server: RunningServer) -> None:
         assert row["physical_address"].startswith("local://")
 
 
-def test_azure_signs_what_a_url_spells_as_it_stands(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_azure_signs_what_a_url_spells_as_it_stands(tmp_path_factory: pytest.TempPathFactory) -> None:
     """obstore signs the name as the URL spells it, which Azure refuses: such objects come through the server."""
     azure = shared_azurite()
     with running_server(tmp_path_factory, environment=azure.variables) as server:
@@ -151,13 +151,11 @@ def test_azure_signs_what_a_url_spells_as_it_stands(tmp_path_factory: pytest.Tem
                 from lakebed_engine.stores.objects.cloud.store import CloudObjects
                 from lakebed_engine.stores.objects.presign import ToRead
 
-                from tests.server.support import run
-
                 store = CloudObjects(f"az://{CONTAINER}/{name}")
                 signer = store.signer
                 assert signer is not None
                 wanted = [ToRead("data/a b"), ToRead("data/ab")]
-                assert [bool(url) for url in run(_signed(signer, wanted))] == [False, True]
+                assert [bool(url) for url in await _signed(signer, wanted)] == [False, True]
                 store.close()
             api.put("main", "through", b"the server")
             url = api.send("GET", f"{READS}?path=through&presign=true").headers["location"]

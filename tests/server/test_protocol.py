@@ -43,52 +43,43 @@ class Recorder:
         return f"extra {name}"
 
 
-def test_one_turn_is_one_write() -> None:
-    async def main() -> None:
-        inner = Recorder()
-        outer = CoalescingTransport(inner, asyncio.get_running_loop())
-        outer.write(b"head ")
-        outer.write(b"")
-        outer.write(b"body")
-        assert inner.out == []
-        await asyncio.sleep(0)
-        assert inner.out == [b"head body"]
-        outer.write(b"next")
-        await asyncio.sleep(0)
-        assert inner.out == [b"head body", b"next"]
-        assert outer.get_extra_info("peername") == "extra peername"
-
-    asyncio.run(main())
+async def test_one_turn_is_one_write() -> None:
+    inner = Recorder()
+    outer = CoalescingTransport(inner, asyncio.get_running_loop())
+    outer.write(b"head ")
+    outer.write(b"")
+    outer.write(b"body")
+    assert inner.out == []
+    await asyncio.sleep(0)
+    assert inner.out == [b"head body"]
+    outer.write(b"next")
+    await asyncio.sleep(0)
+    assert inner.out == [b"head body", b"next"]
+    assert outer.get_extra_info("peername") == "extra peername"
 
 
-def test_much_goes_out_at_once_and_in_order() -> None:
-    async def main() -> None:
-        inner = Recorder()
-        outer = CoalescingTransport(inner, asyncio.get_running_loop())
-        outer.write(b"head")
-        outer.write(bytes(1 << 20))
-        assert len(inner.out) == 1
-        assert inner.out[0].startswith(b"head")
-        await asyncio.sleep(0)
-        assert len(inner.out) == 1
-
-    asyncio.run(main())
+async def test_much_goes_out_at_once_and_in_order() -> None:
+    inner = Recorder()
+    outer = CoalescingTransport(inner, asyncio.get_running_loop())
+    outer.write(b"head")
+    outer.write(bytes(1 << 20))
+    assert len(inner.out) == 1
+    assert inner.out[0].startswith(b"head")
+    await asyncio.sleep(0)
+    assert len(inner.out) == 1
 
 
-def test_close_sends_what_is_held_and_abort_does_not() -> None:
-    async def main() -> None:
-        closed, aborted = Recorder(), Recorder()
-        one = CoalescingTransport(closed, asyncio.get_running_loop())
-        one.write(b"last words")
-        one.close()
-        other = CoalescingTransport(aborted, asyncio.get_running_loop())
-        other.write(b"lost")
-        other.abort()
-        await asyncio.sleep(0)
-        assert (closed.out, closed.closed) == ([b"last words"], True)
-        assert (aborted.out, aborted.closed) == ([], True)
-
-    asyncio.run(main())
+async def test_close_sends_what_is_held_and_abort_does_not() -> None:
+    closed, aborted = Recorder(), Recorder()
+    one = CoalescingTransport(closed, asyncio.get_running_loop())
+    one.write(b"last words")
+    one.close()
+    other = CoalescingTransport(aborted, asyncio.get_running_loop())
+    other.write(b"lost")
+    other.abort()
+    await asyncio.sleep(0)
+    assert (closed.out, closed.closed) == ([b"last words"], True)
+    assert (aborted.out, aborted.closed) == ([], True)
 
 
 class Connected(asyncio.Transport):
@@ -99,7 +90,7 @@ class Connected(asyncio.Transport):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these options")
-def test_only_a_client_on_this_machine_gets_large_buffers_and_no_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_a_client_on_this_machine_gets_large_buffers_and_no_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     def options(opened: socket.socket) -> tuple[int, bytes]:
         name = opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0")
         return opened.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF), name
@@ -113,14 +104,14 @@ def test_only_a_client_on_this_machine_gets_large_buffers_and_no_pace(monkeypatc
             Protocol(connections, config, ServerState(), {}).connection_made(Connected(opened, peer))
             return before, options(opened)
 
-    before, far = asyncio.run(main("192.0.2.1"))
+    before, far = await main("192.0.2.1")
     assert far == before
     for peer in ("127.0.0.1", "::1"):
-        before, (size, name) = asyncio.run(main(peer))
+        before, (size, name) = await main(peer)
         assert (size > before[0]) == protocol._may_widen()
         assert name == b"reno"
     monkeypatch.setattr(protocol, "_NEAR", 1 << 30)  # the kernel would give what it may, and not let it grow
     protocol._may_widen.cache_clear()
-    before, (size, _) = asyncio.run(main("127.0.0.1"))
+    before, (size, _) = await main("127.0.0.1")
     protocol._may_widen.cache_clear()
     assert size == before[0]

@@ -178,7 +178,7 @@ def test_a_rotation_needs_every_secret_and_changes_nothing_without(tmp_path: Pat
     assert run(world.kv.scan("auth")) == before
 
 
-def test_of_two_servers_that_remove_the_last_two_keys_one_is_refused() -> None:
+async def test_of_two_servers_that_remove_the_last_two_keys_one_is_refused() -> None:
     class Meeting(MemoryKV):
         """Both have looked before either removes."""
 
@@ -204,19 +204,19 @@ def test_of_two_servers_that_remove_the_last_two_keys_one_is_refused() -> None:
         assert len(left) == 1
         return sorted(answers, key=repr)
 
-    refused = [answer for answer in run(race()) if answer is not None]
+    refused = [answer for answer in await race() if answer is not None]
     assert len(refused) == 1
     assert isinstance(refused[0], RequestError)
     assert refused[0].kind == "last_credential"
 
 
-def test_a_key_that_no_secret_opens_gives_no_access() -> None:
+async def test_a_key_that_no_secret_opens_gives_no_access() -> None:
     kv = MemoryKV()
     store = CredentialStore(kv, KeyRing([SecretKey("the secret of this server")]))
-    made = run(store.add("admin", 1))
-    run(kv.apply(Batch(puts=[row_of_0_1("AKIAZ", "another secret", "another secret key altogether")])))
+    made = await store.add("admin", 1)
+    await kv.apply(Batch(puts=[row_of_0_1("AKIAZ", "another secret", "another secret key altogether")]))
     with pytest.raises(RequestError, match="is the last one"):
-        run(store.remove(made.access_key_id, "admin"))
+        await store.remove(made.access_key_id, "admin")
 
 
 def test_sessions_that_are_over_are_forgotten() -> None:

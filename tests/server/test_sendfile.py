@@ -225,7 +225,7 @@ def test_a_server_that_stops_does_not_wait_for_ever(tmp_path: Path) -> None:
     wire.socket.close()
 
 
-def test_behind_what_is_still_on_its_way_nothing_is_sent_past_it() -> None:
+async def test_behind_what_is_still_on_its_way_nothing_is_sent_past_it() -> None:
     class Busy:
         def get_write_buffer_size(self) -> int:
             return 1
@@ -233,13 +233,10 @@ def test_behind_what_is_still_on_its_way_nothing_is_sent_past_it() -> None:
         def is_closing(self) -> bool:
             return True
 
-    async def main() -> None:
-        transport = CoalescingTransport(Busy(), asyncio.get_running_loop())
-        transport.write(b"head")
-        with pytest.raises(asyncio.SendfileNotAvailableError):
-            await sendfile._copy(transport, -1, 0, 1)
-
-    asyncio.run(main())
+    transport = CoalescingTransport(Busy(), asyncio.get_running_loop())
+    transport.write(b"head")
+    with pytest.raises(asyncio.SendfileNotAvailableError):
+        await sendfile._copy(transport, -1, 0, 1)
 
 
 def test_encrypted_connections_are_left_to_the_process() -> None:

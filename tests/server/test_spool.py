@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import tempfile
@@ -40,61 +39,49 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_file_has_the_body_and_leaves_nothing(folder: Path) -> None:
-    async def job() -> None:
-        spool = Spool(10)
-        async with spool.spooled(body(b"abc", b"def")) as path:
-            assert Path(path).read_bytes() == b"abcdef"
-            assert Path(path).read_bytes() == b"abcdef"  # each opening begins at the start
-            assert spool.used == 6
-            assert list(folder.iterdir()) == []  # it has no name: a killed server leaves nothing
-        assert spool.used == 0
-        assert not os.path.exists(path)
-
-    asyncio.run(job())
+async def test_the_file_has_the_body_and_leaves_nothing(folder: Path) -> None:
+    spool = Spool(10)
+    async with spool.spooled(body(b"abc", b"def")) as path:
+        assert Path(path).read_bytes() == b"abcdef"
+        assert Path(path).read_bytes() == b"abcdef"  # each opening begins at the start
+        assert spool.used == 6
+        assert list(folder.iterdir()) == []  # it has no name: a killed server leaves nothing
+    assert spool.used == 0
+    assert not os.path.exists(path)
 
 
 @pytest.mark.parametrize("length", [None, 6])
-def test_all_files_together_have_a_quota(length: int | None) -> None:
-    async def job() -> None:
-        spool = Spool(10)
-        async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(spool.spooled(body(b"abc", b"def", length=length)))
-            with pytest.raises(RequestError, match=r"limits\.temporary_disk") as refused:
-                await stack.enter_async_context(spool.spooled(body(b"ghi", b"jkl", length=length)))
-            assert refused.value.kind == "overloaded"
-            assert spool.used == 6
-            await stack.enter_async_context(spool.spooled(body(b"ghij", length=4 if length else None)))
-        assert spool.used == 0
-
-    asyncio.run(job())
+async def test_all_files_together_have_a_quota(length: int | None) -> None:
+    spool = Spool(10)
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(spool.spooled(body(b"abc", b"def", length=length)))
+        with pytest.raises(RequestError, match=r"limits\.temporary_disk") as refused:
+            await stack.enter_async_context(spool.spooled(body(b"ghi", b"jkl", length=length)))
+        assert refused.value.kind == "overloaded"
+        assert spool.used == 6
+        await stack.enter_async_context(spool.spooled(body(b"ghij", length=4 if length else None)))
+    assert spool.used == 0
 
 
-def test_a_body_that_breaks_off_gives_its_room_back() -> None:
+async def test_a_body_that_breaks_off_gives_its_room_back() -> None:
     class Broken(Pieces):
         async def pieces(self) -> AsyncIterator[bytes]:
             self.received = 3
             yield b"abc"
             raise ConnectionResetError
 
-    async def job() -> None:
-        spool = Spool(10)
-        with pytest.raises(ConnectionResetError):
-            async with spool.spooled(cast(Any, Broken([], length=9))):
-                raise AssertionError("it is not whole")
-        assert spool.used == 0
-
-    asyncio.run(job())
+    spool = Spool(10)
+    with pytest.raises(ConnectionResetError):
+        async with spool.spooled(cast(Any, Broken([], length=9))):
+            raise AssertionError("it is not whole")
+    assert spool.used == 0
 
 
-def test_a_body_longer_than_the_largest_layer_is_refused() -> None:
-    async def job() -> None:
-        spool = Spool(100)
-        for given in (body(b"abcdef"), body(b"", length=6)):
-            with pytest.raises(RequestError) as refused:
-                async with spool.spooled(given, limit=5):
-                    raise AssertionError("it is too long")
-            assert refused.value.kind == "request_too_large"
-        assert spool.used == 0
-
-    asyncio.run(job())
+async def test_a_body_longer_than_the_largest_layer_is_refused() -> None:
+    spool = Spool(100)
+    for given in (body(b"abcdef"), body(b"", length=6)):
+        with pytest.raises(RequestError) as refused:
+            async with spool.spooled(given, limit=5):
+                raise AssertionError("it is too long")
+        assert refused.value.kind == "request_too_large"
+    assert spool.used == 0

@@ -14,16 +14,16 @@ from tests.support import waiting
 from tests.support.steady import Pulse, steady
 
 
-def test_what_does_not_happen_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_does_not_happen_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter([False, False, True])
     waiting.wait_until(lambda: next(looks))
     looks = iter([False, True])
-    asyncio.run(waiting.until(lambda: next(looks)))
+    await waiting.until(lambda: next(looks))
     monkeypatch.setattr(waiting, "PATIENCE", 0.01)
     with pytest.raises(AssertionError, match="it did not happen in 0 s: the sun rises in the west"):
         waiting.wait_until(lambda: False, "the sun rises in the west")
     with pytest.raises(AssertionError, match="it did not happen in 0 s: the sun rises in the west"):
-        asyncio.run(waiting.until(lambda: False, "the sun rises in the west"))
+        await waiting.until(lambda: False, "the sun rises in the west")
 
 
 def test_a_pulse_tells_how_long_it_stood_still() -> None:

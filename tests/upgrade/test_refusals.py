@@ -76,75 +76,63 @@ def one_sentence(error: BaseException) -> None:
     assert "Traceback" not in text
 
 
-def test_a_server_does_not_start_on_a_newer_sqlite(tmp_path: Path) -> None:
-    asyncio.run(SqliteKV(tmp_path / "lakebed.db").close())
+async def test_a_server_does_not_start_on_a_newer_sqlite(tmp_path: Path) -> None:
+    await SqliteKV(tmp_path / "lakebed.db").close()
     newer = apsw.Connection(str(tmp_path / "lakebed.db"))
     newer.pragma("user_version", SCHEMA_VERSION + 1)
     newer.close()
     with pytest.raises(StartError) as caught:
-        asyncio.run(build(load(env={"LAKEBED_DATA_DIR": str(tmp_path)}, files=False).settings))
+        await build(load(env={"LAKEBED_DATA_DIR": str(tmp_path)}, files=False).settings)
     one_sentence(caught.value)
 
 
-def test_a_running_server_on_sqlite_meets_a_migration(tmp_path: Path) -> None:
-    async def job() -> None:
-        kv = SqliteKV(tmp_path / "lakebed.db")
-        await kv.apply(ROW)
-        newer = apsw.Connection(str(tmp_path / "lakebed.db"))
-        newer.execute("BEGIN IMMEDIATE; ALTER TABLE kv RENAME TO kv_of_2; PRAGMA user_version = 2; COMMIT")
-        newer.close()
-        await refuses(kv)
-        await kv.close()
-
-    asyncio.run(job())
+async def test_a_running_server_on_sqlite_meets_a_migration(tmp_path: Path) -> None:
+    kv = SqliteKV(tmp_path / "lakebed.db")
+    await kv.apply(ROW)
+    newer = apsw.Connection(str(tmp_path / "lakebed.db"))
+    newer.execute("BEGIN IMMEDIATE; ALTER TABLE kv RENAME TO kv_of_2; PRAGMA user_version = 2; COMMIT")
+    newer.close()
+    await refuses(kv)
+    await kv.close()
 
 
-def test_a_running_server_on_postgres_meets_a_migration(postgres: Postgres, schema: str) -> None:
-    async def job() -> None:
-        kv = PostgresKV(postgres.dsn, schema=schema)
-        await kv.apply(ROW)
-        await kv.get("p", b"k")
-        async with other(postgres, schema) as newer, newer.transaction():
-            await newer.execute(
-                "ALTER TABLE kv RENAME TO kv_of_2; DROP FUNCTION apply; UPDATE lakebed_schema SET version = 2"
-            )
-        await refuses(kv)
-        await kv.close()
-
-    asyncio.run(job())
+async def test_a_running_server_on_postgres_meets_a_migration(postgres: Postgres, schema: str) -> None:
+    kv = PostgresKV(postgres.dsn, schema=schema)
+    await kv.apply(ROW)
+    await kv.get("p", b"k")
+    async with other(postgres, schema) as newer, newer.transaction():
+        await newer.execute(
+            "ALTER TABLE kv RENAME TO kv_of_2; DROP FUNCTION apply; UPDATE lakebed_schema SET version = 2"
+        )
+    await refuses(kv)
+    await kv.close()
 
 
-def test_an_older_apply_is_replaced_while_servers_use_it(postgres: Postgres, schema: str) -> None:
-    async def job() -> None:
-        old = PostgresKV(postgres.dsn, schema=schema)
-        await old.apply(ROW)
-        async with other(postgres, schema) as elsewhere:
-            as_in_0_1 = postgres_schema._FUNCTION.replace("* 256", "* 128")
-            await elsewhere.execute(f"{as_in_0_1} COMMENT ON FUNCTION apply IS NULL;")
-            kvs = [PostgresKV(postgres.dsn, schema=schema) for _ in range(5)]
-            await asyncio.gather(*(kv.apply(ROW) for kv in [old, *kvs] * 3))
-            body = await elsewhere.fetchval("SELECT prosrc FROM pg_proc WHERE oid = to_regproc('apply')")
-            said = await elsewhere.fetchval("SELECT obj_description(to_regproc('apply'), 'pg_proc')")
-        assert "* 256" in body
-        assert int(said) == postgres_schema.FUNCTION_VERSION
-        await asyncio.gather(*(kv.close() for kv in [old, *kvs]))
-
-    asyncio.run(job())
+async def test_an_older_apply_is_replaced_while_servers_use_it(postgres: Postgres, schema: str) -> None:
+    old = PostgresKV(postgres.dsn, schema=schema)
+    await old.apply(ROW)
+    async with other(postgres, schema) as elsewhere:
+        as_in_0_1 = postgres_schema._FUNCTION.replace("* 256", "* 128")
+        await elsewhere.execute(f"{as_in_0_1} COMMENT ON FUNCTION apply IS NULL;")
+        kvs = [PostgresKV(postgres.dsn, schema=schema) for _ in range(5)]
+        await asyncio.gather(*(kv.apply(ROW) for kv in [old, *kvs] * 3))
+        body = await elsewhere.fetchval("SELECT prosrc FROM pg_proc WHERE oid = to_regproc('apply')")
+        said = await elsewhere.fetchval("SELECT obj_description(to_regproc('apply'), 'pg_proc')")
+    assert "* 256" in body
+    assert int(said) == postgres_schema.FUNCTION_VERSION
+    await asyncio.gather(*(kv.close() for kv in [old, *kvs]))
 
 
-def test_a_newer_apply_is_left_alone(postgres: Postgres, schema: str) -> None:
-    async def job() -> None:
-        first = PostgresKV(postgres.dsn, schema=schema)
-        await first.apply(ROW)
-        async with other(postgres, schema) as newer:
-            await newer.execute(postgres_schema._FUNCTION.replace("failed integer[]", "failed  integer[]"))
-            await newer.execute("COMMENT ON FUNCTION apply IS '99'")
-            second = PostgresKV(postgres.dsn, schema=schema)
-            await second.apply(ROW)
-            assert "failed  " in await newer.fetchval("SELECT prosrc FROM pg_proc WHERE oid = to_regproc('apply')")
-        await asyncio.gather(first.close(), second.close())
-
-    asyncio.run(job())
+async def test_a_newer_apply_is_left_alone(postgres: Postgres, schema: str) -> None:
+    first = PostgresKV(postgres.dsn, schema=schema)
+    await first.apply(ROW)
+    async with other(postgres, schema) as newer:
+        await newer.execute(postgres_schema._FUNCTION.replace("failed integer[]", "failed  integer[]"))
+        await newer.execute("COMMENT ON FUNCTION apply IS '99'")
+        second = PostgresKV(postgres.dsn, schema=schema)
+        await second.apply(ROW)
+        assert "failed  " in await newer.fetchval("SELECT prosrc FROM pg_proc WHERE oid = to_regproc('apply')")
+    await asyncio.gather(first.close(), second.close())
 
 
 def test_a_changed_apply_has_another_number() -> None:
@@ -173,18 +161,15 @@ def test_a_newer_repository_is_refused() -> None:
         decode_marker(json.dumps({**marker, "format": "repository/2"}).encode())
 
 
-def test_a_newer_envelope_of_a_secret_is_refused() -> None:
-    async def job() -> None:
-        kv = MemoryKV()
-        store = CredentialStore(kv, KeyRing([SecretKey("the secret of this server")]))
-        made = await store.add("admin", 1)
-        key = records.credential_key(made.access_key_id)
-        row = await kv.get(records.PARTITION, key)
-        assert row is not None
-        stored = {**msgspec.json.decode(row.value), "envelope": records.ENVELOPE + 1}
-        await kv.apply(Batch(puts=[Put(records.PARTITION, key, msgspec.json.encode(stored))]))
-        with pytest.raises(StartError, match="encrypted by a newer Lakebed") as caught:
-            await store.find(made.access_key_id)
-        one_sentence(caught.value)
-
-    asyncio.run(job())
+async def test_a_newer_envelope_of_a_secret_is_refused() -> None:
+    kv = MemoryKV()
+    store = CredentialStore(kv, KeyRing([SecretKey("the secret of this server")]))
+    made = await store.add("admin", 1)
+    key = records.credential_key(made.access_key_id)
+    row = await kv.get(records.PARTITION, key)
+    assert row is not None
+    stored = {**msgspec.json.decode(row.value), "envelope": records.ENVELOPE + 1}
+    await kv.apply(Batch(puts=[Put(records.PARTITION, key, msgspec.json.encode(stored))]))
+    with pytest.raises(StartError, match="encrypted by a newer Lakebed") as caught:
+        await store.find(made.access_key_id)
+    one_sentence(caught.value)

@@ -74,7 +74,7 @@ class Recorder:
         self.threads.add(threading.get_ident())
 
 
-def test_large_bodies_are_hashed_in_order_in_threads_and_small_ones_here() -> None:
+async def test_large_bodies_are_hashed_in_order_in_threads_and_small_ones_here() -> None:
     async def hashed(size: int) -> Recorder:
         recorder, data = Recorder(), random.Random(size).randbytes(size)
         digests = Digests([recorder.update])
@@ -85,24 +85,21 @@ def test_large_bodies_are_hashed_in_order_in_threads_and_small_ones_here() -> No
         return recorder
 
     here = threading.get_ident()
-    assert asyncio.run(hashed(1000)).threads == {here}
+    assert (await hashed(1000)).threads == {here}
     for size in (BATCH - 1, 5 * BATCH):
-        assert here not in asyncio.run(hashed(size)).threads
+        assert here not in (await hashed(size)).threads
 
 
-def test_a_slow_thread_holds_the_sender_back() -> None:
-    async def main() -> None:
-        recorder = Recorder()
-        recorder.gate.clear()
-        digests = Digests([recorder.update])
-        await digests.take(bytes(BATCH))  # at work
-        await digests.take(bytes(BATCH - 1))  # waits, and there is room
-        full = asyncio.ensure_future(digests.take(b"x"))
-        done, _ = await asyncio.wait((full,), timeout=0.05)
-        assert not done, "a third batch would be held"
-        recorder.gate.set()
-        await full
-        await digests.finish()
-        assert len(recorder.data) == 2 * BATCH
-
-    asyncio.run(main())
+async def test_a_slow_thread_holds_the_sender_back() -> None:
+    recorder = Recorder()
+    recorder.gate.clear()
+    digests = Digests([recorder.update])
+    await digests.take(bytes(BATCH))  # at work
+    await digests.take(bytes(BATCH - 1))  # waits, and there is room
+    full = asyncio.ensure_future(digests.take(b"x"))
+    done, _ = await asyncio.wait((full,), timeout=0.05)
+    assert not done, "a third batch would be held"
+    recorder.gate.set()
+    await full
+    await digests.finish()
+    assert len(recorder.data) == 2 * BATCH
