@@ -14,7 +14,6 @@ from lakebed_engine.operations.branch.compare_and_swap import (
 from lakebed_engine.operations.branch.resolve import decode_tag, resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.context import (
-    ATTEMPTS,
     Context,
     Repo,
     Seen,
@@ -35,6 +34,7 @@ from lakebed_engine.operations.keys import (
     end_of,
     tag_key,
 )
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.tree.cursor import encode_row
 from lakebed_engine.tree.trees import EMPTY_TREE
@@ -46,15 +46,8 @@ from lakebed_engine.vocabulary.errors import (
     PredicateFailed,
     TagExistsError,
     TagNotFoundError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Branch, Page, Tag
-
-
-def _busy(repo: Repo, name: str) -> TooManyAttemptsError:
-    return TooManyAttemptsError(
-        f"branch {name!r} of {repo.name!r} changed too often, nothing was done: try again later"
-    )
 
 
 async def create_branch(ctx: Context, repo_name: str, name: str, source: str, hidden: bool, force: bool) -> Branch:
@@ -87,13 +80,14 @@ async def create_branch(ctx: Context, repo_name: str, name: str, source: str, hi
 async def delete_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
     """Delete a branch and what is staged on it. Raises BranchNotFoundError, DefaultBranchError."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         seen = await read_branch(ctx, repo, name)
         if name == repo.record.default_branch:
             raise DefaultBranchError(f"branch {name!r} is the default branch of {repo.name!r}: it cannot be deleted")
-        if await swap(ctx, repo, seen, None, dropped=everything_of(seen.record)):
-            return
-    raise _busy(repo, name)
+        return await swap(ctx, repo, seen, None, dropped=everything_of(seen.record)) or None
+
+    await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
 
 
 async def list_branches(
@@ -123,27 +117,30 @@ async def list_branches(
 async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
     """Drop everything staged (`PROTOCOL.md` 3, RESET)."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         seen = await read_record(ctx, repo, name)
         new = emptied(seen.record, ctx.ids.new())
-        if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
-            return
-    raise _busy(repo, name)
+        return await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)) or None
+
+    await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
 
 
 async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force: bool) -> None:
     """Make one path show what is committed; nothing happens when nothing is staged there."""
     validation.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         seen = await read_record(ctx, repo, name)
         try:
-            if await _reset_path(ctx, repo, seen, path):
-                return
+            return await _reset_path(ctx, repo, seen, path) or None
         except MissingFileError:
             if await stands(ctx, repo, seen):
                 raise
-    raise _busy(repo, name)
+            return None
+
+    await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
 
 
 async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
@@ -205,7 +202,8 @@ async def get_tag(ctx: Context, repo_name: str, name: str) -> Tag:
 async def delete_tag(ctx: Context, repo_name: str, name: str, force: bool) -> None:
     """Raises TagNotFoundError."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         found = await ctx.kv.get(repo.partition, tag_key(name))
         if found is None:
             raise TagNotFoundError(f"tag {name[:80]!r} not found in repository {repo.name!r}")
@@ -215,9 +213,9 @@ async def delete_tag(ctx: Context, repo_name: str, name: str, force: bool) -> No
             puts=[Put(repo.partition, operation, str(ctx.now()).encode())],
             deletes=[Delete(repo.partition, tag_key(name))],
         )
-        if await apply(ctx, repo, batch, operation):
-            return
-    raise TooManyAttemptsError(f"tag {name!r} of {repo.name!r} changed too often, nothing was done: try again later")
+        return await apply(ctx, repo, batch, operation) or None
+
+    await retry_on_conflict(f"tag {name!r} of {repo.name!r}", attempt)
 
 
 async def list_tags(ctx: Context, repo_name: str, prefix: str, after: str, amount: int) -> Page[Tag]:

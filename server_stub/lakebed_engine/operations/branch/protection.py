@@ -13,6 +13,7 @@ import msgspec
 
 from lakebed_engine.operations.context import Context, decode_repository, encode, open_repo
 from lakebed_engine.operations.keys import REPOSITORIES, text_key
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_text
 from lakebed_engine.stores.kv.base import Batch, Check, Put
 from lakebed_engine.vocabulary.errors import (
@@ -22,12 +23,10 @@ from lakebed_engine.vocabulary.errors import (
     PredicateFailed,
     RepositoryNotFoundError,
     RuleNotFoundError,
-    TooManyAttemptsError,
 )
 
 MOST_RULES = 1000
 MAX_PATTERN = 256
-_ATTEMPTS = 10
 
 Rules = tuple[str, ...]
 
@@ -101,27 +100,30 @@ async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]
     uid = (await open_repo(ctx, repo_name)).record.uid
     lost: OutcomeUnknownError | None = None
     wanted: Rules = ()
-    for _ in range(_ATTEMPTS):
+
+    async def attempt() -> bool | None:
+        nonlocal lost, wanted
         found = await ctx.kv.get(REPOSITORIES, key)
         if found is None or decode_repository(found.value).uid != uid:
             raise lost or RepositoryNotFoundError(f"repository {repo_name!r} not found: it was deleted meanwhile")
         record = decode_repository(found.value)
         if lost is not None and record.protection == wanted:
-            return
+            return True
         if lost is not None:  # it may land later still, or has and was changed since: nobody can say
             raise lost
         wanted = change(record.protection)
         if wanted == record.protection:
-            return
+            return True
         new = encode(msgspec.structs.replace(record, protection=wanted))
         try:
             await ctx.kv.apply(
                 Batch(checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, new)])
             )
         except PredicateFailed:
-            continue
+            return None
         except OutcomeUnknownError as error:
             lost = error
-            continue
-        return
-    raise TooManyAttemptsError(f"repository {repo_name!r} changed too often, no rule was changed: try again later")
+            return None
+        return True
+
+    await retry_on_conflict(f"repository {repo_name!r}", attempt)

@@ -13,8 +13,9 @@ from typing import TypeVar
 import pyarrow as pa
 
 from lakebed_engine.operations.branch.resolve import Resolved, resolve
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, read_record
+from lakebed_engine.operations.context import Context, Repo, Seen, load_commit, read_record
 from lakebed_engine.operations.keys import staging
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.tree.cursor import Cursor, MergedCursor, StagedCursor, TreeCursor, decode_row, tree_cursor
 from lakebed_engine.tree.layers import layer_delta, layer_tree
 from lakebed_engine.tree.merge_layers import overlaid, token_delta
@@ -23,7 +24,6 @@ from lakebed_engine.vocabulary.errors import (
     BranchNotFoundError,
     MissingFileError,
     PredicateFailed,
-    TooManyAttemptsError,
     WorkspaceClosedError,
     WorkspaceNotFoundError,
 )
@@ -124,13 +124,15 @@ async def steady(ctx: Context, repo: Repo, ref: str, read: Callable[[View], Awai
 
     Raises TooManyAttemptsError when the branch changed during every one of many slow tries.
     """
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> tuple[T] | None:
         started = ctx.clock.monotonic()
         try:
-            return await read_once(ctx, repo, await resolve(ctx, repo, ref), started, read)
+            return (await read_once(ctx, repo, await resolve(ctx, repo, ref), started, read),)
         except PredicateFailed:
-            continue
-    raise TooManyAttemptsError(f"ref {ref!r} of {repo.name!r} changed too often while it was read: try again")
+            return None
+
+    return (await retry_on_conflict(f"ref {ref!r} of {repo.name!r}", attempt))[0]
 
 
 async def read_once(

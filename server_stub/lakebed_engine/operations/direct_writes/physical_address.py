@@ -20,12 +20,13 @@ from lakebed_format.keys import DATA
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import steady
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
+from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.direct_writes.presign import completed
 from lakebed_engine.operations.direct_writes.register import LATEST, checksum_of, prove, signer_of
 from lakebed_engine.operations.ingest.ingest import refuse_namespaces
 from lakebed_engine.operations.objects.read import open_entry, physical_uri, placed, stat
 from lakebed_engine.operations.objects.stage import condition, new_address, new_entry, stage, stage_if
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.stores.objects.multipart.base import Assembler, Numbering, StoredPart, own_assembler
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
@@ -38,7 +39,6 @@ from lakebed_engine.vocabulary.errors import (
     ObjectGoneError,
     ObjectNotFoundError,
     PreconditionFailedError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Entry, LinkRequest, PartUpload, SentPart, SignedUpload, UploadRequest
 
@@ -102,7 +102,8 @@ class Placing:
         """Replace the metadata of an object. Raises ObjectNotFoundError."""
         validation.check_metadata(metadata)
         repo = await self._writable(repo_name, branch, path, force=force)
-        for _ in range(ATTEMPTS):
+
+        async def attempt() -> bool | None:
             now = await steady(self._ctx, repo, f"{branch}$", lambda view: view.find(path))
             if now is None:
                 raise ObjectNotFoundError(f"object {path!r} not found in {branch!r} of repository {repo_name!r}")
@@ -112,9 +113,10 @@ class Placing:
             try:
                 await stage_if(self._ctx, repo, branch, path, new, _still(path, now))
             except PreconditionFailedError:
-                continue  # written anew meanwhile: described as it is now
-            return
-        raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was changed: try again")
+                return None  # another object is there now: describe that one
+            return True
+
+        await retry_on_conflict(f"object {path!r} on {branch!r}", attempt)
 
     async def storage_class(self, repo_name: str, ref: str, path: str) -> str | None:
         """The class in which a store keeps an object's data; None where it has none. Raises ObjectGoneError."""

@@ -15,16 +15,17 @@ import msgspec
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import View, sources_of
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo
+from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.keys import scan_token, staging
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry, stage
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
 from lakebed_engine.stores.objects.base import BlobStat, Guarded, Refused
 from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
-from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, PredicateFailed, TooManyAttemptsError
+from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, PredicateFailed
 from lakebed_engine.vocabulary.records import Entry, ScanRefusal, ScanReport, Workspace
 
 PAGE = 1000
@@ -170,18 +171,16 @@ async def _settled(
 ) -> ScanReport:
     """One page. Looked at again when others changed what it was compared with."""
     streamed: list[Found] | None = page
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> ScanReport | None:
+        nonlocal streamed
+        listed, streamed = streamed, None
         try:
-            found = await _page(ctx, repo, record, prefix, streamed, between)
+            return await _page(ctx, repo, record, prefix, listed, between)
         except PredicateFailed:
-            found = None
-        if found is not None:
-            return found
-        streamed = None
-    raise TooManyAttemptsError(
-        f"workspace {record.uid} of {repo.name!r}: its objects changed {ATTEMPTS} times while they were looked at, not "
-        "all of them are registered: scan again"
-    )
+            return None
+
+    return await retry_on_conflict(f"a page of the objects of workspace {record.uid} of {repo.name!r}", attempt)
 
 
 async def _page(

@@ -14,10 +14,12 @@ from lakebed_engine.operations.fsck.row_checks import look_at_part
 from lakebed_engine.operations.fsck.scratch_db import Bad, ObjectRow
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.keys import DROPPED_REPOSITORIES, DROPS, FIRST_ROW, STAGED_MARKER, record_key, staging
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import scan_pages, scan_rows
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.tree.trees import RangeInfo
+from lakebed_engine.vocabulary.errors import TooManyAttemptsError
 from lakebed_engine.vocabulary.records import Branch
 
 _PAGE = 2000
@@ -32,21 +34,27 @@ async def check_staged(job: Job, branches: list[Branch]) -> None:
 
 async def _check_branch(job: Job, seen: Branch) -> None:
     branch: Branch | None = seen
-    for _ in range(_ATTEMPTS):
+
+    async def attempt() -> tuple[list[tuple[Bad, bool]], Branch | None] | None:
+        nonlocal branch
         if branch is None:
-            return
+            return [], None
         found = await _look(job, branch)
         now = await job.ctx.kv.get(job.repo.partition, record_key(branch.name)) if found else None
         current = None if now is None else decode_record(branch.name, now.value)
         if not found or current == branch:
-            break
+            return found, branch
         branch = current
-    else:
-        return  # it moves too fast to be told anything about
+        return None
+
+    try:
+        found, current = await retry_on_conflict(f"branch {seen.name!r}", attempt, _ATTEMPTS)
+    except TooManyAttemptsError:
+        return
     for bad, readable in found:
         job.problem(bad, [seen.name])
         job.rows_known &= readable
-    job.count("branches with uncommitted rows", int(bool(branch.layers)))
+    job.count("branches with uncommitted rows", int(current is not None and bool(current.layers)))
 
 
 async def _look(job: Job, branch: Branch) -> list[tuple[Bad, bool]]:

@@ -17,12 +17,13 @@ from lakebed_format.globs import MOST as MOST_GLOBS
 from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, load_commit, open_repo
+from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.layers.layers import compact, put_on_top
 from lakebed_engine.operations.objects.stage import Row, new_entry
 from lakebed_engine.operations.repository.lifecycle import refuse_overlap
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_path, check_text, read_globs
-from lakebed_engine.operations.workspace.lifecycle import busy, find_open, record_of
+from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.external import Found, as_folder, is_same, version_of
 from lakebed_engine.tree.cursor import Cursor
@@ -108,11 +109,12 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
     Raises as `diff_page`; WorkspaceNotFoundError, WorkspaceClosedError, BackpressureError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> IngestPage | None:
         seen = await find_open(ctx, repo, found_id)
         record = record_of(seen)
         if len(record.layers) >= COMPACT_FROM and await compact(ctx, repo, record.name):
-            continue
+            return None
         base = await load_commit(ctx, repo, record.commit_id)
         view = View(ctx, repo, sources_of(record), await tree_of(ctx, repo, base.id))
         try:
@@ -120,14 +122,13 @@ async def ingest_page(ctx: Context, repo_name: str, found_id: str, request: Inge
         except MissingFileError:
             if await stands(ctx, repo, seen):
                 raise
-            continue
+            return None
         # of a slow page that found nothing the layers may have been swapped away meanwhile, too
         if layer is None or not layer.parts:
-            if await stands(ctx, repo, seen):
-                return page
-        elif await put_on_top(ctx, repo, seen, layer):
-            return page
-    raise busy(repo, found_id)
+            return page if await stands(ctx, repo, seen) else None
+        return page if await put_on_top(ctx, repo, seen, layer) else None
+
+    return await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
 
 
 async def _run(

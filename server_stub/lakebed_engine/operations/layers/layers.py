@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from operator import itemgetter, lt
 
 import msgspec
@@ -15,8 +16,9 @@ import pyarrow as pa
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM, after_reset, nothing_staged, seal, swap
 from lakebed_engine.operations.branch.view import View, layers_delta, source_of, stands, tree_of
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, open_repo, read_record
+from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_record
 from lakebed_engine.operations.keys import STAGED_MARKER, staging, workspace_id
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Check, Put
 from lakebed_engine.tree.cursor import Cursor
 from lakebed_engine.tree.layers import layer_tree, write_layer
@@ -48,10 +50,11 @@ async def push(ctx: Context, repo: Repo, branch: str, delta: AsyncIterator[pa.Ta
     layer = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), delta)
     if not layer.parts:
         raise InvalidRequestError("a delta without rows: nothing to push")
-    for _ in range(ATTEMPTS):
-        if await put_on_top(ctx, repo, await read_record(ctx, repo, branch), layer):
-            return layer
-    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was pushed: try again")
+
+    async def attempt() -> Layer | None:
+        return layer if await put_on_top(ctx, repo, await read_record(ctx, repo, branch), layer) else None
+
+    return await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
 
 
 def refuse_full(repo: Repo, branch: str, layers: Sequence[Layer]) -> None:
@@ -126,18 +129,23 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
             raise
         return 0
     replacement = (out,) if out.parts else ()
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> int | None:
         seen = await read_record(ctx, repo, branch)
         layers = seen.record.layers
         at = next((i for i, layer in enumerate(layers) if layer.id == run[0].id), -1)
         if at < 0 or layers[at : at + len(run)] != run:
-            break
+            return 0
         new = (*layers[:at], *replacement, *layers[at + len(run) :])
         record = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=new)
-        if await swap(ctx, repo, seen, record, dropped=run):
-            return len(run) - len(replacement)
-    await repo.store.delete([info.file for info in layer_tree(out).ranges])
-    return 0
+        return len(run) - len(replacement) if await swap(ctx, repo, seen, record, dropped=run) else None
+
+    taken = 0
+    with suppress(TooManyAttemptsError):
+        taken = await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
+    if not taken:
+        await repo.store.delete([info.file for info in layer_tree(out).ranges])
+    return taken
 
 
 async def maintain(ctx: Context) -> int:
@@ -174,19 +182,21 @@ async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, f
     """
     validation.check_text("prefix", prefix)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         before = await read_record(ctx, repo, branch)
         refuse_full(repo, branch, before.record.layers)
         seen = await seal(ctx, repo, before)
         if seen is None:
-            continue
+            return None
         try:
-            if await _reset_sealed(ctx, repo, seen, prefix):
-                return
+            return await _reset_sealed(ctx, repo, seen, prefix) or None
         except MissingFileError:
             if await stands(ctx, repo, seen):
                 raise
-    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was reset: try again")
+            return None
+
+    await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
 
 
 async def _reset_sealed(ctx: Context, repo: Repo, seen: Seen, prefix: str) -> bool:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from lakebed_engine.operations.branch.view import steady
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
+from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.keys import ended_key, staging
 from lakebed_engine.operations.multipart.abort import clear
 from lakebed_engine.operations.multipart.part_selection import Chosen, SentPart, choose
@@ -39,6 +39,7 @@ from lakebed_engine.operations.multipart.records import (
     no_upload,
 )
 from lakebed_engine.operations.objects.stage import condition, held, new_entry, put_rows
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Put
 from lakebed_engine.tree.cursor import encode_row
 from lakebed_engine.vocabulary.errors import (
@@ -51,7 +52,6 @@ from lakebed_engine.vocabulary.errors import (
     PreconditionFailedError,
     PredicateFailed,
     StoreUnavailableError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
@@ -87,7 +87,8 @@ async def complete(
     """
     repo = await open_repo(ctx, repo_name, write=True, branch=target.branch)
     test = condition(request)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> Completed | None:
         found = await find(ctx, repo, target)
         if found is None:
             return await _remembered(ctx, repo, target, parts)
@@ -97,16 +98,17 @@ async def complete(
                 test(await steady(ctx, repo, f"{target.branch}$", lambda view: view.find(target.path)))
         except (InvalidPartError, PreconditionFailedError):
             if await find(ctx, repo, target) is None:
-                continue  # it was completed meanwhile, and that is why
+                return None  # another call has completed it, and that is why
             raise
         again = bool(found.upload.plan)
         planned = await _plan(ctx, repo, found, chosen)
         if planned is None:
-            continue
+            return None
         if not (again and await _is_there(repo, planned.upload, chosen)):
             await _assemble(ctx, repo, planned, chosen)
         return await _land(ctx, repo, target, chosen, test)
-    raise TooManyAttemptsError(f"upload {target.id} changed too often, nothing was completed: try again")
+
+    return await retry_on_conflict(f"upload {target.id}", attempt)
 
 
 async def _plan(ctx: Context, repo: Repo, found: Found, chosen: Chosen) -> Found | None:
@@ -173,7 +175,9 @@ async def _assemble(ctx: Context, repo: Repo, planned: Found, chosen: Chosen) ->
 async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: Test | None) -> Completed:
     """Stage the entry and end the upload, in one batch. Of several tries, by whomever, one lands: it takes the row."""
     lost: OutcomeUnknownError | None = None
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> Completed | None:
+        nonlocal lost
         started = ctx.clock.monotonic()
         try:
             found = await find(ctx, repo, target)
@@ -182,26 +186,24 @@ async def _land(ctx: Context, repo: Repo, target: Target, chosen: Chosen, test: 
             entry = _entry(ctx, found.upload, chosen)
             await _stage(ctx, repo, found, entry, chosen.checksum, started, test)
         except PredicateFailed:
-            continue
+            return None
         except OutcomeUnknownError as error:
             lost = error
-            continue
-        except PreconditionFailedError as error:
+            return None
+        except PreconditionFailedError:
             if await find(ctx, repo, target) is None:
-                continue  # it was completed meanwhile, and that is why
-            raise lost or error from None
-        except EngineError as error:
-            if lost is not None:
-                raise lost from error  # it may have landed, whatever this one says
+                return None  # another call has completed it, and that is why
             raise
         with suppress(EngineError):  # the second clearing finds what this one leaves
             await clear(ctx, repo, Ended(upload=found.upload, entry=entry))
         return Completed(entry, chosen.checksum, found.upload.checksum)
-    if lost is not None:
-        raise lost
-    raise TooManyAttemptsError(
-        f"object {target.path!r} on {target.branch!r} changed too often, upload {target.id} is not completed: try again"
-    )
+
+    try:
+        return await retry_on_conflict(f"object {target.path!r} on {target.branch!r}", attempt)
+    except EngineError as error:
+        if lost is not None:
+            raise lost from error  # the object may be there, whatever this error says
+        raise
 
 
 async def _stage(

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, open_repo, read_record
+from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.keys import end_of, part_key, parts_prefix
 from lakebed_engine.operations.multipart.records import (
     Found,
@@ -29,6 +29,7 @@ from lakebed_engine.operations.multipart.records import (
 )
 from lakebed_engine.operations.objects.read import open_entry
 from lakebed_engine.operations.objects.stage import check_upload, new_address
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Put, Row
 from lakebed_engine.stores.objects.multipart.base import StoredPart
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS
@@ -40,7 +41,6 @@ from lakebed_engine.vocabulary.errors import (
     OutcomeUnknownError,
     PartTooLargeError,
     PredicateFailed,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Entry, Page, UploadRequest
 
@@ -156,7 +156,9 @@ async def _note(ctx: Context, repo: Repo, found: Found, stored: StoredPart, chec
     target = target_of(found.upload)
     part = UploadedPart(stored.number, stored.size, stored.md5, stored.handle, ctx.now(), checksum)
     row = Put(repo.partition, part_key(target.id, part.number), msgspec.json.encode(part))
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> UploadedPart | None:
+        nonlocal found
         try:
             await ctx.kv.apply(Batch(checks=[check_of(repo, found)], puts=[row]))
             return part
@@ -169,7 +171,9 @@ async def _note(ctx: Context, repo: Repo, found: Found, stored: StoredPart, chec
         if now.upload.plan:
             raise no_upload(repo, target)
         found = now
-    raise TooManyAttemptsError(f"upload {target.id} changed too often, the part does not count: send it again")
+        return None
+
+    return await retry_on_conflict(f"upload {target.id}", attempt)
 
 
 async def list_parts(

@@ -17,9 +17,10 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.compare_and_swap import swap
 from lakebed_engine.operations.branch.resolve import Resolved
 from lakebed_engine.operations.branch.view import read_once, steady
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, open_repo, read_record
+from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_record
 from lakebed_engine.operations.keys import OPERATIONS, STAGED_MARKER, staging
 from lakebed_engine.operations.objects.concurrent_writes import Overlapping
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
 from lakebed_engine.tree.cursor import decode_row, encode_row
 from lakebed_engine.vocabulary.errors import (
@@ -31,7 +32,6 @@ from lakebed_engine.vocabulary.errors import (
     PredicateFailed,
     ProtectedBranchError,
     ReadOnlyRepositoryError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Deletion, Entry, ObjectFailure, UploadRequest
 
@@ -71,35 +71,39 @@ async def stage(
     lost: OutcomeUnknownError | None = None
     tried: Seen | None = None
     started = 0.0
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
+        nonlocal known, lost, tried, started
         try:
             seen, known = known or await read_record(ctx, repo, branch), None
             if lost is not None:
                 if not await _fenced(ctx, repo, seen, tried):
-                    continue
+                    return None
                 assert tried is not None
                 if await _landed(ctx, tried, started, puts, lost):
-                    return
+                    return True
                 lost = None  # it has not landed, and never will
             tried, started = seen, ctx.clock.monotonic()
             await put_rows(ctx, repo, seen, puts, checks, further)
         except PredicateFailed:
             if checks:
                 raise
-            continue
+            return None
         except OutcomeUnknownError as error:
             if lost is not None:
                 raise
             lost = error
-            continue
-        except EngineError as error:
-            if lost is not None:
-                raise lost from error  # the rows may have landed, and may be in a commit by now
-            raise
-        return
-    if lost is not None:
-        raise lost
-    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r} changed too often, nothing was staged: try again")
+            return None
+        return True
+
+    try:
+        await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
+    except (OutcomeUnknownError, PredicateFailed):
+        raise
+    except EngineError as error:
+        if lost is not None:
+            raise lost from error  # the rows may be there, and may be in a commit by now
+        raise
 
 
 async def _landed(
@@ -164,15 +168,17 @@ async def stage_if(
     operation = OPERATIONS + ctx.ids.new().encode()
     lost: OutcomeUnknownError | None = None
     tried: Seen | None = None
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
+        nonlocal lost, tried
         started = ctx.clock.monotonic()
         try:
             seen = await read_record(ctx, repo, branch)
             if lost is not None:
                 if not await _fenced(ctx, repo, seen, tried):
-                    continue
+                    return None
                 if await ctx.kv.get(repo.partition, operation) is not None:
-                    return
+                    return True
                 lost = None  # it has not landed, and never will
             tried = seen
             live, now = await held(ctx, repo, seen, started, path)
@@ -181,18 +187,18 @@ async def stage_if(
             stamp = Put(repo.partition, operation, str(ctx.now()).encode())
             await put_rows(ctx, repo, seen, [(key, encode_row(entry))], [guard], [stamp])
         except PredicateFailed:
-            continue
+            return None
         except OutcomeUnknownError as error:
             lost = error
-            continue
-        except EngineError as error:
-            if lost is not None:
-                raise lost from error  # it may have landed, whatever this one says
-            raise
-        return
-    if lost is not None:
-        raise lost
-    raise TooManyAttemptsError(f"object {path!r} on {branch!r} changed too often, nothing was staged: try again")
+            return None
+        return True
+
+    try:
+        await retry_on_conflict(f"object {path!r} on {branch!r}", attempt)
+    except EngineError as error:
+        if lost is not None:
+            raise lost from error  # the row may be there, whatever this error says
+        raise
 
 
 async def held(

@@ -22,6 +22,7 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
 from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
 from lakebed_engine.operations.repository.lifecycle import namespaces_above, overlap, refuse_overlap
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
@@ -38,8 +39,6 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository
-
-_ATTEMPTS = 10
 
 
 class NewRepository(NamedTuple):
@@ -156,42 +155,43 @@ async def _read_marker(store: ObjectStore) -> dict[str, str] | None:
 
 async def _claim(ctx: Context, record: Repository) -> Versioned:
     """Take the name and the namespace; or go on with a creation that was interrupted."""
-    key, space = record.name.encode(), record.storage_namespace.encode()
-    for _ in range(_ATTEMPTS):
-        found = await ctx.kv.get(REPOSITORIES, key)
+
+    async def attempt() -> Versioned | None:
+        found = await ctx.kv.get(REPOSITORIES, record.name.encode())
         if found is not None:
-            old = decode_repository(found.value)
-            if old.state != "creating":
-                raise RepositoryExistsError(f"repository {record.name!r} exists already")
-            if old.storage_namespace != record.storage_namespace:
-                await _undo(ctx, old, found)
-                continue
-            # the uid stays: the marker in the bucket may hold it
-            record = msgspec.structs.replace(record, uid=old.uid, creation_date=old.creation_date)
-            if old == record:
-                return found
-            try:
-                version = await ctx.kv.apply(
-                    Batch(
-                        checks=[Check(REPOSITORIES, key, found.version)], puts=[Put(REPOSITORIES, key, encode(record))]
-                    )
-                )
-            except PredicateFailed:
-                continue
-            return Versioned(encode(record), version)
+            return await _resume(ctx, record, found)
         await refuse_overlap(ctx, record.storage_namespace)
         above = [absent(NAMESPACES, other.encode()) for other in namespaces_above(record.storage_namespace)]
-        try:
-            version = await ctx.kv.apply(
-                Batch(
-                    checks=[absent(REPOSITORIES, key), *above],
-                    puts=[Put(REPOSITORIES, key, encode(record)), Put(NAMESPACES, space, record.uid.encode())],
-                )
-            )
-        except PredicateFailed:
-            continue
-        return Versioned(encode(record), version)
-    raise TooManyAttemptsError(f"repository {record.name!r}: too many creations at once, try again later")
+        owner = Put(NAMESPACES, record.storage_namespace.encode(), record.uid.encode())
+        return await _put_record(ctx, record, [absent(REPOSITORIES, record.name.encode()), *above], [owner])
+
+    return await retry_on_conflict(f"repository {record.name!r}", attempt)
+
+
+async def _resume(ctx: Context, record: Repository, found: Versioned) -> Versioned | None:
+    """Go on with an interrupted creation. None: look again. Raises RepositoryExistsError."""
+    old = decode_repository(found.value)
+    if old.state != "creating":
+        raise RepositoryExistsError(f"repository {record.name!r} exists already")
+    if old.storage_namespace != record.storage_namespace:
+        await _undo(ctx, old, found)
+        return None
+    # the uid stays: the marker in the bucket may hold it
+    record = msgspec.structs.replace(record, uid=old.uid, creation_date=old.creation_date)
+    if old == record:
+        return found
+    return await _put_record(ctx, record, [Check(REPOSITORIES, record.name.encode(), found.version)])
+
+
+async def _put_record(
+    ctx: Context, record: Repository, checks: Sequence[Check], puts: Sequence[Put] = ()
+) -> Versioned | None:
+    value = encode(record)
+    try:
+        version = await ctx.kv.apply(Batch(checks=checks, puts=[Put(REPOSITORIES, record.name.encode(), value), *puts]))
+    except PredicateFailed:
+        return None
+    return Versioned(value, version)
 
 
 async def _undo(ctx: Context, old: Repository, seen: Versioned) -> None:

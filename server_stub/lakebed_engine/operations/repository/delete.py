@@ -9,12 +9,12 @@ or finds no branch.
 from __future__ import annotations
 
 from lakebed_engine.operations.branch.compare_and_swap import notes, nothing_staged, seal, staged_of
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, decode_branch, decode_workspace, open_repo
+from lakebed_engine.operations.context import Context, Repo, Seen, decode_branch, decode_workspace, open_repo
 from lakebed_engine.operations.keys import BRANCH_ROWS, WORKSPACE_ROWS, end_of, record_key
 from lakebed_engine.operations.objects import read
 from lakebed_engine.operations.repository.lifecycle import forget
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Delete, scan_rows
-from lakebed_engine.vocabulary.errors import TooManyAttemptsError
 
 MOST_BRANCHES = 1000
 """Branches of a repository that is deleted so: all of them are in one batch."""
@@ -26,7 +26,8 @@ async def delete_empty(ctx: Context, name: str) -> str:
     Empty, or what stands in the way: nothing was deleted then. Raises RepositoryNotFoundError.
     """
     repo = await open_repo(ctx, name, write=True)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> str | None:
         records = await _branches(ctx, repo)
         found = await _content(ctx, repo, records)
         if found:
@@ -34,13 +35,13 @@ async def delete_empty(ctx: Context, name: str) -> str:
         fresh = [await seal(ctx, repo, seen) for seen in records]
         sealed = [seen for seen in fresh if seen is not None]
         if len(sealed) < len(records):
-            continue
+            return None
         found = await _content(ctx, repo, sealed)
         if found:
             return found
-        if await _forget(ctx, repo, sealed):
-            return ""
-    raise TooManyAttemptsError(f"repository {name!r}: changed too often to delete it, try again later")
+        return "" if await _forget(ctx, repo, sealed) else None
+
+    return await retry_on_conflict(f"repository {name!r}", attempt)
 
 
 async def _forget(ctx: Context, repo: Repo, records: list[Seen]) -> bool:

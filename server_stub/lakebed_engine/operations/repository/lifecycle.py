@@ -17,17 +17,15 @@ from lakebed_engine.operations.keys import (
     inside_namespace,
     text_key,
 )
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     NamespaceInUseError,
     PredicateFailed,
     RepositoryNotFoundError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Page, Repository
-
-_ATTEMPTS = 10
 
 
 async def refuse_overlap(ctx: Context, namespace: str) -> None:
@@ -56,10 +54,11 @@ async def _get_all(ctx: Context, keys: Sequence[str]) -> list[Versioned | None]:
 async def delete_repository(ctx: Context, name: str, force: bool) -> None:
     """Forget a repository. Its data in the object store stays. Raises RepositoryNotFoundError."""
     repo = await open_repo(ctx, name, write=True, force=force)
-    for _ in range(_ATTEMPTS):
-        if await forget(ctx, repo):
-            return
-    raise TooManyAttemptsError(f"repository {name!r}: changed too often to delete it, try again later")
+
+    async def attempt() -> bool | None:
+        return await forget(ctx, repo) or None
+
+    await retry_on_conflict(f"repository {name!r}", attempt)
 
 
 async def forget(
@@ -125,7 +124,8 @@ async def change_metadata(ctx: Context, name: str, values: Mapping[str, str], re
         raise InvalidRequestError("metadata: a key must not be empty")
     validation.check_metadata(values)
     repo = await open_repo(ctx, name, write=True)
-    for _ in range(_ATTEMPTS):
+
+    async def attempt() -> bool | None:
         found = await ctx.kv.get(repo.partition, METADATA)
         now = {} if found is None else msgspec.json.decode(found.value, type=dict[str, str])
         new = {key: value for key, value in {**now, **values}.items() if key not in removed}
@@ -134,6 +134,7 @@ async def change_metadata(ctx: Context, name: str, values: Mapping[str, str], re
         try:
             await ctx.kv.apply(Batch(checks=[check], puts=[Put(repo.partition, METADATA, encode(new))]))
         except PredicateFailed:
-            continue
-        return
-    raise TooManyAttemptsError(f"repository {name!r}: its metadata changed too often, try again later")
+            return None
+        return True
+
+    await retry_on_conflict(f"the metadata of repository {name!r}", attempt)

@@ -26,7 +26,6 @@ import msgspec
 from lakebed_engine.operations.branch.commit_guard import Stamp
 from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.context import (
-    ATTEMPTS,
     Context,
     Repo,
     absent,
@@ -36,6 +35,7 @@ from lakebed_engine.operations.context import (
     opened,
 )
 from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.tasks.records import (
     Beat,
     State,
@@ -239,7 +239,8 @@ class Tasks:
     async def cancel(self, repo_name: str, what: str, target: str, task_id: str) -> None:
         """End a task. Raises TaskNotFoundError, TaskEndedError when it is over."""
         repo = await open_repo(self._ctx, repo_name, write=True)
-        for _ in range(ATTEMPTS):
+
+        async def attempt() -> bool | None:
             task, version = await self._find(repo, what, target, task_id)
             if task.state != "running":
                 raise TaskEndedError(f"{what} {task_id} of {repo_name!r} is over ({task.state}): nothing to cancel")
@@ -247,9 +248,9 @@ class Tasks:
             mine = self._mine.get(task_id)
             work.progress = mine.progress if mine is not None else task.progress
             await work.end("cancelled", {}, kind="cancelled", message=f"the {what} was cancelled")
-            if (await self._find(repo, what, target, task_id))[0].state == "cancelled":
-                return
-        raise TooManyAttemptsError(f"{what} {task_id} of {repo_name!r} changed too often: try again")
+            return (await self._find(repo, what, target, task_id))[0].state == "cancelled" or None
+
+        await retry_on_conflict(f"{what} {task_id} of {repo_name!r}", attempt)
 
     async def wait(self, repo_name: str, task: Task, seconds: float) -> Task:
         """The task when it is over, or as it stands after so many seconds."""

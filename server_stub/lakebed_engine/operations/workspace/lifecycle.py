@@ -27,7 +27,6 @@ from lakebed_engine.operations.branch.compare_and_swap import (
 from lakebed_engine.operations.branch.resolve import resolve
 from lakebed_engine.operations.branch.view import stands
 from lakebed_engine.operations.context import (
-    ATTEMPTS,
     Context,
     Repo,
     Seen,
@@ -50,6 +49,7 @@ from lakebed_engine.operations.keys import (
     workspace_key,
 )
 from lakebed_engine.operations.paging import bounded
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_amount, check_message, check_text
 from lakebed_engine.operations.workspace.selection import Chosen, Globs
 from lakebed_engine.stores.kv.base import Batch, Put
@@ -60,7 +60,6 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     MissingFileError,
     NameTakenError,
-    TooManyAttemptsError,
     WorkspaceNotFoundError,
 )
 from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceRequest, WorkspaceState
@@ -282,12 +281,13 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
     """Let a workspace live for `lifetime` seconds from now. Raises WorkspaceClosedError."""
     check_lifetime(lifetime)
     repo = await open_repo(ctx, repo_name, write=True)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> Workspace | None:
         seen = await find_open(ctx, repo, found_id)
         new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.ageing.stamp() + lifetime)
-        if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]):
-            return new
-    raise busy(repo, found_id)
+        return new if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]) else None
+
+    return await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
 
 
 def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str = "") -> Workspace:
@@ -310,14 +310,15 @@ async def drop(ctx: Context, repo_name: str, found_id: str, force: bool) -> None
     Raises WorkspaceClosedError when it was committed, popped, or expired.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         seen = await find(ctx, repo, found_id)
         if record_of(seen).state == "reverted":
-            return
+            return True
         refuse_closed(seen.record)
-        if await close(ctx, repo, seen, "reverted"):
-            return
-    raise busy(repo, found_id)
+        return await close(ctx, repo, seen, "reverted") or None
+
+    await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
 
 
 async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[str], force: bool) -> None:
@@ -327,18 +328,17 @@ async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[st
     """
     Globs(globs)  # a bad one is refused before anything is looked at
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> bool | None:
         if not globs:
             seen = await find_open(ctx, repo, found_id)
             new = emptied(seen.record, ctx.ids.new())
-            if await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)):
-                return
-            continue
+            return await swap(ctx, repo, seen, new, dropped=staged_of(seen.record)) or None
         sealed = await find_sealed(ctx, repo, found_id)
         # globs know what they have matched: those of an attempt that lost the race have matched what is gone
-        if sealed is not None and await _revert_part(ctx, repo, sealed, Globs(globs)):
-            return
-    raise busy(repo, found_id)
+        return (sealed is not None and await _revert_part(ctx, repo, sealed, Globs(globs))) or None
+
+    await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
 
 
 async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bool:
@@ -361,10 +361,3 @@ async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bo
         layers=(*kept, rest) if rest.parts else kept,
     )
     return await swap(ctx, repo, seen, new, checks=turned.checks, dropped=[*layers, *turned.dropped])
-
-
-def busy(repo: Repo, found_id: str) -> TooManyAttemptsError:
-    """It lost every race."""
-    return TooManyAttemptsError(
-        f"workspace {found_id!r} of {repo.name!r} changed too often, nothing was done: try again"
-    )

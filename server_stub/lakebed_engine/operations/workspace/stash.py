@@ -8,7 +8,6 @@ from __future__ import annotations
 from lakebed_engine.operations.branch.compare_and_swap import emptied, everything_of, nothing_staged, swap
 from lakebed_engine.operations.branch.view import layers_delta, stands
 from lakebed_engine.operations.context import (
-    ATTEMPTS,
     Context,
     Repo,
     Seen,
@@ -19,8 +18,8 @@ from lakebed_engine.operations.context import (
 )
 from lakebed_engine.operations.keys import STAGED_MARKER, record_key, staging
 from lakebed_engine.operations.layers.layers import put_on_top
+from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.workspace.lifecycle import (
-    busy,
     check_request,
     closing,
     find_sealed,
@@ -29,7 +28,7 @@ from lakebed_engine.operations.workspace.lifecycle import (
     rows_of,
 )
 from lakebed_engine.tree.layers import write_layer
-from lakebed_engine.vocabulary.errors import MissingFileError, NoChangesError, TooManyAttemptsError
+from lakebed_engine.vocabulary.errors import MissingFileError, NoChangesError
 from lakebed_engine.vocabulary.records import Layer, Workspace, WorkspaceRequest
 
 
@@ -41,7 +40,8 @@ async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Work
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=request.ref)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> Workspace | None:
         seen = await read_branch(ctx, repo, request.ref)
         branch = seen.record
         used = await ctx.kv.get(staging(branch.staging_token), STAGED_MARKER) is not None
@@ -52,9 +52,10 @@ async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Work
         guard = [absent(repo.partition, record_key(new.name)), *([] if used else [nothing_staged(branch)])]
         gone = [] if used else [Layer(branch.staging_token)]
         after = emptied(branch, ctx.ids.new())
-        if await swap(ctx, repo, seen, after, puts=rows_of(repo, new), checks=guard, dropped=gone):
-            return new
-    raise TooManyAttemptsError(f"branch {request.ref!r} of {repo.name!r} changed too often, nothing was stashed")
+        done = await swap(ctx, repo, seen, after, puts=rows_of(repo, new), checks=guard, dropped=gone)
+        return new if done else None
+
+    return await retry_on_conflict(f"branch {request.ref!r} of {repo.name!r}", attempt)
 
 
 async def pop(ctx: Context, repo_name: str, found_id: str, branch: str, force: bool) -> Layer:
@@ -65,18 +66,18 @@ async def pop(ctx: Context, repo_name: str, found_id: str, branch: str, force: b
     Raises NoChangesError, WorkspaceClosedError, BranchNotFoundError, BackpressureError, TooManyAttemptsError.
     """
     repo = await open_repo(ctx, repo_name, write=True, force=force)
-    for _ in range(ATTEMPTS):
+
+    async def attempt() -> Layer | None:
         workspace = await find_sealed(ctx, repo, found_id)
         if workspace is None:
-            continue
+            return None
         seen = await read_branch(ctx, repo, branch or record_of(workspace).branch)
         refuse_protected(repo, seen.record.name)
         if not workspace.record.layers:
             raise NoChangesError(f"workspace {record_of(workspace).uid} of {repo.name!r}: no changes to pop")
-        done = await _pop(ctx, repo, workspace, seen)
-        if done is not None:
-            return done
-    raise busy(repo, found_id)
+        return await _pop(ctx, repo, workspace, seen)
+
+    return await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
 
 
 async def _pop(ctx: Context, repo: Repo, workspace: Seen, seen: Seen) -> Layer | None:
