@@ -10,12 +10,9 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from lakebed_format.decoding import FormatError, as_id, decoder, integer, items, load_json, text, texts
-
-LARGEST: Final = 64 << 20
-"""Bytes of a commit file that is read: a message and metadata as large as any request ever took, six times escaped."""
+from lakebed_format.keys import COMMITS, FILE_BYTES
 
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -103,7 +100,7 @@ def _nested(begin: str, values: Sequence[str], end: str) -> str:
 @decoder("commit file")
 def decode_commit(data: bytes) -> tuple[str, CommitRecord]:
     """The id and the record. Raises FormatError, also when the content does not hash to the id that it states."""
-    body = load_json(data, "commit/1", LARGEST)
+    body = load_json(data, "commit/1", FILE_BYTES[COMMITS])
     record = CommitRecord(
         parents=tuple(as_id(parent, "parent") for parent in items(body, "parents")),
         committer=text(body, "committer"),

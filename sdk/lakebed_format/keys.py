@@ -42,8 +42,20 @@ DATA: Final = "data/"
 WORKSPACES: Final = "workspaces/"
 SYMLINKS: Final = "symlinks/"
 
+FILE_BYTES: Final = {
+    REPOSITORY_MARKER: 64 << 10,
+    COMMITS: 64 << 20,  # a message and metadata as large as any request ever had, with six bytes for each
+    REFS: 256 << 20,  # about a million branches and tags
+    METARANGES: 256 << 20,  # about two million ranges
+    RANGES: 64 << 20,  # a writer closes a range at 8 MiB, or behind the row of at most 10 MiB that passes them
+    LAYERS: 256 << 20,  # a part ends with the batch of 5,000 rows that passes 8 MiB
+}
+"""Bytes of the largest file of each kind. Readers refuse a larger file before they read it."""
+
+_OTHER_BYTES: Final = 256 << 20
+
 MARKS: Final = (".committed", ".used")
-"""What follows the id of a workspace in the notes beside its folder."""
+"""What follows the id of a workspace in the keys of the notes about it."""
 
 _MADE: Final = re.compile(
     r"_lakebed/(?:repository\.json|sweep-clock"
@@ -89,6 +101,11 @@ def range_file(range_id: str) -> str:
 def layer_file(part_id: str) -> str:
     """The key of a part of a layer."""
     return f"{LAYERS}{part_id}.parquet"
+
+
+def largest(key: str) -> int:
+    """How many bytes a file at this key may have for a reader to take it into memory."""
+    return next((most for start, most in FILE_BYTES.items() if key.startswith(start)), _OTHER_BYTES)
 
 
 def is_made(key: str) -> bool:

@@ -14,10 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from lakebed_format.decoding import FormatError, as_id, as_text, decoder, flag, integer, items, load_json, text, texts
-from lakebed_format.keys import REFS
-
-LARGEST: Final = 256 << 20
-"""Bytes of a snapshot that is read: about a million branches and tags."""
+from lakebed_format.keys import FILE_BYTES, REFS
 
 _NAME: Final = re.compile(REFS + r"(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json")
 
@@ -73,7 +70,7 @@ def encode_refs(record: RefsRecord, time_ms: int) -> tuple[str, bytes]:
 @decoder("ref snapshot")
 def decode_refs(data: bytes) -> tuple[str, int, RefsRecord]:
     """The id, the time and the record. Raises FormatError, also when the content does not hash to its id."""
-    body = load_json(data, "refs/1", LARGEST)
+    body = load_json(data, "refs/1", FILE_BYTES[REFS])
     record = _record(body)
     found, time_ms = refs_id(record), integer(body, "time_ms")
     if found != body.get("id"):

@@ -35,11 +35,13 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import (
     BlobExists,
     BlobNotFound,
+    CorruptDataError,
     InvalidNamespaceError,
     InvalidPathError,
     StoreFullError,
     StoreUnavailableError,
 )
+from lakebed_format.keys import REPOSITORY_MARKER, largest
 
 from tests.support.azurite import shared_azurite
 from tests.support.s3 import shared
@@ -1111,3 +1113,16 @@ def test_registry_without_adapters() -> None:
     with pytest.raises(InvalidNamespaceError, match="switched off"):
         stores.open("mem://a")
     stores.close()
+
+
+def test_a_metadata_file_of_more_bytes_than_its_kind_has_is_not_read(store: ObjectStore) -> None:
+    async def job() -> None:
+        most = largest(REPOSITORY_MARKER)
+        await store.put(REPOSITORY_MARKER, bytes(most))
+        assert await store.get(REPOSITORY_MARKER) == bytes(most)
+        await store.put(REPOSITORY_MARKER, bytes(most + 1))
+        with pytest.raises(CorruptDataError, match=f"{REPOSITORY_MARKER}: corrupt: it has {most + 1:,} bytes"):
+            await store.get(REPOSITORY_MARKER)
+        assert await store.get_range(REPOSITORY_MARKER, most, 5) == b"\0"
+
+    run(job())

@@ -12,7 +12,7 @@ from lakebed_engine.vocabulary.records import Layer, LayerPart
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA, CommitRecord
 from lakebed_format.bloom import BITS_A_PATH, PROBES
 from lakebed_format.files import BLOOM_FROM, BLOOM_KEY, ROW_GROUP_ROWS
-from lakebed_format.keys import LAYERS
+from lakebed_format.keys import FILE_BYTES, LAYERS
 from lakebed_format.metaranges import TREE_KEY
 from lakebed_format.schemas import FORMAT_VERSIONS, ID_KEY, LEVELED_SCHEMA, VERSION_KEY
 from lakebed_format.split import MAX_BYTES, MIN_BYTES, RAGGEDNESS
@@ -86,3 +86,10 @@ def test_the_numbers() -> None:
     assert f"({MIN_BYTES:,})" in PAGE
     assert f"multiple of {RAGGEDNESS:,}" in PAGE
     assert [key for key, _ in rows("Around the rows")] == [VERSION_KEY.decode(), ID_KEY.decode()]
+
+
+def test_the_largest_files() -> None:
+    table = PAGE.split("A reader takes only files of bounded size", 1)[1]
+    stated = dict(rows_of(table))
+    sizes = {key: f"{most >> 20} MiB" if most >> 20 else f"{most >> 10} KiB" for key, most in FILE_BYTES.items()}
+    assert {key: stated[key].partition(":")[0] for key in sizes} == sizes

@@ -17,7 +17,7 @@ from lakebed._values.signed import DIRECT, wanted_path
 from lakebed.errors import TableFormatError
 from lakebed_format import decode_tree
 from lakebed_format.decoding import FormatError
-from lakebed_format.keys import metarange_file, range_file
+from lakebed_format.keys import largest, metarange_file, range_file
 from lakebed_format.reading import RowFile, open_file
 
 from lakebed_spark._access import Access
@@ -84,8 +84,14 @@ class Store:
 
     def _bytes(self, kind: Kind, found_id: str) -> bytes:
         if self.folder:
-            path = Path(self.folder, _FILES[kind](found_id))
+            key = _FILES[kind](found_id)
+            path = Path(self.folder, key)
             try:
+                size = path.stat().st_size
+                if size > largest(key):
+                    raise self._damaged(
+                        found_id, FormatError(f"it has {size:,} bytes, at most {largest(key):,} are read")
+                    )
                 return path.read_bytes()
             except FileNotFoundError:  # this process is on another machine than the one that planned
                 pass

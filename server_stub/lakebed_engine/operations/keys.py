@@ -179,7 +179,7 @@ def record_key(name: str) -> bytes:
 
 
 def due_key(prefix: bytes, at: int, name: str = "") -> bytes:
-    """A row to look at from a Unix second on. Without a name, the first key of that second."""
+    """A row that is due at a Unix second. Without a name, the first key of that second."""
     return prefix + f"{at:012d}/{name}".encode() if name else prefix + f"{at:012d}".encode()
 
 

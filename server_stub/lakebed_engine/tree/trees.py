@@ -24,7 +24,6 @@ from lakebed_format.schemas import compact, has_column
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.corruption import damaged_file, missing_file
 from lakebed_engine.tree.inline_patch import Stretch, encode_carrier
 from lakebed_engine.tree.manifest import (
     EMPTY_TREE,
@@ -39,6 +38,7 @@ from lakebed_engine.tree.manifest import (
     tree_from,
 )
 from lakebed_engine.tree.patches import NO_PATCH, stacked
+from lakebed_engine.vocabulary.corruption import damaged_file, missing_file
 from lakebed_engine.vocabulary.errors import BlobNotFound, EngineError
 from lakebed_engine.vocabulary.ports import Runtime
 from lakebed_engine.vocabulary.records import Entry

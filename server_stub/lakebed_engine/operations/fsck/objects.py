@@ -101,13 +101,13 @@ async def _find_uses(job: Job, addresses: set[str]) -> None:
     """Which ranges and patches name some objects: read again, since most checks never need to know."""
 
     async def look(range_id: str) -> None:
-        data = await job.read(f"{RANGES}{range_id}.parquet")
+        data = await job.read_again(f"{RANGES}{range_id}.parquet")
         if data is not None:
             found = await job.ctx.runtime.cpu(named_in, data, range_id, addresses)
             job.ledger.add_object_uses(found, range_id)
 
     async def look_in_tree(tree_id: str) -> None:
-        data = await job.read(metarange_file(tree_id))
+        data = await job.read_again(metarange_file(tree_id))
         if data is not None:
             patch, found = await job.ctx.runtime.cpu(named_in_tree, data, tree_id, addresses)
             job.ledger.add_object_uses(found, patch)

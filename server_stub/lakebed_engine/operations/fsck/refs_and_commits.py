@@ -71,12 +71,12 @@ def snapshot_in(data: bytes, key: str) -> tuple[int, RefsRecord]:
 
 async def check_marker(job: Job) -> None:
     """The marker says whose namespace this is."""
-    data = await job.read(REPOSITORY_MARKER)
-    if data is None:
-        detail = "the namespace has no marker: is the right disk or bucket there?"
-        job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, detail), ())
-        return
     try:
+        data = await job.read(REPOSITORY_MARKER)
+        if data is None:
+            detail = "the namespace has no marker: is the right disk or bucket there?"
+            job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, detail), ())
+            return
         uid = decode_marker(data).get("uid")
     except FormatError as error:
         job.problem(Bad("corrupt", "repository marker", REPOSITORY_MARKER, str(error)), ())
@@ -181,11 +181,11 @@ async def _find(job: Job, commit_id: str) -> None:
 async def read_commit(job: Job, commit_id: str) -> Commit | None:
     """The commit of a file; a finding and None when it is not there or not whole."""
     name = f"{COMMITS}{commit_id}.json"
-    data = await job.read(name)
-    if data is None:
-        job.bad(Bad("missing", "commit", name, "not in the bucket", id=commit_id))
-        return None
     try:
+        data = await job.read(name)
+        if data is None:
+            job.bad(Bad("missing", "commit", name, "not in the bucket", id=commit_id))
+            return None
         return commit_in(data, commit_id)
     except FormatError as error:
         job.bad(Bad("corrupt", "commit", name, str(error), id=commit_id))
@@ -205,10 +205,10 @@ async def check_snapshots(job: Job) -> None:
     async for blob in job.repo.store.list(REFS):
         if parse_key(blob.key) is None:
             continue  # the orphans tell of it
-        data = await job.read(blob.key)
-        if data is None:
-            continue  # pruned meanwhile
         try:
+            data = await job.read(blob.key)
+            if data is None:
+                continue  # pruned since the listing
             snapshot_in(data, blob.key)
         except FormatError as error:
             job.problem(Bad("corrupt", "ref snapshot", blob.key, str(error)), ())

@@ -10,10 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from lakebed_format.decoding import FormatError
+
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
-from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
 from lakebed_engine.vocabulary.reports import Foreign, FsckOptions, Orphan, Problem, Progress, Sink
 
 T = TypeVar("T")
@@ -106,10 +108,22 @@ class Job:
         return await self.ctx.runtime.gather(jobs, self.options.concurrency) if jobs else []
 
     async def read(self, key: str) -> bytes | None:
-        """A file, or None when it is surely not there. Any other failure ends the check: it would say nothing."""
+        """A file, or None when it is surely missing. Raises FormatError for one that is too large to be read.
+
+        Any other failure ends the check: it would say nothing.
+        """
         try:
             data = await self.repo.store.get(key)
         except BlobNotFound:
             return None
+        except CorruptDataError as error:
+            raise FormatError(error.message) from error
         await self.pace.spend(len(data))
         return data
+
+    async def read_again(self, key: str) -> bytes | None:
+        """A file that was checked before; None when it is missing or too large by now."""
+        try:
+            return await self.read(key)
+        except FormatError:
+            return None

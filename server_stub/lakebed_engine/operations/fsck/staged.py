@@ -7,6 +7,7 @@ record is still the one that was looked at.
 from __future__ import annotations
 
 import msgspec
+from lakebed_format.decoding import FormatError
 
 from lakebed_engine.operations.branch.compare_and_swap import Note
 from lakebed_engine.operations.context import BAD_ROW, decode_record
@@ -74,7 +75,10 @@ async def _look(job: Job, branch: Branch) -> list[tuple[Bad, bool]]:
 
 
 async def _look_at_part(job: Job, branch: Branch, info: RangeInfo) -> list[tuple[Bad, bool]]:
-    data = await job.read(info.file)
+    try:
+        data = await job.read(info.file)
+    except FormatError as error:
+        return [(Bad("corrupt", "layer", info.file, str(error)), False)]
     if data is None:
         detail = f"not in the bucket: uncommitted changes of branch {branch.name!r}"
         return [(Bad("missing", "layer", info.file, detail), False)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lakebed_format.decoding import FormatError
 from lakebed_format.keys import RANGES, metarange_file
 
-from lakebed_engine.operations.fsck.row_checks import look_at_metarange, look_at_range
+from lakebed_engine.operations.fsck.row_checks import Looked, LookedTree, look_at_metarange, look_at_range
 from lakebed_engine.operations.fsck.scratch_db import Bad
 from lakebed_engine.operations.fsck.session import Job
 
@@ -19,12 +20,16 @@ async def check_metaranges(job: Job) -> None:
 
 async def _check_metarange(job: Job, found_id: str) -> None:
     name = metarange_file(found_id)
-    data = await job.read(name)
-    if data is None:
-        job.bad(Bad("missing", "metarange", name, "not in the bucket", id=found_id))
-        job.trees_known = job.rows_known = False
-        return
-    looked = await job.ctx.runtime.cpu(look_at_metarange, data, found_id, job.options.data)
+    try:
+        data = await job.read(name)
+    except FormatError as error:
+        looked = LookedTree([str(error)], [], readable=False)
+    else:
+        if data is None:
+            job.bad(Bad("missing", "metarange", name, "not in the bucket", id=found_id))
+            job.trees_known = job.rows_known = False
+            return
+        looked = await job.ctx.runtime.cpu(look_at_metarange, data, found_id, job.options.data)
     job.ledger.add_ranges(looked.files)
     if looked.carried is not None:
         job.count("rows", looked.carried.rows)
@@ -48,13 +53,17 @@ async def check_ranges(job: Job) -> None:
 
 async def _check_range(job: Job, found_id: str) -> None:
     name = f"{RANGES}{found_id}.parquet"
-    data = await job.read(name)
-    if data is None:
-        job.bad(Bad("missing", "range", name, "not in the bucket", id=found_id))
-        job.rows_known = False
-        return
-    said = job.ledger.said_of(found_id)
-    looked = await job.ctx.runtime.cpu(look_at_range, data, found_id, said, job.options.data)
+    try:
+        data = await job.read(name)
+    except FormatError as error:
+        looked = Looked([str(error)], readable=False)
+    else:
+        if data is None:
+            job.bad(Bad("missing", "range", name, "not in the bucket", id=found_id))
+            job.rows_known = False
+            return
+        said = job.ledger.said_of(found_id)
+        looked = await job.ctx.runtime.cpu(look_at_range, data, found_id, said, job.options.data)
     job.count("rows", looked.rows)
     job.ledger.add_objects(looked.objects)
     if looked.complaints:
@@ -66,7 +75,7 @@ async def find_uses(job: Job, ranges: set[str]) -> None:
     """Which metaranges name some ranges: read again, since most checks never need to know."""
 
     async def look(metarange: str) -> None:
-        data = await job.read(metarange_file(metarange))
+        data = await job.read_again(metarange_file(metarange))
         if data is not None:
             looked = await job.ctx.runtime.cpu(look_at_metarange, data, metarange)
             job.ledger.add_range_uses([info[0] for info in looked.infos if info[0] in ranges], metarange)

@@ -77,7 +77,7 @@ async def _check_marker(repo: Repo) -> None:
         marker = decode_marker(await repo.store.get(REPOSITORY_MARKER))
     except BlobNotFound:
         raise refuse(repo, f"{repo.store.uri} has no marker: is the right disk or bucket there?") from None
-    except FormatError as error:
+    except (CorruptDataError, FormatError) as error:
         raise refuse(repo, f"{REPOSITORY_MARKER} cannot be read ({error})") from error
     if marker.get("uid") != repo.record.uid:
         raise refuse(repo, f"{repo.store.uri} belongs to repository {marker.get('uid')!r}")
@@ -105,7 +105,7 @@ async def _read_snapshots(repo: Repo, ledger: Ledger) -> None:
             _, _, record = decode_refs(await repo.store.get(blob.key))
         except BlobNotFound:
             continue  # pruned meanwhile
-        except FormatError as error:
+        except (CorruptDataError, FormatError) as error:
             raise refuse(repo, f"{blob.key} cannot be read ({error})") from error
         named = [branch.commit_id for branch in record.branches] + [tag.commit_id for tag in record.tags]
         ledger.want(named, f"ref snapshot {blob.key}")
@@ -155,6 +155,8 @@ async def _read_part(ctx: Context, repo: Repo, ledger: Ledger, key: str, part_id
         data = await repo.store.get(key)
     except BlobNotFound:  # committed and cleaned meanwhile, or lost: the next sweep will know
         raise refuse(repo, f"layer {key} is not there") from None
+    except CorruptDataError as error:
+        raise refuse(repo, f"layer {key} cannot be read ({error})") from error
     name_objects(repo, ledger, await ctx.runtime.cpu(_addresses, data, part_id))
 
 

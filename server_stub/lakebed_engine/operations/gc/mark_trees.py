@@ -16,7 +16,7 @@ from lakebed_format.reading import decode_patch
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.gc.mark_refs import name_objects, refuse
 from lakebed_engine.operations.gc.scratch_db import Ledger
-from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError
 
 Keep = Callable[[], Awaitable[None]]
 
@@ -37,7 +37,7 @@ async def _read_metarange(ctx: Context, repo: Repo, ledger: Ledger, tree_id: str
     key = metarange_file(tree_id)
     try:
         rows, carried = await ctx.runtime.cpu(decode_tree, await repo.store.get(key), tree_id)
-    except (BlobNotFound, FormatError) as error:
+    except (BlobNotFound, CorruptDataError, FormatError) as error:
         raise refuse(repo, f"{key} cannot be read ({error})") from None
     ids = rows.column("range_id").to_pylist()
     levels = rows.column("level").to_pylist() if "level" in rows.column_names else [0] * len(ids)
@@ -55,7 +55,7 @@ async def _read_range(ctx: Context, repo: Repo, ledger: Ledger, range_id: str, l
     key = f"{RANGES}{range_id}.parquet"
     try:
         addresses = await ctx.runtime.cpu(_addresses, await repo.store.get(key), range_id, level)
-    except (BlobNotFound, FormatError) as error:
+    except (BlobNotFound, CorruptDataError, FormatError) as error:
         raise refuse(repo, f"{key} cannot be read ({error})") from None
     name_objects(repo, ledger, addresses)
 

@@ -111,11 +111,11 @@ async def _heads(job: Job) -> tuple[list[LooseCommit], int]:
 
 
 async def _marker(job: Job) -> dict[str, str]:
-    data = await job.read(REPOSITORY_MARKER)
-    if data is None:
-        job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, "not in the bucket"), ())
-        return {}
     try:
+        data = await job.read(REPOSITORY_MARKER)
+        if data is None:
+            job.problem(Bad("missing", "repository marker", REPOSITORY_MARKER, "not in the bucket"), ())
+            return {}
         return decode_marker(data)
     except FormatError as error:
         job.problem(Bad("corrupt", "repository marker", REPOSITORY_MARKER, str(error)), ())
@@ -126,10 +126,10 @@ async def _newest_snapshot(job: Job, uid: str) -> _Snapshot | None:
     """The newest one that is whole, and of this repository."""
     keys = [blob.key async for blob in job.repo.store.list(REFS) if parse_key(blob.key) is not None]
     for key in reversed(keys):
-        data = await job.read(key)
-        if data is None:
-            continue  # pruned meanwhile
         try:
+            data = await job.read(key)
+            if data is None:
+                continue  # pruned since the listing
             time_ms, record = snapshot_in(data, key)
             if uid not in ("", record.uid):
                 raise FormatError("is of another repository than the marker says")

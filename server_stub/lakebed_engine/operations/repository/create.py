@@ -16,7 +16,7 @@ import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
 from lakebed_format.decoding import FormatError
 from lakebed_format.keys import COMMITS, REPOSITORY_MARKER
-from lakebed_format.markers import LARGEST, decode_marker
+from lakebed_format.markers import decode_marker
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
@@ -28,6 +28,7 @@ from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (
     BlobExists,
     BlobNotFound,
+    CorruptDataError,
     InvalidNamespaceError,
     NamespaceInUseError,
     NamespaceNotEmptyError,
@@ -146,10 +147,10 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
 async def _read_marker(store: ObjectStore) -> dict[str, str] | None:
     """What the marker says. None: there is none. Empty: it is no marker of Lakebed."""
     try:
-        return decode_marker(await store.get_range(REPOSITORY_MARKER, 0, LARGEST + 1))
+        return decode_marker(await store.get(REPOSITORY_MARKER))
     except BlobNotFound:
         return None
-    except FormatError:
+    except (CorruptDataError, FormatError):
         return {}
 
 

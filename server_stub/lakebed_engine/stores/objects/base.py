@@ -101,7 +101,7 @@ class ObjectStore(Protocol):
         ...
 
     async def get(self, key: str) -> bytes:
-        """The whole object."""
+        """A whole metadata file. Raises CorruptDataError for one larger than its kind may be, without reading it."""
         ...
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:

@@ -176,7 +176,7 @@ class DiskCached:
         return await self._store.put_stream(key, chunks, if_absent=if_absent, fresh=fresh)
 
     async def get(self, key: str) -> bytes:
-        """The whole object, from the cache or into it."""
+        """A whole file, from the cache or into it."""
         if not key.startswith(IMMUTABLE):
             return await self._store.get(key)
         name = self._name(key)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
 from lakebed_engine.stores.objects.local.keys import key_bytes
 from lakebed_engine.stores.objects.local.read import check_range
+from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound
 from lakebed_engine.vocabulary.ports import Clock, SystemClock
 
@@ -57,8 +58,10 @@ class MemoryObjects:
         return PutResult(len(data), hashlib.md5(data, usedforsecurity=False).hexdigest())
 
     async def get(self, key: str) -> bytes:
-        """The whole object."""
-        return self._get(key).data
+        """A whole file, of bounded size."""
+        data = self._get(key).data
+        refuse_larger(self._uri, key, len(data))
+        return data
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
         """`length` bytes from `start`; fewer only where the object ends."""

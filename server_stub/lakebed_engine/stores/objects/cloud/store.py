@@ -30,6 +30,7 @@ from lakebed_engine.stores.objects.multipart.signed import SignedParts
 from lakebed_engine.stores.objects.presign import Signer
 from lakebed_engine.stores.objects.s3.client import S3Client, botocore_installed
 from lakebed_engine.stores.objects.s3.presign import S3Signer
+from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
 
@@ -108,9 +109,10 @@ class CloudObjects:
         return await self._uploader.put_stream(key, self._place.name(key), chunks, if_absent)
 
     async def get(self, key: str) -> bytes:
-        """The whole object."""
+        """A whole file, of bounded size: the store states it before it sends the content."""
         with store_errors("read", self._place, key, absent=True):
             found = await self._get(key, None)
+            refuse_larger(self.uri, key, found.meta["size"])
             return bytes(await found.bytes_async())
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:

@@ -20,6 +20,7 @@ from lakebed_engine.stores.objects.local.keys import Places, key_bytes
 from lakebed_engine.stores.objects.local.paths import UNREACHED, look, open_file
 from lakebed_engine.stores.objects.local.syscalls import refuse_without, store_error
 from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound
 
 SMALL = 64 << 10
@@ -65,11 +66,23 @@ class Reader:
                 return found
         raise self._not_found(key)
 
-    async def read(self, key: str, start: int, length: int | None) -> bytes:
-        """The whole object or a part of it, as one value."""
+    async def read(self, key: str) -> bytes:
+        """A whole file. Raises CorruptDataError for one larger than its kind may be."""
+        fd, found = self.open(key)
+        try:
+            refuse_larger(self.uri, key, found.st_size)
+        except BaseException:
+            os.close(fd)
+            raise
+        return await self._read(key, fd, 0, found.st_size)
+
+    async def read_range(self, key: str, start: int, length: int) -> bytes:
+        """A part of an object, as one value."""
         check_range(start, length)
         fd, found = self.open(key)
-        wanted = part_length(found.st_size, start, length)
+        return await self._read(key, fd, start, part_length(found.st_size, start, length))
+
+    async def _read(self, key: str, fd: int, start: int, wanted: int) -> bytes:
         try:
             if wanted <= SMALL:
                 return read_part(fd, start, wanted)

@@ -105,12 +105,12 @@ class LocalObjects:
         )
 
     async def get(self, key: str) -> bytes:
-        """The whole object."""
-        return await self._reader.read(key, 0, None)
+        """A whole file, of bounded size."""
+        return await self._reader.read(key)
 
     async def get_range(self, key: str, start: int, length: int) -> bytes:
         """`length` bytes from `start`; fewer only where the object ends."""
-        return await self._reader.read(key, start, length)
+        return await self._reader.read_range(key, start, length)
 
     def open(
         self, key: str, start: int = 0, length: int | None = None

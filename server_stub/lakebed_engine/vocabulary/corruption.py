@@ -1,9 +1,12 @@
-"""What is said of a metadata file that is damaged or gone: which one, why, and what to do. Nothing of this machine.
+"""Errors about a metadata file that is damaged or missing. They name the file, and what to do.
 
-Clients are told the same as the log: a file's URI is the storage namespace, which they know, and a key in it.
+Clients read the same text as the log. It shows nothing of the machine: the URI of a file is the storage namespace,
+which clients know, and a key.
 """
 
 from __future__ import annotations
+
+from lakebed_format.keys import largest
 
 from lakebed_engine.vocabulary.errors import CorruptDataError, MissingFileError
 
@@ -16,6 +19,13 @@ def damaged_file(name: str, why: object) -> CorruptDataError:
 
 
 def missing_file(name: str) -> MissingFileError:
-    """The file at this URI is not there, though a record named it."""
+    """The file at this URI is missing, though a record names it."""
     text = f"{name}: missing, though a commit or a branch needs it"
     return MissingFileError(f"{text}: run `lakebed fsck`", told=f"stored data is damaged: {text}; {_MEND}")
+
+
+def refuse_larger(uri: str, key: str, size: int) -> None:
+    """Raises CorruptDataError for a file of more bytes than its kind may have, so that it is not read into memory."""
+    most = largest(key)
+    if size > most:
+        raise damaged_file(f"{uri}/{key}", f"it has {size:,} bytes, at most {most:,} are read")
