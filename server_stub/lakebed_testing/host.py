@@ -19,9 +19,9 @@ from typing import TypeVar
 from lakebed._process.exit import awaited_of_obstore
 from lakebed_engine.vocabulary.ports import AsyncioRuntime
 from lakebed_server.network import listeners
-from lakebed_server.network.server import Server
 from lakebed_server.process import serve, wiring
 from lakebed_server.process.app import App
+from lakebed_server.process.server import Server
 from lakebed_server.s3.config import read_config
 from lakebed_server.settings.schema import Settings
 from lakebed_server.vocabulary import Receive, Scope, Send
@@ -112,7 +112,8 @@ class Host:
         self._loop = asyncio.get_running_loop()
         self._runtime = AsyncioRuntime(self._cpu)
         await self._renew()
-        config = serve.http_config(self._answer, self._settings, protocol=FaultyProtocol, lifespan="off")
+        connections = serve.open_connections(self._settings)
+        config = serve.http_config(self._answer, self._settings, connections, protocol=FaultyProtocol, lifespan="off")
         self._server = Server(config, lambda: self._ready.set_result(None))
         try:
             await self._server.serve(sockets=list(self._listeners))

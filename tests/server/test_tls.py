@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
 import os
 import shutil
 import signal
 import socket
 import ssl
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +19,18 @@ from typing import Any
 import boto3  # type: ignore[import-untyped]
 import httpx
 import lakebed
+import psutil
 import pytest
+import uvicorn
+from lakebed_server.bounds.connections import Connections
+from lakebed_server.http.protocol import Protocol
 from lakebed_server.network.listeners import clear_text, listen
 from lakebed_server.network.tls import open_tls
-from lakebed_server.settings.schema import TlsSettings
+from lakebed_server.process.server import Server
+from lakebed_server.settings.schema import LimitSettings, TlsSettings
 from lakebed_server.vocabulary import SettingError
 
+from tests.server.support import make_app
 from tests.server.test_serve import Process
 from tests.support.certificates import Pair, make_pair
 from tests.support.ports import reserved_ports
@@ -110,7 +118,7 @@ def test_both_listeners_speak_tls_to_s3_clients(tmp_path: Path, pair: Pair) -> N
 
 
 def test_tls_1_2_is_the_least(pair: Pair) -> None:
-    tls = open_tls(TlsSettings(certificate=str(pair.certificate), key=str(pair.key)), 10.0)
+    tls = open_tls(TlsSettings(certificate=str(pair.certificate), key=str(pair.key)))
     assert tls is not None
     assert tls.context.minimum_version == ssl.TLSVersion.TLSv1_2
 
@@ -158,6 +166,61 @@ def test_a_handshake_that_does_not_come_is_ended(tmp_path: Path, pair: Pair) -> 
             assert silent.recv(1) == b""
 
 
+def test_connections_in_a_handshake_are_counted_and_make_room(tmp_path: Path, pair: Pair) -> None:
+    """Half-open TLS connections are closed for newer ones, long before their deadline, and a client is answered."""
+    limits = {"LAKEBED_LIMITS_CONNECTIONS": "20", "LAKEBED_LIMITS_HEAD_TIME": "10m"}
+    with secured(tmp_path / "data", pair, **limits) as server, contextlib.ExitStack() as stack:
+        port = int(server.endpoint.rsplit(":", 1)[1])
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for _ in range(60)]
+        for one in silent[:40]:
+            assert one.recv(1) == b""
+        client = http.client.HTTPSConnection(
+            "127.0.0.1", port, context=ssl.create_default_context(cafile=str(pair.certificate)), timeout=PATIENCE
+        )
+        assert _health(client) == 200
+        opened = [one for one in psutil.Process(server.process.pid).net_connections("tcp") if one.raddr]
+        assert len(opened) <= 20
+        client.close()
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_connections_in_a_handshake_are_counted_per_address(pair: Pair, loop: str) -> None:
+    connections = Connections(LimitSettings(connections_per_address=3))
+    with serving_tls(connections, pair, loop) as port, contextlib.ExitStack() as stack:
+        context = ssl.create_default_context(cafile=str(pair.certificate))
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for _ in range(3)]
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as late:
+            assert late.recv(1) == b""
+        silent.pop().close()
+        wait_until(lambda: len(connections) == 2, "the server sees that a client has left")
+        for _ in range(3):  # a handshake that ends passes its place on to the connection
+            client = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=PATIENCE)
+            assert _health(client) == 200
+            assert len(connections) == 3
+            client.close()
+            wait_until(lambda: len(connections) == 2, "the connection is closed")
+
+
+@contextlib.contextmanager
+def serving_tls(connections: Connections, pair: Pair, loop: str) -> Iterator[int]:
+    """A server with TLS in a thread; the port that it listens on."""
+    tls = open_tls(TlsSettings(certificate=str(pair.certificate), key=str(pair.key)))
+    assert tls is not None
+    http: Any = functools.partial(Protocol, connections)
+    config = uvicorn.Config(make_app(), http=http, loop=loop, lifespan="off", log_config=None)
+    ready = threading.Event()
+    server = Server(config, ready.set, tls=(tls, connections))
+    with listen("127.0.0.1", 0) as listener:
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            assert ready.wait(PATIENCE)
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(PATIENCE)
+
+
 def test_wrong_files_are_one_sentence(tmp_path: Path, pair: Pair) -> None:
     other = make_pair(tmp_path, "other")
     locked = make_pair(tmp_path, "locked", password="right")
@@ -177,10 +240,10 @@ def test_wrong_files_are_one_sentence(tmp_path: Path, pair: Pair) -> None:
     }
     for sentence, settings in wrong.items():
         with pytest.raises(SettingError, match=sentence):
-            open_tls(settings, 10.0)
+            open_tls(settings)
     right = TlsSettings(certificate=str(locked.certificate), key=str(locked.key), key_password="right")
-    assert open_tls(right, 10.0) is not None
-    assert open_tls(TlsSettings(), 10.0) is None
+    assert open_tls(right) is not None
+    assert open_tls(TlsSettings()) is None
 
 
 def test_the_command_says_what_is_wrong_and_ends_with_2(tmp_path: Path, pair: Pair) -> None:

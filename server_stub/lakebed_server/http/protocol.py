@@ -23,6 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from lakebed_server.bounds.connections import Connections, Debt, Kind
 from lakebed_server.http.sendfile import FileJob, SendingFiles, can_send_files
+from lakebed_server.http.tls_listener import Handshake
 from lakebed_server.vocabulary import WITH_KEY
 
 _HOLD_MOST = 64 << 10
@@ -132,9 +133,12 @@ class Protocol(HttpToolsProtocol):
     _sends_files = False
     transport: Any
 
-    def __init__(self, connections: Connections, *uvicorns: Any, **named: Any) -> None:
+    def __init__(
+        self, connections: Connections, *uvicorns: Any, handshake: Handshake | None = None, **named: Any
+    ) -> None:
         super().__init__(*uvicorns, **named)
         self._bounds = connections
+        self._handshake = handshake
         self._most = connections.limits.head_bytes
         self._received = 0
         self._framing = 0  # bytes since the end of a head or a piece of a body, which may be those of another head
@@ -142,6 +146,8 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """A client is there."""
         super().connection_made(CoalescingTransport(transport, asyncio.get_running_loop()))  # type: ignore[arg-type]
+        if self._handshake is not None:
+            self._bounds.forget(self._handshake)  # this connection is counted in its place
         if not self._bounds.admit(self, self.client[0] if self.client else ""):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _FULL)
             return

@@ -15,12 +15,8 @@ log = logging.getLogger("lakebed.server")
 class Tls:
     """The context of all listeners. TLS 1.2 or later, HTTP/1.1."""
 
-    def __init__(self, settings: TlsSettings, handshake_seconds: float) -> None:
-        """Read the files. `handshake_seconds`: how long a client has for the handshake.
-
-        Raises SettingError, which names the file and what is wrong with it.
-        """
-        self.handshake_seconds = handshake_seconds
+    def __init__(self, settings: TlsSettings) -> None:
+        """Read the files. Raises SettingError, which names the file and what is wrong with it."""
         self._settings = settings
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -41,13 +37,13 @@ class Tls:
             log.info("read the certificate %s again", self._settings.certificate)
 
 
-def open_tls(settings: TlsSettings, handshake_seconds: float) -> Tls | None:
+def open_tls(settings: TlsSettings) -> Tls | None:
     """TLS as the settings say; None where they name no certificate. Raises SettingError."""
     if not settings.certificate:
         if settings.key:
             raise SettingError("listen.tls.key is set but listen.tls.certificate is not; give both, or neither")
         return None
-    return Tls(settings, handshake_seconds)
+    return Tls(settings)
 
 
 def _load(context: ssl.SSLContext, settings: TlsSettings) -> None:

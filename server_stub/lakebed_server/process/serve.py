@@ -25,10 +25,10 @@ from lakebed_server.http.protocol import Protocol
 from lakebed_server.network import hangup
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
-from lakebed_server.network.server import Server
 from lakebed_server.network.tls import Tls, open_tls
 from lakebed_server.process import data_directory, logs, wiring, workers
 from lakebed_server.process.app import LAST_WRITES, App, create_app
+from lakebed_server.process.server import Server
 from lakebed_server.rest.operation_handlers import Handler
 from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
@@ -52,7 +52,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
     Raises StartError.
     """
     hangup.hold()
-    tls = open_tls(settings.listen.tls, settings.limits.head_time)
+    tls = open_tls(settings.listen.tls)
     with contextlib.ExitStack() as stack:
         listeners = [stack.enter_context(listener) for listener in listen_all(settings, _s3_config(settings).listen)]
         if count == 1:
@@ -108,8 +108,12 @@ async def _serve(
         for sentence in clear_text(listeners):
             log.warning(sentence)
     app = application(settings, parts, s3_port=s3_port(listeners))
+    connections = open_connections(settings)
     server = Server(
-        http_config(app, settings), lambda: on_ready(parts.first_admin), functools.partial(_drain, app, settings), tls
+        http_config(app, settings, connections),
+        lambda: on_ready(parts.first_admin),
+        functools.partial(_drain, app, settings),
+        None if tls is None else (tls, connections),
     )
 
     def stop(*_: object) -> None:
@@ -163,16 +167,21 @@ def _s3_config(settings: Settings, port: int | None = None) -> S3Config:
     return read_config(settings.gateway.s3, port)
 
 
+def open_connections(settings: Settings) -> Connections:
+    """The bounds of the connections of one event loop."""
+    limits = settings.limits
+    return Connections(limits, most=descriptors.connections(limits.connections), exempt=_exempt(settings))
+
+
 def http_config(
     app: Callable[..., Any],
     settings: Settings,
+    connections: Connections,
     *,
     protocol: type[Protocol] = Protocol,
     lifespan: Literal["on", "off"] = "on",
 ) -> uvicorn.Config:
-    """How uvicorn serves an ASGI application here: one event loop, with its own count of connections."""
-    limits = settings.limits
-    connections = Connections(limits, most=descriptors.connections(limits.connections), exempt=_exempt(settings))
+    """The configuration of uvicorn for an ASGI application whose connections `connections` bounds."""
     bounded: Any = functools.partial(protocol, connections)
     return uvicorn.Config(
         app,

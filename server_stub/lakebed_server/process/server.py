@@ -1,9 +1,8 @@
-"""uvicorn's server: says when it is ready, listens with TLS, and goes on for a while before it stops."""
+"""uvicorn's server: reports when it is ready, listens with TLS, and drains before it stops."""
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import signal
 import socket
 from collections.abc import Awaitable, Callable
@@ -12,19 +11,22 @@ from typing import Any
 
 import uvicorn
 
+from lakebed_server.bounds.connections import Connections
+from lakebed_server.http.tls_listener import Handshake, TlsListener
 from lakebed_server.network.tls import Tls
 
 
 class Server(uvicorn.Server):
-    """Says so when it is ready, listens with TLS, and waits for `drain` before it stops after SIGTERM."""
+    """Calls `on_ready` when it listens, and waits for `drain` before it stops after SIGTERM."""
 
     def __init__(
         self,
         config: uvicorn.Config,
         on_ready: Callable[[], None],
         drain: Callable[[], Awaitable[None]] | None = None,
-        tls: Tls | None = None,
+        tls: tuple[Tls, Connections] | None = None,
     ) -> None:
+        """`tls`: the certificate, and the bounds that count its connections; None listens without TLS."""
         super().__init__(config)
         self._on_ready = on_ready
         self._drain = drain
@@ -32,39 +34,36 @@ class Server(uvicorn.Server):
         self._signals: list[int] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's; then `on_ready` is called, if it listens."""
+        """Start as uvicorn does, then call `on_ready` if the server listens."""
         await super().startup(sockets=sockets if self._tls is None else [])
         if not self.started:
             return
         if self._tls is not None:
-            for listener in sockets or ():
-                self.servers.append(await self._listen(listener, self._tls))
+            listeners: list[Any] = [self._listen(listener, *self._tls) for listener in sockets or ()]
+            self.servers += listeners  # uvicorn closes them at its end
         self._on_ready()
 
-    async def _listen(self, listener: socket.socket, tls: Tls) -> asyncio.Server:
-        """As uvicorn listens, but a handshake has as long as the head of a request, not a minute."""
+    def _listen(self, listener: socket.socket, tls: Tls, connections: Connections) -> TlsListener:
         protocol: Any = self.config.http_protocol_class
-        factory = functools.partial(
-            protocol,
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
-        )
-        return await asyncio.get_running_loop().create_server(
-            factory,
-            sock=listener,
-            backlog=self.config.backlog,
-            ssl=tls.context,
-            ssl_handshake_timeout=tls.handshake_seconds,
-        )
+
+        def make(handshake: Handshake) -> asyncio.Protocol:
+            made: asyncio.Protocol = protocol(
+                config=self.config,
+                server_state=self.server_state,
+                app_state=self.lifespan.state,
+                handshake=handshake,
+            )
+            return made
+
+        return TlsListener(listener, tls.context, connections, make)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """As uvicorn's; a second signal ends the drain, and so does SIGINT: somebody waits at a terminal."""
+        """Exit as uvicorn does. A second signal ends the drain, and so does SIGINT: a person waits at a terminal."""
         self._signals.append(sig)
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, after the drain."""
+        """Shut down as uvicorn does, after the drain."""
         if self._drain is not None and self._signals == [signal.SIGTERM]:
             drain = asyncio.ensure_future(self._drain())
             while not drain.done() and len(self._signals) == 1:
