@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from lakebed._sync.handles.lake import Lake, connect
     from lakebed._sync.handles.ref import Ref
     from lakebed._sync.handles.repository import Repository
-    from lakebed._sync.handles.selection import Selection
     from lakebed._sync.handles.tag import Tag
     from lakebed._sync.handles.task import Dump, Import, Restore, Task
-    from lakebed._sync.handles.workspace import Workspace
+    from lakebed._sync.handles.workspace import Selection, Workspace
     from lakebed._sync.http.pagination import Listing
     from lakebed._sync.tables.diff import Diff
     from lakebed._sync.tables.scan import Scan
@@ -201,7 +200,7 @@ _HOMES = {
     "Repository": "_sync.handles.repository",
     "Settings": "_settings.config",
     "Scan": "_sync.tables.scan",
-    "Selection": "_sync.handles.selection",
+    "Selection": "_sync.handles.workspace",
     "Tag": "_sync.handles.tag",
     "Task": "_sync.handles.task",
     "Workspace": "_sync.handles.workspace",

@@ -12,10 +12,9 @@ from lakebed._async.handles.branch import Branch
 from lakebed._async.handles.lake import Lake, connect
 from lakebed._async.handles.ref import Ref
 from lakebed._async.handles.repository import Repository
-from lakebed._async.handles.selection import Selection
 from lakebed._async.handles.tag import Tag
 from lakebed._async.handles.task import Dump, Import, Restore, Task
-from lakebed._async.handles.workspace import Workspace
+from lakebed._async.handles.workspace import Selection, Workspace
 from lakebed._async.http.pagination import Listing
 from lakebed._async.tables.diff import Diff
 from lakebed._async.tables.scan import Scan

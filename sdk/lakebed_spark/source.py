@@ -173,7 +173,7 @@ def _opened(access: Access, place: Place, info: ObjectInfo) -> Any:
     from lakebed._sync.tables.scan import _read_at
 
     ref = place.reader(access.connect())
-    path = nearby(ref.repository)(info)
+    path = nearby(ref._target)(info)
     if path is not None:
         return pa.memory_map(path)
     raw = RangeRaw(info.path, info.size, info.checksum, partial(_read_at, ref, None, info.path))

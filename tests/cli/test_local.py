@@ -12,7 +12,7 @@ import lakebed
 import pytest
 from lakebed._bulk.working_directory import opened
 from lakebed._sync.bulk import bulk
-from lakebed._sync.bulk import checkout as working
+from lakebed._sync.checkout import verbs as working
 
 from tests.cli.support import Result
 from tests.support.waiting import wait_until

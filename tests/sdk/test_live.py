@@ -418,7 +418,7 @@ def test_one_lake_in_several_event_loops(endpoint: str, main: lakebed.Branch) ->
             content: bytes = await again.get("a")
             return content
         finally:
-            await again.repository._lake.close()
+            await again._transport.close()
 
     assert asyncio.run(read_again()) == b"there"
 

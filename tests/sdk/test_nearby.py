@@ -42,7 +42,7 @@ def connected(server: RunningServer, host: str) -> lakebed.Lake:
 def test_the_directory_of_a_server_on_this_machine_is_used(server: RunningServer, host: str) -> None:
     with connected(server, host) as lake:
         repo = lake.repository("sales")
-        file = nearby(repo)(repo.branch("main").stat("a"))
+        file = nearby(repo.branch("main")._target)(repo.branch("main").stat("a"))
         assert file is not None
         assert Path(file).read_bytes() == b"1"
         with repo.branch("main").workspace("by hand") as ws:
@@ -54,7 +54,7 @@ def test_the_directory_of_a_server_elsewhere_is_not(server: RunningServer) -> No
     with connected(server, ELSEWHERE) as lake:
         repo = lake.repository("sales")
         assert repo.info().local_path == ""
-        assert nearby(repo)(repo.branch("main").stat("a")) is None
+        assert nearby(repo.branch("main")._target)(repo.branch("main").stat("a")) is None
         assert repo.branch("main").get("a") == b"1"
         with repo.branch("main").workspace("through the server") as ws:
             ws.put("c", b"3")
@@ -75,7 +75,7 @@ def test_but_it_is_where_the_user_says_so(server: RunningServer, monkeypatch: py
         assert repo.branch("main").get("e") == b"5"
         monkeypatch.setenv("LAKEBED_DATA_PATH", "direct")
         assert Path(repo.info().local_path).is_dir()
-        assert nearby(repo)(repo.branch("main").stat("e")) is not None
+        assert nearby(repo.branch("main")._target)(repo.branch("main").stat("e")) is not None
 
 
 @pytest.mark.parametrize(

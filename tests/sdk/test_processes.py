@@ -76,7 +76,7 @@ def read_and_write_async(main: lakebed.aio.Branch, name: str) -> tuple[bytes, st
             await main.put(name, name.encode())
             return await main.get("here.txt"), (await main.stat(name)).path
         finally:
-            await main.repository._lake.close()
+            await main._transport.close()
 
     return asyncio.run(go())
 

@@ -144,7 +144,7 @@ def test_the_compatibility_pairs_have_the_same_names() -> None:
             }
             for side in sides
         ]
-        assert names[0] - {"OpenFile"} == names[1] - {"Closable"}
+        assert names[0] - {"OpenFile"} == names[1]
 
 
 def test_the_sync_door_is_what_the_async_one_makes() -> None:

@@ -10,7 +10,8 @@ from lakebed import _checks
 from lakebed._values import graph
 from lakebed.model import Commit, RefInfo
 
-REPO = lakebed.connect("https://h", "k", "s").repository("repo")
+LAKE = lakebed.connect("https://h", "k", "s")
+REPO = LAKE.repository("repo")
 
 
 @pytest.mark.parametrize("path", ["", "x" * 1025, "é" * 513, "a\ud800"])
@@ -28,7 +29,7 @@ def test_paths_that_can(path: str) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "\udc00"])
 def test_names_that_must_not_reach_a_url(name: str) -> None:
-    for make in (lambda: REPO._lake.repository(name), lambda: REPO.branch(name), lambda: REPO.tag(name)):
+    for make in (lambda: LAKE.repository(name), lambda: REPO.branch(name), lambda: REPO.tag(name)):
         with pytest.raises(lakebed.InvalidRequestError):
             make()
     with pytest.raises(lakebed.InvalidRequestError):

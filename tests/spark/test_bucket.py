@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark import drivers
 from tests.support.s3 import S3Server, shared
-from tests.support.server import RunningServer, running_server
+from tests.support.server import RunningServer, lake_of, running_server
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_write_and_read(
     assert lakebed_spark.read(cloudy, main.repository.ref(second.id), "t").count() == 1030
     said = plan + "".join(capfd.readouterr())
     assert bucket.secret_access_key not in said
-    assert (main.repository._lake.settings.secret_access_key or "?") not in said
+    assert (main._transport.settings.secret_access_key or "?") not in said
 
 
 def test_a_transaction_and_what_others_wrote(cloudy: SparkSession, main: lakebed.Branch) -> None:
@@ -140,7 +140,7 @@ def test_tasks_that_are_begun_twice_and_a_driver_that_is_killed(
     cloudy: SparkSession, bucket: S3Server, server: RunningServer, repo: lakebed.Repository, tmp_path: Path
 ) -> None:
     """One driver meets both: each try of a slow task writes its rows; then it dies between a write and its commit."""
-    main = repo._lake.repository("killed").create(bucket.namespace()).branch("main")
+    main = lake_of(repo).repository("killed").create(bucket.namespace()).branch("main")
     process = drivers.start(server, "in-a-bucket", "killed", str(tmp_path), s3a=settings_of(bucket, "fs.s3a"))
     output = drivers.finish(process, 600)
     assert process.returncode == -signal.SIGKILL, output
@@ -177,7 +177,7 @@ def test_settings_as_options_of_one_write(
 ) -> None:
     name = f"other-{uuid4().hex[:16]}"
     bucket.make_bucket(name)
-    main = repo._lake.repository(name).create(f"s3://{name}/lake").branch("main")
+    main = lake_of(repo).repository(name).create(f"s3://{name}/lake").branch("main")
     options: dict[str, Any] = settings_of(bucket, "fs.s3a")
     options["fs.s3a.impl.disable.cache"] = True  # else it is told once, and remembered for the bucket
     lakebed_spark.write(s3a.range(10), main, "t", **options)

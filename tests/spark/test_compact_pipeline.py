@@ -15,6 +15,8 @@ import pytest
 from lakebed_spark import pipelines
 from pyspark.sql import SparkSession
 
+from tests.support.server import lake_of
+
 
 def parquet(first: int, rows: int = 10, **more: Any) -> bytes:
     table = pa.table({"id": range(first, first + rows), "name": [f"n{n}" for n in range(first, first + rows)], **more})
@@ -42,7 +44,7 @@ def ids(ref: lakebed.Ref, prefix: str) -> list[int]:
 @pytest.mark.parametrize("engine", ["here", "spark"])
 def test_the_same_rows_in_fewer_files(table: lakebed.Repository, engine: str, request: pytest.FixtureRequest) -> None:
     spark: SparkSession | None = request.getfixturevalue("spark") if engine == "spark" else None
-    where, lake = f"lakebed://{table.id}/main/t", table._lake
+    where, lake = f"lakebed://{table.id}/main/t", lake_of(table)
     main = table.branch("main")
     before = {folder: ids(main, folder) for folder in ("t/dt=0/", "t/dt=1/")}
     head = main.commit_info()
@@ -73,7 +75,7 @@ def test_the_same_rows_in_fewer_files(table: lakebed.Repository, engine: str, re
 def test_both_runners_write_the_same_files(table: lakebed.Repository, spark: SparkSession) -> None:
     table.branch("other").create("main")
     for name, session in (("main", None), ("other", spark)):
-        pipelines.compact(f"lakebed://{table.id}/{name}/t", spark=session, target_bytes=4000, lake=table._lake)
+        pipelines.compact(f"lakebed://{table.id}/{name}/t", spark=session, target_bytes=4000, lake=lake_of(table))
     assert list(table.ref("main").diff("other")) == []
     assert len(list(table.ref("main").list("t/"))) < 20
 
@@ -110,7 +112,7 @@ def test_rounds_that_hold_few_files_make_the_same(
 
     monkeypatch.setattr(module, "_groups", counted)
     monkeypatch.setattr(module, "_ROWS_PER_TASK", 50)
-    given: dict[str, Any] = {"spark": spark, "lake": repo._lake, "target_bytes": 30 * seed.size}
+    given: dict[str, Any] = {"spark": spark, "lake": lake_of(repo), "target_bytes": 30 * seed.size}
     at_once = pipelines.compact(f"lakebed://{repo.id}/main/t", **given)
     assert len(looks) == 1
     ranges = looks.pop()
@@ -231,4 +233,4 @@ def test_what_cannot_be_meant_is_refused(table: lakebed.Repository) -> None:
         pipelines.compact(table.ref("main"), memory_bytes=0)
     with pytest.raises(lakebed.ReadOnlyRefError, match="is no branch"):
         pipelines.compact(table.ref("main~0"))
-    assert pipelines.compact(f"lakebed://{table.id}/main/nothing", lake=table._lake).files == 0
+    assert pipelines.compact(f"lakebed://{table.id}/main/nothing", lake=lake_of(table)).files == 0

@@ -14,6 +14,7 @@ from lakebed_spark import pipelines
 from pyspark.sql import SparkSession
 
 from tests.support.s3 import shared
+from tests.support.server import lake_of
 
 FINAL = "_lakebed_export.json"
 
@@ -48,7 +49,7 @@ def test_files_manifest_and_going_on(
 ) -> None:
     spark: SparkSession | None = request.getfixturevalue("spark") if engine == "spark" else None
     main, where = filled.branch("main"), f"lakebed://{filled.id}/main/t"
-    report = pipelines.export(where, tmp_path, spark=spark, lake=filled._lake)
+    report = pipelines.export(where, tmp_path, spark=spark, lake=lake_of(filled))
     expected = wanted(main)
     assert files(tmp_path) == expected
     assert (report.files, report.copied, report.skipped) == (31, 31, 0)
@@ -66,26 +67,26 @@ def test_files_manifest_and_going_on(
     size = len(expected["2/f002"])
     (tmp_path / "2/f002").write_bytes(b"#" * size)
     (tmp_path / "strange").write_text("of somebody else")
-    again = pipelines.export(where, tmp_path, spark=spark, lake=filled._lake)
+    again = pipelines.export(where, tmp_path, spark=spark, lake=lake_of(filled))
     assert (again.files, again.copied, again.skipped, again.removed) == (31, 2, 29, 0)
     assert files(tmp_path) == {**expected, "strange": b"of somebody else"}
-    mirrored = pipelines.export(where, tmp_path, spark=spark, mirror=True, lake=filled._lake)
+    mirrored = pipelines.export(where, tmp_path, spark=spark, mirror=True, lake=lake_of(filled))
     assert (mirrored.skipped, mirrored.removed) == (31, 1)
     assert files(tmp_path) == expected
 
 
 def test_only_what_changed_since(filled: lakebed.Repository, tmp_path: Path) -> None:
     main, where = filled.branch("main"), f"lakebed://{filled.id}/main/t"
-    pipelines.export(where, tmp_path / "whole", lake=filled._lake)
+    pipelines.export(where, tmp_path / "whole", lake=lake_of(filled))
     main.put_many({"t/0/f000": b"changed", "t/new/er": b"added"})
     main.delete_many(["t/1/f001", "other"])
     main.commit("second")
-    report = pipelines.export(where, tmp_path / "part", since="main~1", lake=filled._lake)
+    report = pipelines.export(where, tmp_path / "part", since="main~1", lake=lake_of(filled))
     assert files(tmp_path / "part") == {"0/f000": b"changed", "new/er": b"added"}
     assert (report.files, report.copied, report.removed) == (2, 2, 0)
-    pipelines.export(where, tmp_path / "whole", since="main~1", lake=filled._lake)
+    pipelines.export(where, tmp_path / "whole", since="main~1", lake=lake_of(filled))
     assert "1/f001" in files(tmp_path / "whole")
-    report = pipelines.export(where, tmp_path / "whole", since="main~1", mirror=True, lake=filled._lake)
+    report = pipelines.export(where, tmp_path / "whole", since="main~1", mirror=True, lake=lake_of(filled))
     assert (report.skipped, report.removed) == (2, 1)
     assert files(tmp_path / "whole") == wanted(main)
 
@@ -99,7 +100,7 @@ def test_what_cannot_be_a_file_is_told_and_nothing_says_that_it_is_done(
     main.commit("odd")
     (tmp_path / "export").mkdir()
     with pytest.raises(lakebed.PartialFailureError) as caught:
-        pipelines.export(f"lakebed://{filled.id}/main/t", tmp_path / "export", lake=filled._lake)
+        pipelines.export(f"lakebed://{filled.id}/main/t", tmp_path / "export", lake=lake_of(filled))
     assert {one.path for one in caught.value.failures} == {"t/../escape", "t/_lakebed_export.json"}
     assert len(files(tmp_path / "export")) == 31
     assert not (tmp_path / "export" / FINAL).exists()
@@ -125,7 +126,7 @@ def test_damage_on_the_way_is_no_export(filled: lakebed.Repository, server: Any,
     file.chmod(0o644)
     file.write_bytes(data)
     with pytest.raises(lakebed.PartialFailureError) as caught:
-        pipelines.export(f"lakebed://{filled.id}/main/t", tmp_path, lake=filled._lake)
+        pipelines.export(f"lakebed://{filled.id}/main/t", tmp_path, lake=lake_of(filled))
     assert [one.path for one in caught.value.failures] == ["t/3/f007"]
     assert not (tmp_path / "3/f007").exists()
 
@@ -142,7 +143,7 @@ def test_into_a_bucket(filled: lakebed.Repository, monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv(name, value)
     folder = f"out-{time.time_ns()}"
     where, to = f"lakebed://{filled.id}/main/t", f"s3://{bucket.bucket}/{folder}"
-    report = pipelines.export(where, to, lake=filled._lake)
+    report = pipelines.export(where, to, lake=lake_of(filled))
     client = bucket.boto()
 
     def there() -> dict[str, bytes]:
@@ -157,6 +158,6 @@ def test_into_a_bucket(filled: lakebed.Repository, monkeypatch: pytest.MonkeyPat
     assert (report.copied, report.manifest) == (31, f"{to}/{FINAL}")
     client.put_object(Bucket=bucket.bucket, Key=f"{folder}/0/f004", Body=b"#" * len(there()["0/f004"]))
     client.put_object(Bucket=bucket.bucket, Key=f"{folder}/strange", Body=b"")
-    again = pipelines.export(where, to, mirror=True, lake=filled._lake)
+    again = pipelines.export(where, to, mirror=True, lake=lake_of(filled))
     assert (again.copied, again.skipped, again.removed) == (1, 30, 1)
     assert there() == wanted(filled.ref("main"))

@@ -8,6 +8,8 @@ from lakebed_spark import pipelines
 from lakebed_spark.pipelines import FolderSize, TypeSize
 from pyspark.sql import SparkSession
 
+from tests.support.server import lake_of
+
 
 @pytest.fixture
 def grown(repo: lakebed.Repository) -> lakebed.Repository:
@@ -31,7 +33,7 @@ def listed(ref: lakebed.Ref, prefix: str) -> list[lakebed.ObjectInfo]:
 def test_sums_are_those_of_the_listing(grown: lakebed.Repository, spark: SparkSession) -> None:
     main = grown.branch("main")
     rows = listed(main, "t/")
-    where, lake = f"lakebed://{grown.id}/main/t", grown._lake
+    where, lake = f"lakebed://{grown.id}/main/t", lake_of(grown)
     here = pipelines.profile(where, small=100, commits=2, lake=lake)
     assert (here.files, here.bytes) == (len(rows), sum(row.size for row in rows))
     assert here.small_files == sum(row.size < 100 for row in rows)
@@ -73,7 +75,7 @@ def test_depth_and_a_folder_that_is_gone(grown: lakebed.Repository) -> None:
 
 
 def test_an_empty_folder_and_what_cannot_be_meant(grown: lakebed.Repository) -> None:
-    empty = pipelines.profile(f"lakebed://{grown.id}/main/nothing", lake=grown._lake)
+    empty = pipelines.profile(f"lakebed://{grown.id}/main/nothing", lake=lake_of(grown))
     assert (empty.files, empty.bytes, empty.folders, empty.endings) == (0, 0, (), ())
     with pytest.raises(lakebed.InvalidRequestError, match="since or commits"):
         pipelines.profile(grown.ref("main"), since="main~1", commits=1)

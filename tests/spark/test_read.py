@@ -182,7 +182,7 @@ def test_the_spark_way(spark: SparkSession, main: lakebed.Branch) -> None:
     assert frame.filter("day = '2026-01-02'").count() == 10
     few = spark.read.format("lakebed").schema("day string, id int").load(uri)
     assert few.agg(functions.min("day"), functions.sum("id")).collect() == [("2026-01-01", sum(range(30)))]
-    secret = main.repository._lake.settings.secret_access_key
+    secret = main._transport.settings.secret_access_key
     frame.createOrReplaceTempView("lakebed_view")
     explained = spark.sql("explain extended select * from lakebed_view").collect()[0][0]
     assert secret not in explained

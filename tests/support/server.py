@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import httpx
+import lakebed
 import pytest
 
 from tests.support.nursery import Born, born
@@ -28,6 +29,11 @@ from tests.support.waiting import PATIENCE
 ADMIN_ID = "LBADMINTESTKEY000000"
 ADMIN_SECRET = "test-secret-of-the-admin-0123456789abcdef"
 _READY = re.compile(r"is ready at (https?://\S+)")
+
+
+def lake_of(repository: lakebed.Repository) -> lakebed.Lake:
+    """A handle to the lake of a repository, over the same connection."""
+    return lakebed.Lake._over(repository._transport)
 
 
 class RunningServer(NamedTuple):

@@ -9,18 +9,28 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
-from typing import Generic, ParamSpec, Self, TypeVar
+from typing import Generic, ParamSpec, Protocol, Self, TypeVar
 
+from lakebed._process.forks import ForkLock
 from lakebed._values import upload_source
-from lakebed.errors import InvalidRequestError
+from lakebed.errors import ConfigurationError, InvalidRequestError
 
 Data = upload_source.Data | AsyncIterable[bytes]
+
+CLOSED = "this connection is closed: call connect() again"
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 Owner = tuple[int, asyncio.AbstractEventLoop]
 Lock = asyncio.Lock
+
+
+class Closable(Protocol):
+    async def aclose(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
 
 
 class Door:
@@ -31,18 +41,53 @@ class Door:
         return self
 
 
-def owner() -> Owner:
-    """Whose connections these are: sockets must cross neither a fork nor a change of event loop."""
-    return os.getpid(), asyncio.get_running_loop()
+class Clients(Generic[C]):
+    """HTTP clients, made where they are first used: one for each process and event loop.
+
+    Sockets cross neither a fork nor a change of event loop.
+    """
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._lock = ForkLock()
+        self._known: dict[Owner, C] = {}
+        self.is_closed = False
+
+    def get(self) -> C:
+        """The client of this process and event loop. Raises ConfigurationError after `close`."""
+        client = self._known.get((os.getpid(), asyncio.get_running_loop()))
+        return client if client is not None else self._new()
+
+    def _new(self) -> C:
+        with self._lock:
+            if self.is_closed:
+                raise ConfigurationError(CLOSED)
+            self._forget()
+            return self._known.setdefault((os.getpid(), asyncio.get_running_loop()), self._make())
+
+    async def close(self) -> None:
+        """Close the client of this process and event loop. `get` raises afterwards."""
+        with self._lock:
+            self.is_closed = True
+            client = self._known.pop((os.getpid(), asyncio.get_running_loop()), None)
+            self._forget()
+            _OF_OTHERS.extend(self._known.values())
+            self._known.clear()
+        if client is not None:
+            await client.aclose()
+
+    def _forget(self) -> None:
+        """Drop clients that nothing can use any more. Python closes the sockets of an event loop that is closed."""
+        for owner in list(self._known):
+            process, loop = owner
+            if process != os.getpid():
+                _OF_OTHERS.append(self._known.pop(owner))
+            elif loop.is_closed():
+                del self._known[owner]
 
 
-def is_over(owner: Owner) -> bool:
-    """Whether the owner's event loop is closed: nobody can use its connections any more."""
-    return owner[1].is_closed()
-
-
-def dispose(client: object, process: int) -> None:
-    """Forgotten connections: only their own event loop could close them, so they are left to it."""
+_OF_OTHERS: list[Closable] = []
+"""Clients of a parent process, or of another event loop: closing them here would disturb it, so they are kept."""
 
 
 async def sleep(seconds: float) -> None:

@@ -5,50 +5,81 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
+from lakebed._process.forks import ForkLock
 from lakebed._values import upload_source
-from lakebed.errors import InvalidRequestError, LakebedError
+from lakebed.errors import ConfigurationError, InvalidRequestError, LakebedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Data = upload_source.Data
 
+CLOSED = "this connection is closed: call connect() again"
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
-Owner = tuple[int, None]
 Lock = threading.Lock
 
 
 class Closable(Protocol):
-    """What `dispose` needs."""
+    def close(self) -> None: ...
 
-    def close(self) -> None:
-        """Let go."""
-        ...
+
+C = TypeVar("C", bound=Closable)
 
 
 class Door:
     """The base of what `connect` returns: nothing to add here."""
 
 
-def owner() -> Owner:
-    """Whose connections these are: sockets must not cross a fork."""
-    return os.getpid(), None
+class Clients(Generic[C]):
+    """HTTP clients, made where they are first used: one for each process, since sockets must not cross a fork."""
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._lock = ForkLock()
+        self._known: dict[int, C] = {}
+        self.is_closed = False
+        weakref.finalize(self, _close_own, self._known)
+
+    def get(self) -> C:
+        """The client of this process. Raises ConfigurationError after `close`."""
+        client = self._known.get(os.getpid())
+        return client if client is not None else self._new()
+
+    def _new(self) -> C:
+        with self._lock:
+            if self.is_closed:
+                raise ConfigurationError(CLOSED)
+            self._inherited()
+            return self._known.setdefault(os.getpid(), self._make())
+
+    def close(self) -> None:
+        """Close this process's client. `get` raises afterwards."""
+        with self._lock:
+            self.is_closed = True
+            client = self._known.pop(os.getpid(), None)
+            self._inherited()
+        if client is not None:
+            client.close()
+
+    def _inherited(self) -> None:
+        """Keep the clients of a parent process alive and unused: closing them here would disturb the parent."""
+        _INHERITED.extend(self._known.pop(process) for process in list(self._known) if process != os.getpid())
 
 
-def is_over(owner: Owner) -> bool:
-    """Connections of this door end with their process only."""
-    return False
+_INHERITED: list[Closable] = []
 
 
-def dispose(client: Closable, process: int) -> None:
-    """Close forgotten connections, but never those of a parent process."""
-    if process == os.getpid():
+def _close_own(known: dict[int, C]) -> None:
+    client = known.get(os.getpid())
+    if client is not None:
         client.close()
 
 

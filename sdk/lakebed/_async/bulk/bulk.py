@@ -12,22 +12,21 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakebed._async.bulk.bulk_routes import Way, way_of
-from lakebed._async.objects import upload
-from lakebed._async.objects.download import to_fetch
+from lakebed._async.http.pagination import Listing
+from lakebed._async.objects import download
+from lakebed._async.objects.interfaces import ObjectReader, WorkspaceWriter
 from lakebed._bulk.batches import BATCH_FILES, Batch, Item, Journal, batches, of_tree, refuse_unreadable
 from lakebed._bulk.hash_cache import Known, Memory, journal_for
 from lakebed._bulk.local_tree import Stamp, folder, inside, refuse_no_directory, walk
 from lakebed._bulk.progress import Report, Tally
 from lakebed._compat.aio import gather, run_in_thread
+from lakebed._gateway.operations import objects
+from lakebed._values.signed import Elsewhere
 from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferResult
-
-if TYPE_CHECKING:
-    from lakebed._async.handles.ref import Ref
-    from lakebed._async.handles.workspace import Workspace
 
 JOBS = 8
 """Transfers at the same time."""
@@ -116,7 +115,7 @@ class Upload:
 
 
 async def put_items(
-    workspace: Workspace,
+    workspace: WorkspaceWriter,
     items: Iterable[Item],
     *,
     delete: Sequence[str] = (),
@@ -136,13 +135,12 @@ async def put_items(
         tally.end()
     moment = tally.now()
     if work.failures:
-        where = f"to lakebed://{workspace.repository.id}/{workspace.id}"
-        raise partial_failure(f"could not be uploaded {where}", work.failures, moment.files_total)
+        raise partial_failure(f"could not be uploaded to {workspace._target}", work.failures, moment.files_total)
     return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)
 
 
 async def upload_tree(
-    workspace: Workspace,
+    workspace: WorkspaceWriter,
     source: str | os.PathLike[str],
     prefix: str = "",
     *,
@@ -158,8 +156,8 @@ async def upload_tree(
     """
     top, under = Path(source), folder(prefix)
     await run_in_thread(refuse_no_directory, top)
-    repository = workspace.repository
-    key = ("upload", repository._lake.settings.endpoint, repository.id, workspace.workspace_id, under)
+    where = workspace._target
+    key = ("upload", where.transport.settings.endpoint, where.repository, workspace.workspace_id, under)
     with await run_in_thread(journal_for, key, top, journal) as memory:
         items = of_tree(walk(top), under)
         result = await put_items(workspace, items, memory=memory, progress=progress, jobs=jobs)
@@ -187,7 +185,7 @@ def partial_failure(what: str, failures: list[ObjectFailure], of: int) -> Partia
 class Fetch:
     """One download of many objects on its way. `placed` is called with the rows of files that are in place."""
 
-    def __init__(self, ref: Ref, memory: Memory | None, tally: Tally, jobs: int) -> None:
+    def __init__(self, ref: ObjectReader, memory: Memory | None, tally: Tally, jobs: int) -> None:
         self._ref = ref
         self._memory = memory
         self._tally = tally
@@ -247,10 +245,10 @@ class Fetch:
             return False
 
 
-async def fetch(ref: Ref, info: ObjectInfo, name: str, local: Path, tally: Tally) -> Known:
+async def fetch(ref: ObjectReader, info: ObjectInfo, name: str, local: Path, tally: Tally) -> Known:
     """Download one object to a file, and say how it looks."""
     started = time.time_ns()
-    got = await upload.download(ref._download(info.path, 0, None, known=info.checksum), local, tally.moved)
+    got = await download.save(ref._download(info.path, 0, None, known=info.checksum), local, tally.moved)
     return await run_in_thread(describe, name, local, got.checksum, started)
 
 
@@ -262,8 +260,28 @@ def describe(name: str, local: Path, checksum: str, started_ns: int) -> Known:
     return Known(name, stamp, checksum if is_md5(checksum) else md5_of(local), checksum, "", started_ns)
 
 
+def _to_fetch(ref: ObjectReader, prefix: str) -> Listing[Any]:
+    """What is below a prefix. Where the server signs the addresses come along, and no object is asked for by itself."""
+    if ref._reads_proxied():
+        return ref.list(prefix)
+    target = ref._target
+    addresses = target.transport.addresses
+
+    def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
+        addresses.keep((*target.names, info.path, info.checksum), found, expires)
+
+    return Listing(
+        target.transport,
+        lambda after, amount: objects.list_addresses_page(
+            *target.names, prefix=prefix, after=after, amount=amount, keep=keep
+        ),
+        ObjectInfo.COLUMNS,
+        f"objects of {target.ref}",
+    )
+
+
 async def download_tree(
-    ref: Ref,
+    ref: ObjectReader,
     prefix: str,
     target: str | os.PathLike[str],
     *,
@@ -279,16 +297,16 @@ async def download_tree(
     if jobs < 1:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     base, top, tally = folder(prefix), Path(target), Tally(progress)
-    endpoint = ref.repository._lake.settings.endpoint
-    key = ("download", endpoint, ref.repository.id, ref.id, base)
+    where = ref._target
+    key = ("download", where.transport.settings.endpoint, *where.names, base)
     with await run_in_thread(journal_for, key, top, journal) as memory:
         work = Fetch(ref, memory, tally, jobs)
         try:
-            await work.run(aiter(to_fetch(ref, base)), base, top)
+            await work.run(aiter(_to_fetch(ref, base)), base, top)
         finally:
             tally.end()
         moment = tally.now()
         if work.failures:
-            raise partial_failure(f"of {ref.id} could not be downloaded", work.failures, moment.files_total)
+            raise partial_failure(f"of {where.ref} could not be downloaded", work.failures, moment.files_total)
         await run_in_thread(memory.destroy)
     return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)

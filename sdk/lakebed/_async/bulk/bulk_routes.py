@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from lakebed._async.http.transport import Transport
-from lakebed._async.objects import upload
+from lakebed._async.http.target import Target
+from lakebed._async.objects import batch, upload
+from lakebed._async.objects.interfaces import WorkspaceWriter
 from lakebed._async.objects.sinks import Outgoing, Sink, outgoing
 from lakebed._bulk.batches import SMALL, Item, TreeSource
 from lakebed._compat.aio import gather
 from lakebed._gateway.operations import objects, workspaces
 from lakebed.errors import InvalidRequestError
 from lakebed.model import ObjectInfo, WorkspaceInfo
-
-if TYPE_CHECKING:
-    from lakebed._async.handles.workspace import Workspace
 
 Moved = Callable[[int], None]
 
@@ -48,9 +46,8 @@ class Way(Protocol):
 class PastWay:
     """Into the store by a sink."""
 
-    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, sink: Sink) -> None:
-        self._transport = transport
-        self._repository = repository
+    def __init__(self, target: Target, info: WorkspaceInfo, sink: Sink) -> None:
+        self._target = target
         self._info = info
         self._sink = sink
 
@@ -61,7 +58,9 @@ class PastWay:
     async def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
         """One request."""
         if rows or deletes:
-            await self._transport.call(workspaces.register(self._repository, self._info.id, rows, deletes))
+            await self._target.transport.call(
+                workspaces.register(self._target.repository, self._info.id, rows, deletes)
+            )
 
     async def resume(self) -> None:
         """Nothing to find out: the server looks at each object when it is registered again."""
@@ -76,9 +75,8 @@ class PastWay:
 class ProxiedWay:
     """Through the server: for stores that this machine cannot reach. What is sent is in the workspace at once."""
 
-    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, jobs: int) -> None:
-        self._transport = transport
-        self._target = (repository, info.name)
+    def __init__(self, target: Target, info: WorkspaceInfo, jobs: int) -> None:
+        self._target = target
         self._info = info
         self._jobs = jobs
         self._shown: set[bytes] = set()
@@ -92,29 +90,28 @@ class ProxiedWay:
                 sent = [await self._alone(group[0], moved)]
             else:
                 rows = [(item.path, _content(item), item.content_type) for item in group]
-                sent = await upload.upload_many(self._transport, *self._target, rows, (), moved)
+                sent = await batch.upload_many(self._target, rows, (), moved)
             done.update((row.path, row) for row in sent)
 
         await gather([partial(send, group) for group in _groups(items)], self._jobs)
         return [done[item.path] for item in items]
 
     async def _alone(self, item: Item, moved: Moved) -> ObjectInfo:
-        kind = item.content_type
         return await upload.upload(
-            self._transport, *self._target, item.path, _content(item), content_type=kind, progress=moved
+            self._target, item.path, _content(item), content_type=item.content_type, progress=moved
         )
 
     async def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
         """Objects are there since they were answered; only deletions are left."""
         if deletes:
-            await self._transport.call(workspaces.register(self._target[0], self._info.id, (), deletes))
+            await self._target.transport.call(workspaces.register(self._target.repository, self._info.id, (), deletes))
 
     async def resume(self) -> None:
         """Look at what the workspace shows: nothing can be registered a second time."""
         after = ""
         while True:
-            call = objects.list_page(*self._target, prefix="", delimiter="", after=after, amount=1000)
-            page = await self._transport.call(call)
+            call = objects.list_page(*self._target.names, prefix="", delimiter="", after=after, amount=1000)
+            page = await self._target.transport.call(call)
             self._shown.update(_mark(row) for row in page.items if isinstance(row, ObjectInfo))
             if page.after is None:
                 return
@@ -125,7 +122,7 @@ class ProxiedWay:
         return _mark(row) in self._shown
 
 
-async def way_of(workspace: Workspace, jobs: int) -> Way:
+async def way_of(workspace: WorkspaceWriter, jobs: int) -> Way:
     """The best way that the server offers and this machine can go, or the one that the workspace was made with.
 
     Raises ConfigurationError, UnsupportedOperationError, WorkspaceClosedError, and InvalidRequestError for
@@ -134,8 +131,8 @@ async def way_of(workspace: Workspace, jobs: int) -> Way:
     if jobs < 1:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     info, sink = await workspace._place(), await workspace._opened_sink()
-    transport, repository = workspace._plain, workspace.repository.id
-    return ProxiedWay(transport, repository, info, jobs) if sink is None else PastWay(transport, repository, info, sink)
+    target = workspace._target
+    return ProxiedWay(target, info, jobs) if sink is None else PastWay(target, info, sink)
 
 
 def _mark(row: ObjectInfo) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from lakebed._async.commits.commit import marked
 from lakebed._async.commits.recover import new_operation_id
 from lakebed._async.commits.retry import Advance
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.target import Target
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._gateway.operations import ingest, workspaces
 from lakebed._values.ingest import IngestPage, Source, plus, refuse_empty
@@ -33,15 +33,11 @@ class Ingest:
 
     def __init__(
         self,
-        transport: Transport,
-        repository: str,
-        ref: str,
+        target: Target,
         source: Source,
         progress: Callable[[IngestReport], None] | None = None,
     ) -> None:
-        self._transport = transport
-        self._repository = repository
-        self._ref = ref
+        self._target = target
         self._source = source.check()
         self._progress = progress
 
@@ -52,7 +48,7 @@ class Ingest:
 
     async def _diff(self, on_change: Callable[[Change], None] | None) -> IngestReport:
         report = IngestReport()
-        place, after = self._ref, ""
+        place, after = self._target.ref, ""
         while True:
             page = await self._page(place, after, listed=0 if on_change is None else LISTED)
             report = self._told(report, page)
@@ -74,7 +70,7 @@ class Ingest:
         self, message: str, metadata: Mapping[str, str] | None, on_conflict: str, allow_empty_source: bool
     ) -> IngestReport:
         report = IngestReport()
-        place, after = self._ref, ""
+        place, after = self._target.ref, ""
         while True:
             page = await self._page(place, after)
             if page.finds:
@@ -85,15 +81,15 @@ class Ingest:
             place, after = page.base_commit_id, page.after
         key = new_operation_id()
         call = workspaces.create(
-            self._repository,
+            self._target.repository,
             key,
-            branch=self._ref,
+            branch=self._target.ref,
             ref=page.base_commit_id,
             message=message,
             expires_in=_LIFETIME,
             claims=self._source.claims,
         )
-        made = await self._transport.call(call)
+        made = await self._target.transport.call(call)
         kept = False
         try:
             report = await self._write(made.id, report, after)
@@ -108,7 +104,7 @@ class Ingest:
         finally:
             if not kept:
                 with suppress(LakebedError):  # else it expires
-                    await self._transport.call(workspaces.drop(self._repository, made.id))
+                    await self._target.transport.call(workspaces.drop(self._target.repository, made.id))
 
     async def _write(self, workspace: str, report: IngestReport, after: str) -> IngestReport:
         while True:
@@ -123,7 +119,7 @@ class Ingest:
     ) -> Commit | None:
         """None: somebody else has committed the same meanwhile."""
         call = workspaces.commit(
-            self._repository,
+            self._target.repository,
             workspace,
             message=message,
             metadata=marked(metadata, key),
@@ -134,15 +130,17 @@ class Ingest:
             allow_empty=False,
             date=None,
         )
-        advance = Advance(self._transport, call, key, policy=on_conflict, retry_for=RETRY_FOR, on_attempt=None)
+        advance = Advance(
+            self._target.at(workspace), call, key, policy=on_conflict, retry_for=RETRY_FOR, on_attempt=None
+        )
         try:
             return await advance.run()
         except NothingToCommitError:
             return None
 
     async def _page(self, place: str, after: str, *, listed: int = 0, write: bool = False) -> IngestPage:
-        call = ingest.page(self._repository, place, self._source, after=after, listed=listed, write=write)
-        return await self._transport.call(call)
+        call = ingest.page(self._target.repository, place, self._source, after=after, listed=listed, write=write)
+        return await self._target.transport.call(call)
 
     @contextmanager
     def _shown(self) -> Iterator[None]:

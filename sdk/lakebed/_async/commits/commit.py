@@ -11,7 +11,7 @@ from typing import Any
 
 from lakebed import _checks
 from lakebed._async.commits.recover import go_on, new_operation_id
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.target import Target
 from lakebed._gateway.operations import commits, tasks
 from lakebed.errors import InvalidRequestError, OutcomeUnknownError
 from lakebed.model import OPERATION_KEY, Commit, MergeResult
@@ -80,26 +80,25 @@ def merge_asked(
     }
 
 
-async def commit(transport: Transport, repository: str, branch: str, asked: dict[str, Any]) -> Commit:
+async def commit(target: Target, asked: dict[str, Any]) -> Commit:
     """Commit a branch."""
     try:
-        return await transport.call(commits.commit(repository, branch, **asked))
+        return await target.transport.call(commits.commit(*target.names, **asked))
     except OutcomeUnknownError as lost:
-        begin = tasks.commit(repository, branch, **asked)
+        begin = tasks.commit(*target.names, **asked)
         mark = asked["metadata"][OPERATION_KEY]
-        return await go_on(transport, repository, branch, begin, mark, lost, keyed=asked["key"] != mark)
+        return await go_on(target, begin, mark, lost, keyed=asked["key"] != mark)
 
 
-async def merge(
-    transport: Transport, repository: str, source: str, destination: str, asked: dict[str, Any]
-) -> MergeResult:
+async def merge(source: Target, destination: str, asked: dict[str, Any]) -> MergeResult:
     """Merge a ref into a branch."""
+    target = source.at(destination)
     try:
-        return await transport.call(commits.merge(repository, source, destination, **asked))
+        return await target.transport.call(commits.merge(*source.names, destination, **asked))
     except OutcomeUnknownError as lost:
-        begin = tasks.merge(repository, source, destination, **asked)
+        begin = tasks.merge(*source.names, destination, **asked)
         mark = asked["metadata"][OPERATION_KEY]
-        made = await go_on(transport, repository, destination, begin, mark, lost, keyed=asked["key"] != mark)
+        made = await go_on(target, begin, mark, lost, keyed=asked["key"] != mark)
         return MergeResult(made.id)
 
 

@@ -12,9 +12,8 @@ from lakebed import _checks
 from lakebed._async.commits import commit
 from lakebed._async.commits.recover import new_operation_id
 from lakebed._async.commits.retry import Advance
-from lakebed._async.http.bodies import BatchBody
-from lakebed._async.http.transport import Transport
-from lakebed._async.objects import upload
+from lakebed._async.http.target import Target
+from lakebed._async.objects.batch import BatchBody, compare_all, new_batch
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import about
 from lakebed._values.wire import Call
@@ -27,9 +26,7 @@ _TOO_LARGE = 413
 
 
 async def publish(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     items: Iterable[tuple[str, Any, str | None]],
     deletions: Iterable[str],
     *,
@@ -48,16 +45,14 @@ async def publish(
         allow_empty=allow_empty,
         idempotency_key=key,
     )
-    batch = upload.new_batch(items, deletions, advice=_ADVICE, commit=part)
+    batch = new_batch(items, deletions, advice=_ADVICE, commit=part)
     body = BatchBody(batch, progress)
 
     def compare(stored: Sequence[ObjectInfo]) -> None:
-        upload.compare_all(call, stored, body)
+        compare_all(call, stored, body)
 
-    call: Call[Commit] = objects.publish(repository, branch, batch.boundary, compare)
-    flow = Advance(
-        transport, call, key, policy="rebase", retry_for=RETRY_FOR, on_attempt=None, body=body, branch=branch
-    )
+    call: Call[Commit] = objects.publish(*target.names, batch.boundary, compare)
+    flow = Advance(target, call, key, policy="rebase", retry_for=RETRY_FOR, on_attempt=None, body=body)
     try:
         return await flow.run()
     except InvalidRequestError as error:

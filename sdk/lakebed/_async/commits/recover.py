@@ -14,7 +14,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from lakebed._async.commits.polling import made, over
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.target import Target
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import commits
 from lakebed._values.wire import Call
@@ -30,13 +30,13 @@ def new_operation_id() -> str:
     return uuid4().hex
 
 
-async def find(transport: Transport, repository: str, branch: str, operation_id: str, limit: int) -> Commit | None:
+async def find(target: Target, operation_id: str, limit: int) -> Commit | None:
     """Look for a commit by its mark, by first parents from the branch's head."""
     after: str | None = ""
     left = limit
     while after is not None and left > 0:
-        call = commits.log(repository, branch, after=after, amount=min(left, 1000), first_parent=True)
-        page = await transport.call(call)
+        call = commits.log(*target.names, after=after, amount=min(left, 1000), first_parent=True)
+        page = await target.transport.call(call)
         for commit in page.items:
             if commit.operation_id == operation_id:
                 return commit
@@ -46,9 +46,7 @@ async def find(transport: Transport, repository: str, branch: str, operation_id:
 
 
 async def go_on(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     begin: Call[TaskStatus],
     operation_id: str,
     lost: OutcomeUnknownError,
@@ -61,18 +59,16 @@ async def go_on(
     Raises CommitStateUnknownError when the server cannot say it either.
     """
     try:
-        state = await over(transport, repository, branch, begin)
+        state = await over(target, begin)
     except LakebedError:  # about the question, not about the commit
-        return await settle(transport, repository, branch, operation_id, lost, keyed=keyed)
+        return await settle(target, operation_id, lost, keyed=keyed)
     if isinstance(state.error, OutcomeUnknownError):
-        return await settle(transport, repository, branch, operation_id, lost, keyed=keyed)
-    return made(repository, branch, state)
+        return await settle(target, operation_id, lost, keyed=keyed)
+    return made(target, state)
 
 
 async def settle(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     operation_id: str,
     lost: OutcomeUnknownError,
     *,
@@ -80,10 +76,10 @@ async def settle(
 ) -> Commit:
     """Find the commit whose answer was lost. Raises CommitStateUnknownError when it is not to be found."""
     trouble = ""
-    for wait in transport.policy.settle_waits:
+    for wait in target.transport.policy.settle_waits:
         await sleep(wait)
         try:
-            commit = await find(transport, repository, branch, operation_id, SEARCHED)
+            commit = await find(target, operation_id, SEARCHED)
         except NotFoundError as error:
             trouble = f"; the last look failed: {error.message}"
             break  # the branch is gone: looking again shows no more
@@ -99,13 +95,13 @@ async def settle(
         else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
     )
     failure = CommitStateUnknownError(
-        f"{lost.operation} on lakebed://{repository}/{branch} may or may not have happened: its answer was lost and "
+        f"{lost.operation} on {target} may or may not have happened: its answer was lost and "
         f"it is not in the branch's history now, but could still land{trouble}. {advice}",
         status=lost.status,
         request_id=lost.request_id,
         operation=lost.operation,
-        repository=repository,
-        ref=branch,
+        repository=target.repository,
+        ref=target.ref,
     )
     failure.operation_id = operation_id
     raise failure from lost

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from lakebed._async.commits import recover
-from lakebed._async.http.bodies import Body
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.target import Target
+from lakebed._async.http.transport import Body
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import workspaces
 from lakebed._http import retry
@@ -34,11 +34,11 @@ log = logging.getLogger("lakebed.workspace")
 
 
 class Advance:
-    """One commit of one workspace; or with `branch` one of this branch, which brings its changes along in `body`."""
+    """One commit of a workspace; or with a `body`, which holds the changes, of a branch."""
 
     def __init__(
         self,
-        transport: Transport,
+        target: Target,
         call: Call[Commit],
         key: str,
         *,
@@ -47,9 +47,8 @@ class Advance:
         on_attempt: Callable[[CommitAttempt], None] | None,
         asked_before: bool = False,
         body: Body | None = None,
-        branch: str = "",
     ) -> None:
-        self._transport = transport
+        self._target = target
         self._call = call
         self._key = key
         self._policy = policy
@@ -57,14 +56,13 @@ class Advance:
         self._on_attempt = on_attempt
         self._lost = asked_before  # whether an answer was lost, now or under the same key before
         self._body = body
-        self._branch = branch
 
     async def run(self) -> Commit:
         """Commit. Raises what the server refuses with, and CommitStateUnknownError when nobody can tell."""
         attempts = AsyncRetrying(
             sleep=self._sleep,
             stop=lambda state: (state.seconds_since_start or 0.0) >= self._retry_for,
-            wait=lambda state: retry.pause(self._transport.policy, state),
+            wait=lambda state: retry.pause(self._target.transport.policy, state),
             retry=retry_if_exception(self._again),
             before_sleep=self._tell,
             reraise=True,
@@ -77,7 +75,7 @@ class Advance:
 
     async def _once(self) -> Commit:
         try:
-            return await self._transport.once(self._call, self._body)
+            return await self._target.transport.once(self._call, self._body)
         except ProtocolError as error:  # answered with success that cannot be read: as good as lost
             unknown = OutcomeUnknownError(error.message, status=error.status, **retry.about(self._call))
             raise retry.Failed(unknown, again=True) from error
@@ -113,10 +111,8 @@ class Advance:
         """After the last attempt. Only where an answer was lost is there anything to find out."""
         if not self._lost:
             raise error
-        if self._branch and isinstance(error, OutcomeUnknownError):  # it may be at work in the server still
-            return await recover.settle(
-                self._transport, self._call.subject.repository or "", self._branch, self._key, error
-            )
+        if self._body is not None and isinstance(error, OutcomeUnknownError):  # the server may still be at work
+            return await recover.settle(self._target, self._key, error)
         found, trouble = await self._find()
         if found is not None:
             return found
@@ -137,19 +133,18 @@ class Advance:
         raise failure from error
 
     def _advice(self) -> str:
-        if self._branch:
+        if self._body is not None:
             return f'Do not repeat it blindly; ask later with branch.find_operation("{self._key}")'
         again = f'workspace.commit(..., idempotency_key="{self._key}")'
         return f"Nothing staged is lost. Ask again with the same key: {again} commits once at most"
 
     async def _find(self) -> tuple[Commit | None, str]:
         """Look for the mark in the history of the branch. The second one says why that failed."""
-        repository, workspace = self._call.subject.repository or "", self._call.subject.ref or ""
-        branch = self._branch
+        branch = self._target
         try:
-            if not branch:
-                branch = (await self._transport.call(workspaces.get(repository, workspace))).branch
-            commit = await recover.find(self._transport, repository, branch, self._key, recover.SEARCHED)
+            if self._body is None:
+                branch = branch.at((await branch.transport.call(workspaces.get(*branch.names))).branch)
+            commit = await recover.find(branch, self._key, recover.SEARCHED)
         except LakebedError as error:
             return None, f"; the last look failed: {error.message}"
         return commit, ""

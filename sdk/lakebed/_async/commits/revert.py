@@ -12,6 +12,7 @@ from typing import TypeVar
 from lakebed import _checks
 from lakebed._async.commits.commit import id_of, marked
 from lakebed._async.commits.recover import SEARCHED, find, new_operation_id, settle
+from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
 from lakebed._gateway.operations import cherry_picks, commits
 from lakebed._values.wire import Call
@@ -22,9 +23,7 @@ T = TypeVar("T")
 
 
 async def revert(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     ref: str,
     *,
     parent: int | None,
@@ -36,8 +35,7 @@ async def revert(
     """Take back a commit. The server does not say which commit it made: its mark finds it."""
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.revert(
-        repository,
-        branch,
+        *target.names,
         ref,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
@@ -46,25 +44,23 @@ async def revert(
         key=key or mark,
     )
     try:
-        await _sent(transport, call)
+        await _sent(target.transport, call)
     except OutcomeUnknownError as lost:
-        return await settle(transport, repository, branch, mark, lost, keyed=bool(key))
-    made = await find(transport, repository, branch, mark, SEARCHED)
+        return await settle(target, mark, lost, keyed=bool(key))
+    made = await find(target, mark, SEARCHED)
     if made is None:
         raise CommitStateUnknownError(
-            f"the revert of {ref} on lakebed://{repository}/{branch} was made, but is not among its last {SEARCHED} "
+            f"the revert of {ref} on {target} was made, but is not among its last {SEARCHED} "
             "commits now: somebody moved the branch back, or far on",
             operation="revertBranch",
-            repository=repository,
-            ref=branch,
+            repository=target.repository,
+            ref=target.ref,
         )
     return made
 
 
 async def cherry_pick(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     ref: str,
     *,
     parent: int | None,
@@ -73,11 +69,10 @@ async def cherry_pick(
     key: str | None,
 ) -> Commit:
     """Apply the change of a commit, found once. Its metadata go along, but for the mark of the one who made it."""
-    origin = await transport.call(commits.get(repository, ref))
+    origin = await target.transport.call(commits.get(target.repository, ref))
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.cherry_pick(
-        repository,
-        branch,
+        *target.names,
         origin.id,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
@@ -85,9 +80,9 @@ async def cherry_pick(
         key=key or mark,
     )
     try:
-        return await _sent(transport, call)
+        return await _sent(target.transport, call)
     except OutcomeUnknownError as lost:
-        return await settle(transport, repository, branch, mark, lost, keyed=bool(key))
+        return await settle(target, mark, lost, keyed=bool(key))
 
 
 async def _sent(transport: Transport, call: Call[T]) -> T:

@@ -15,9 +15,9 @@ from lakebed._async.commits import revert as commits_revert
 from lakebed._async.handles.background import Background
 from lakebed._async.handles.ref import Ref, id_of
 from lakebed._async.handles.workspace import Workspace
-from lakebed._async.objects import upload
+from lakebed._async.objects import batch, upload
 from lakebed._async.tables.diff import Diff
-from lakebed._async.tables.upload import IntoBranch
+from lakebed._async.tables.upload import LIFETIME, IntoBranch
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Data
 from lakebed._gateway.operations import cherry_picks, commits, physical_addresses, refs, workspaces
@@ -90,9 +90,7 @@ class Branch(Background):
         condition also OutcomeUnknownError, when the answer was lost.
         """
         return await upload.upload(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             path,
             data,
             metadata=metadata,
@@ -147,9 +145,7 @@ class Branch(Background):
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         return await commits_publish.publish(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             [(path, content, None) for path, content in pairs],
             delete,
             message=message,
@@ -162,10 +158,12 @@ class Branch(Background):
     async def _write_many(
         self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
     ) -> list[ObjectInfo]:
-        return await upload.upload_many(self._transport, self.repository.id, self.id, items, deletions, progress)
+        return await batch.upload_many(self._target, items, deletions, progress)
 
     def _shipment(self, message: str | None, tally: Tally) -> IntoBranch:
-        return IntoBranch(self, message if message is None else _checks.check_text(message, "message"), tally)
+        checked = None if message is None else _checks.check_text(message, "message")
+        made = self.workspace(checked or "write_parquet", expires_in=LIFETIME)
+        return IntoBranch(self, made.create, checked, tally)
 
     # committing
 
@@ -173,12 +171,13 @@ class Branch(Background):
         """What has changed since the last commit."""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
-            self,
+            self._target,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             ),
             f"uncommitted changes of {self.repository.id}/{self.id}",
             (f"{self.id}@", self.id),
+            self.repository.ref,
             live=True,
             limit=limit,
         )
@@ -220,7 +219,7 @@ class Branch(Background):
             date=None if date is None else _checks.unix_seconds(date),
             key=None if key is None else _checks.check_text(key, "key"),
         )
-        return await commits_commit.commit(self._transport, self.repository.id, self.id, asked)
+        return await commits_commit.commit(self._target, asked)
 
     async def revert(
         self,
@@ -241,9 +240,7 @@ class Branch(Background):
         uncommitted changes), NothingToCommitError (nothing of it is left) and CommitStateUnknownError.
         """
         return await commits_revert.revert(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             id_of(ref),
             parent=parent,
             message=message,
@@ -268,9 +265,7 @@ class Branch(Background):
         Raises MergeConflictError, DirtyBranchError, NothingToCommitError (it changed nothing), CommitStateUnknownError.
         """
         return await commits_revert.cherry_pick(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             id_of(ref),
             parent=parent,
             message=message,
@@ -299,7 +294,7 @@ class Branch(Background):
 
         Looks at the last `limit` commits by first parents.
         """
-        return await recover.find(self._transport, self.repository.id, self.id, operation_id, limit)
+        return await recover.find(self._target, operation_id, limit)
 
     # workspaces
 
@@ -374,7 +369,7 @@ class Branch(Background):
         Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`), PermissionDeniedError.
         """
         wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
-        job = Ingest(self._transport, self.repository.id, self.id, wanted, progress)
+        job = Ingest(self._target, wanted, progress)
         if dry_run:
             return await job.diff(on_change)
         text = _checks.check_text(f"Ingest {source}" if message is None else message, "commit message")

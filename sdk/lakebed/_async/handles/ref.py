@@ -156,7 +156,7 @@ class Ref(RefObjects):
             resolve=resolve,
             key=None if key is None else _checks.check_text(key, "key"),
         )
-        return await commits_commit.merge(self._transport, self.repository.id, self.id, id_of(dest), asked)
+        return await commits_commit.merge(self._target, id_of(dest), asked)
 
     # tables
 
@@ -282,12 +282,13 @@ def _differences(
     _checks.check_text(prefix + delimiter, "prefix or delimiter")
     repository = ref.repository.id
     return Diff(
-        ref,
+        ref._target,
         lambda after, amount: commits.diff_refs(
             repository, left, right, two_dot=two_dot, prefix=prefix, delimiter=delimiter, after=after, amount=amount
         ),
         f"changes {left}...{right} of {repository}",
         (left, right),
+        ref.repository.ref,
         three_dot=not two_dot,
         limit=limit,
     )

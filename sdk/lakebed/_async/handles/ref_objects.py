@@ -9,20 +9,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks, _files
 from lakebed._async.bulk import ranges
+from lakebed._async.handles.repository_base import RepositoryBase
 from lakebed._async.http.pagination import Listing
+from lakebed._async.http.target import Target
 from lakebed._async.http.transport import Transport
-from lakebed._async.objects import upload
-from lakebed._async.objects.download import Download
+from lakebed._async.objects.download import Download, save
 from lakebed._compat.aio import Shown, blocking, collect
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._values.signed import PROXIED, wanted_path
 from lakebed.errors import ObjectNotFoundError, ReadOnlyRefError
 from lakebed.model import CommonPrefix, ObjectInfo, RangeInfo
-
-if TYPE_CHECKING:
-    from lakebed._async.handles.repository import Repository
-
 
 _WRITES = frozenset(
     [
@@ -59,13 +56,21 @@ class RefObjects(Shown):
     __module__ = "lakebed.aio"
     _read_only = True
 
-    def __init__(self, repository: Repository, id: str) -> None:
+    def __init__(self, repository: RepositoryBase, id: str) -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "ref")
-        self._transport: Transport = repository._transport
+        self._session = repository._session
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
+
+    @property
+    def _target(self) -> Target:
+        return Target(self._session, self.repository.id, self.id)
+
+    @property
+    def _transport(self) -> Transport:
+        return self._session.transport
 
     if not TYPE_CHECKING:
 
@@ -99,7 +104,7 @@ class RefObjects(Shown):
         `metadata` and `physical_address` are empty in it. A target that is a directory, or lies in none,
         is told before any byte travels. Raises ObjectNotFoundError and CorruptTransferError.
         """
-        return await upload.download(self._download(path, 0, None), target, progress)
+        return await save(self._download(path, 0, None), target, progress)
 
     def open(self, path: str, mode: str = "rb", *, encoding: str = "utf-8", newline: str | None = None) -> OpenFile:
         """Open an object as a seekable file: `rb` for bytes, `r` for text. Reads fetch ranges through a buffer.
@@ -148,7 +153,7 @@ class RefObjects(Shown):
 
         In order of path, the patches behind the ranges. What is uncommitted on a branch is in none of them.
         """
-        return await ranges.ranges_of(self.repository, self.id)
+        return await ranges.ranges_of(self._target)
 
     # what the verbs share
 
@@ -157,9 +162,7 @@ class RefObjects(Shown):
     ) -> Download:
         _checks.check_path(path)
         return Download(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             path,
             start=start,
             length=length,
@@ -171,11 +174,6 @@ class RefObjects(Shown):
     def _reads_proxied(self) -> bool:
         """Whether all bytes are to come through the server: the variable LAKEBED_DATA_PATH may say so."""
         return wanted_path(None) == PROXIED
-
-    def _by_server(self) -> bool:
-        """Whether only the server can give the objects: a cloud store may give them itself."""
-        known = self.repository._shared
-        return self._reads_proxied() or (known is not None and known[0].startswith(("local://", "mem://")))
 
     async def _read_at(self, path: str, start: int, length: int, checksum: str) -> bytes:
         """Exactly this range of the object that has this checksum."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakebed import _checks
+from lakebed._async.handles.repository_base import RepositoryBase
 from lakebed._async.handles.writable import Writable
-from lakebed._async.http.bodies import ObjectBody
 from lakebed._async.http.lazy_workspace import Opening
 from lakebed._async.http.transport import Transport
-from lakebed._async.objects import sinks, upload
+from lakebed._async.objects import batch, sinks, upload
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._async.tables.upload import IntoWorkspace
 from lakebed._bulk.progress import Tally
@@ -31,9 +31,6 @@ from lakebed.model import (
     WorkspaceInfo,
 )
 
-if TYPE_CHECKING:
-    from lakebed._async.handles.repository import Repository
-
 _GROUP = 5000
 """Objects in one registration; the server takes 10,000."""
 
@@ -48,7 +45,7 @@ class Staging(Writable):
 
     def __init__(
         self,
-        repository: Repository,
+        repository: RepositoryBase,
         id: str,
         options: WorkspaceOptions,
         *,
@@ -65,8 +62,7 @@ class Staging(Writable):
         self._made = is_made or info is not None
         self._plain: Transport = repository._transport
         if not self._made:
-            self._transport = Opening(self._plain, self._open)
-        self._outside = self._plain.outside
+            self._session = self._session.over(Opening(self._plain, self._open))
         self._sink: sinks.Sink | None = None
         self._way: str | None = None
         self._given_out = False  # whether other tools were told where to write
@@ -121,9 +117,7 @@ class Staging(Writable):
         if sink is None:
             await self._open()
             return await upload.upload(
-                self._plain,
-                self.repository.id,
-                self.id,
+                self._target,
                 path,
                 data,
                 metadata=metadata,
@@ -176,7 +170,7 @@ class Staging(Writable):
         Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for what may not be ingested.
         """
         await self._open()
-        body = ObjectBody(await run_in_thread(source_of, Path(file)), None, hashed=False)
+        body = upload.ObjectBody(await run_in_thread(source_of, Path(file)), None, hashed=False)
         return await self._plain.call(workspaces.push_layer(self.repository.id, self.id), body)
 
     async def share(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -219,7 +213,7 @@ class Staging(Writable):
             )
         )
         self._made = True
-        self._transport = self._plain
+        self._session = self.repository._session
 
     async def _place(self) -> WorkspaceInfo:
         """What the server said, without asking again; the prefix in it changes with commits of a part only."""
@@ -239,7 +233,7 @@ class Staging(Writable):
         info = await self._place()
         if self._sink is None and self._way != sinks.PROXIED:
             self._way = sinks.choose(info, self.options.data_path)
-            self._sink = sinks.open_sink(self._way, info, self._plain, self.repository.id, self._outside)
+            self._sink = sinks.open_sink(self._way, info, self._target)
         return self._sink
 
     async def _write_many(
@@ -254,12 +248,12 @@ class Staging(Writable):
         sink = await self._opened_sink()
         done: list[ObjectInfo] = []
         waiting: list[ObjectInfo] = []
-        for batch in sinks.windows(items, _WINDOW):
+        for window in sinks.windows(items, _WINDOW):
             if sink is None:
-                done += await upload.upload_many(self._plain, self.repository.id, self.id, batch, (), progress)
+                done += await batch.upload_many(self._target, window, (), progress)
                 continue
             waiting += await sink.store(
-                [sinks.outgoing(path, data, kind, None, progress, given=given) for path, data, kind in batch]
+                [sinks.outgoing(path, data, kind, None, progress, given=given) for path, data, kind in window]
             )
             if len(waiting) >= _GROUP:
                 await self.register(waiting)

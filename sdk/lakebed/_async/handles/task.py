@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from lakebed import _checks
 from lakebed._async.commits.polling import ended, made
+from lakebed._async.handles.repository_base import RepositoryBase
+from lakebed._async.http.target import Target
 from lakebed._compat.aio import sleep
 from lakebed._gateway.operations import imports, metadata, tasks
 from lakebed.model import Commit, RefsDump, TaskStatus
-
-if TYPE_CHECKING:
-    from lakebed._async.handles.repository import Repository
 
 _FIRST_PAUSE, _PAUSE = 0.05, 2.0
 
@@ -22,22 +20,21 @@ class _Background:
 
     __module__ = "lakebed.aio"
 
-    def __init__(self, repository: Repository, id: str, ref: str = "") -> None:
+    def __init__(self, repository: RepositoryBase, id: str, ref: str = "") -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "task id")
-        self._ref = ref
-        self._transport = repository._transport
+        self._target = Target(repository._session, repository.id, ref)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
     async def status(self) -> TaskStatus:
         """How far it is. Raises NotFoundError for one that is forgotten or never was."""
-        return await self._transport.call(tasks.get(self.repository.id, self._ref, self.id, wait=0))
+        return await self._target.transport.call(tasks.get(*self._target.names, self.id, wait=0))
 
     async def _ended(self) -> TaskStatus:
         """It when it is over and well. Raises what it failed with."""
-        state = await ended(self._transport, self.repository.id, self._ref, self.id)
+        state = await ended(self._target, self.id)
         if state.error is not None:
             raise state.error
         return state
@@ -50,7 +47,7 @@ class Task(_Background):
 
     async def wait(self) -> Commit:
         """Wait until it is over; gives its commit. Raises what it failed with, and NotFoundError."""
-        return made(self.repository.id, self._ref, await ended(self._transport, self.repository.id, self._ref, self.id))
+        return made(self._target, await ended(self._target, self.id))
 
 
 class Import(Task):
@@ -60,7 +57,7 @@ class Import(Task):
 
     async def status(self) -> TaskStatus:
         """How far it is; `objects` counts what it has looked at. Raises NotFoundError."""
-        return await self._transport.call(imports.status(self.repository.id, self._ref, self.id))
+        return await self._target.transport.call(imports.status(*self._target.names, self.id))
 
     async def wait(self, progress: Callable[[TaskStatus], None] | None = None) -> Commit:
         """Wait until it is over; gives the commit, or the head where nothing differed. `progress` is told now and then.
@@ -73,13 +70,13 @@ class Import(Task):
             if progress is not None:
                 progress(state)
             if state.completed:
-                return made(self.repository.id, self._ref, state)
+                return made(self._target, state)
             await sleep(pause)
             pause = min(2 * pause, _PAUSE)
 
     async def cancel(self) -> None:
         """Give it up: it commits nothing any more. Raises ConflictError when it is over, OutcomeUnknownError."""
-        await self._transport.call(imports.cancel(self.repository.id, self._ref, self.id))
+        await self._target.transport.call(imports.cancel(*self._target.names, self.id))
 
 
 class Dump(_Background):
@@ -90,7 +87,7 @@ class Dump(_Background):
     async def wait(self) -> RefsDump:
         """Wait until it is over; gives what `restore_refs` takes. Raises what it failed with, and NotFoundError."""
         await self._ended()
-        return await self._transport.call(metadata.dumped(self.repository.id, self.id))
+        return await self._target.transport.call(metadata.dumped(self.repository.id, self.id))
 
 
 class Restore(_Background):

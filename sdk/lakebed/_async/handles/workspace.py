@@ -19,8 +19,8 @@ from lakebed._async.commits import commit as commits_commit
 from lakebed._async.commits.recover import new_operation_id
 from lakebed._async.commits.retry import Advance
 from lakebed._async.handles.ref import Ref
-from lakebed._async.handles.selection import Selection
 from lakebed._async.handles.staging import Staging
+from lakebed._async.http.target import Session
 from lakebed._async.http.transport import recall
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._async.tables.diff import Diff
@@ -49,7 +49,7 @@ class Workspace(Staging):
         settings = self._plain.settings
         where = (settings.endpoint, settings.access_key_id, settings.timeout, settings.retries)
         made = (self.repository.id, self.id, self.options, self._made, self._given_out)
-        return _restore, (type(self), type(self.repository), type(self.repository._lake), where, made)
+        return _restore, (type(self), type(self.repository), where, made)
 
     async def __aenter__(self) -> Self:
         await self._open()
@@ -128,12 +128,13 @@ class Workspace(Staging):
         """What it changes, against the commit that it stands on. (`diff` compares with another ref.)"""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
-            self,
+            self._target,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             ),
             f"changes of {self.repository.id}/{self.id}",
             (f"{self.id}@", self.id),
+            self.repository.ref,
             live=True,
             limit=limit,
         )
@@ -210,7 +211,7 @@ class Workspace(Staging):
             _say_refused(await self.scan())
         retry_for = self.options.retry_for
         flow = Advance(
-            self._plain,
+            self._target,
             call,
             key,
             policy=policy,
@@ -250,6 +251,37 @@ class Workspace(Staging):
             recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
 
 
+class Selection:
+    """A part of a workspace's changes, to be committed alone."""
+
+    __module__ = "lakebed.aio"
+
+    def __init__(self, workspace: Workspace, globs: Sequence[str]) -> None:
+        self.workspace = workspace
+        self.globs = tuple(globs)
+
+    def __repr__(self) -> str:
+        return f"<Selection {' '.join(self.globs)} of {self.workspace.repository.id}/{self.workspace.id}>"
+
+    async def commit(
+        self,
+        message: str | None = None,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        on_conflict: Literal["rebase", "abort", "overwrite"] | None = None,
+        date: datetime | int | None = None,
+        scan: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> Commit:
+        """Commit this part as `Workspace.commit` does; the rest stays, on top of the new commit.
+
+        Raises what that raises, and InvalidRequestError for a glob that matches nothing.
+        """
+        return await self.workspace._commit(
+            self.globs, message, metadata, on_conflict, (), False, date, scan, idempotency_key
+        )
+
+
 def _say_refused(found: ScanResult) -> None:
     if found.refused:
         first = found.refusals[0]
@@ -262,10 +294,10 @@ def _say_refused(found: ScanResult) -> None:
         )
 
 
-def _restore(handle: Any, repository: Any, lake: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:
+def _restore(handle: Any, repository: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:
     """A handle in another process: credentials are this process's own."""
     repository_id, found_id, options, is_made, given_out = made
-    home = repository(lake._over(recall(*where)), repository_id)
+    home = repository(Session(recall(*where)), repository_id)
     again: Workspace = handle(home, found_id, options, is_made=is_made)
     again._given_out = given_out
     return again

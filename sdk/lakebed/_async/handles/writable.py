@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from lakebed import _checks, _files
 from lakebed._async.handles.ref import Ref
 from lakebed._async.tables import write
+from lakebed._async.tables.upload import Shipment
+from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Data, blocking
 from lakebed._compat.aio_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
-
-if TYPE_CHECKING:
-    from lakebed._async.tables.upload import Shipment
-    from lakebed._bulk.progress import Tally
 
 _DELETED_AT_ONCE = 1000
 

@@ -11,16 +11,15 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 from tenacity import AsyncRetrying, retry_if_exception
 
-from lakebed._async.http.bodies import ObjectBody
-from lakebed._async.http.connections import Clients
-from lakebed._compat.aio import sleep
+from lakebed._compat.aio import Clients, sleep
 from lakebed._http import retry
 from lakebed._values.signed import PartUrl
+from lakebed._values.upload_source import Meter
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
@@ -47,6 +46,21 @@ class Unreachable(Exception):
     """This machine does not reach the store: ask the server for the bytes."""
 
 
+class HashedBody(Protocol):
+    """The content of one object, hashed while it is sent."""
+
+    meter: Meter
+
+    @property
+    def size(self) -> int | None:
+        """The length in bytes."""
+        ...
+
+    def stream(self) -> AsyncIterator[bytes]:
+        """The bytes, from the beginning."""
+        ...
+
+
 class Outside:
     """Connections to object stores, made anew after a fork or in another event loop."""
 
@@ -58,21 +72,21 @@ class Outside:
         """Close the connections. They cannot be used afterwards."""
         await self._clients.close()
 
-    async def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
+    async def put(self, target: UploadUrl, body: HashedBody, digest: str, subject: Call[None]) -> None:
         """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
 
         Raises Expired, Taken, ServerUnavailableError and CorruptTransferError.
         """
         await self._write(target, body, digest, subject, {"If-None-Match": "*"})
 
-    async def put_part(self, target: PartUrl, body: ObjectBody, digest: str, subject: Call[None]) -> str:
+    async def put_part(self, target: PartUrl, body: HashedBody, digest: str, subject: Call[None]) -> str:
         """Write a part; gives the ETag that the store answered. Raises as `put`, but never Taken."""
         return await self._write(target, body, digest, subject, {})
 
     async def _write(
         self,
         target: UploadUrl | PartUrl,
-        body: ObjectBody,
+        body: HashedBody,
         digest: str,
         subject: Call[None],
         more: Mapping[str, str],
@@ -97,7 +111,7 @@ class Outside:
     async def _once(
         self,
         target: UploadUrl | PartUrl,
-        body: ObjectBody,
+        body: HashedBody,
         digest: str,
         subject: Call[None],
         more: Mapping[str, str],

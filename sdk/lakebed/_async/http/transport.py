@@ -1,7 +1,6 @@
-"""The connection: sends calls, repeats what may be repeated, streams bytes. Knows HTTP and no verb.
+"""The connection: sends calls, repeats those that may be repeated, streams bytes. Knows HTTP and no operation.
 
-Picklable: only the settings travel, and connections are made anew in another process, after a fork, or in another event
-loop.
+Picklable: only the settings are pickled. Another process, a forked child and another event loop make their own sockets.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ import platform
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 import httpx
 from tenacity import AsyncRetrying, retry_if_exception
 
-from lakebed._async.http.bodies import Body
-from lakebed._async.http.connections import Clients
 from lakebed._async.http.object_store import Outside
-from lakebed._compat.aio import run_in_thread, sleep
+from lakebed._compat.aio import Clients, run_in_thread, sleep
 from lakebed._gateway import responses
 from lakebed._http import loopback, retry, trust
 from lakebed._http.thread_client import Lanes
@@ -46,6 +43,24 @@ def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> T
     if known is not None and not known._clients.is_closed:
         return known
     return Transport(config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
+
+
+class Body(Protocol):
+    """A request body that is streamed."""
+
+    @property
+    def size(self) -> int | None:
+        """The length in bytes, when it is known beforehand."""
+        ...
+
+    @property
+    def replayable(self) -> bool:
+        """Whether it can be sent (again)."""
+        ...
+
+    def stream(self) -> AsyncIterator[bytes]:
+        """The bytes, from the beginning."""
+        ...
 
 
 class Transport:

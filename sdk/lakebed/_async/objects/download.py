@@ -5,26 +5,26 @@ A download that breaks off goes on where it stopped; an object that changes mean
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+from uuid import uuid4
 
 from lakebed._async.http.object_store import Expired, Unreachable
-from lakebed._async.http.pagination import Listing
-from lakebed._async.http.transport import Transport
-from lakebed._compat.aio import sleep
+from lakebed._async.http.target import Target
+from lakebed._compat.aio import run_in_thread, sleep
 from lakebed._gateway.operations import objects
 from lakebed._http.retry import Failed, about
-from lakebed._values.signed import Elsewhere
-from lakebed._values.upload_source import Meter
+from lakebed._process.disk_full import is_full
+from lakebed._values.upload_source import CHUNK, Meter
 from lakebed._values.wire import Call
 from lakebed.errors import CorruptTransferError, InvalidRequestError, PreconditionFailedError
 from lakebed.model import ObjectInfo
-
-if TYPE_CHECKING:
-    from lakebed._async.handles.ref import Ref
 
 log = logging.getLogger("lakebed.transfer")
 
@@ -36,9 +36,7 @@ class Download:
 
     def __init__(
         self,
-        transport: Transport,
-        repository: str,
-        ref: str,
+        target: Target,
         path: str,
         *,
         start: int = 0,
@@ -53,8 +51,8 @@ class Download:
         if start < 0 or (length is not None and length < 0):
             raise InvalidRequestError(f"start and length must not be negative: {start}, {length}")
         self.info: ObjectInfo | None = None
-        self._transport = transport
-        self._target = (repository, ref, path)
+        self._transport = target.transport
+        self._where = (*target.names, path)
         self._start = start
         self._length = length
         self._checksum = checksum
@@ -101,10 +99,10 @@ class Download:
             async with self._transport.stream(self._call()) as opened:
                 yield opened
             return
-        key = (*self._target, self._known or "")
+        key = (*self._where, self._known or "")
         found = addresses.get(key) if self._known else None
         if found is None:
-            async with self._transport.stream(objects.read_elsewhere(*self._target, *self._rest())) as (head, chunks):
+            async with self._transport.stream(objects.read_elsewhere(*self._where, *self._rest())) as (head, chunks):
                 if isinstance(head, ObjectInfo):
                     yield head, chunks
                     return
@@ -114,7 +112,7 @@ class Download:
         call = self._call()
         try:
             async with self._transport.outside.read(found.url, _ranged(call), call) as (answer, chunks):
-                yield objects.described_by(found, answer, self._target[2]), chunks
+                yield objects.described_by(found, answer, self._where[2]), chunks
         except Unreachable:
             addresses.unreachable()
             raise
@@ -128,7 +126,7 @@ class Download:
         return self._position, None if self._length is None else self._length - done
 
     def _call(self) -> Call[ObjectInfo]:
-        return objects.read(*self._target, *self._rest())
+        return objects.read(*self._where, *self._rest())
 
     def _end(self) -> int:
         size = self.info.size if self.info else 0
@@ -163,18 +161,47 @@ def _ranged(call: Call[Any]) -> Mapping[str, str]:
     return {name: str(value) for name, value in call.headers.items() if name in ("Range", "Accept-Encoding")}
 
 
-def to_fetch(ref: Ref, prefix: str) -> Listing[Any]:
-    """What is below a prefix. Where the server signs the addresses come along, and no object is asked for by itself."""
-    if ref._reads_proxied():
-        return ref.list(prefix)
-    addresses, where = ref._transport.addresses, (ref.repository.id, ref.id)
+async def save(
+    source: Download, target: str | os.PathLike[str] | IO[bytes], progress: Callable[[int], None] | None
+) -> ObjectInfo:
+    """Write a download to a file, or to a path at which it appears only when it is complete."""
+    if hasattr(target, "write"):
+        return await _write(source, target, progress)
+    final = Path(target)
+    if await run_in_thread(final.is_dir):  # said before the bytes travel
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
+    partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
+    try:
+        with _begun(partial, final) as file:
+            info = await _write(source, file, progress)
+        os.replace(partial, final)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink()
+        if is_full(error):
+            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
+        raise
+    return info
 
-    def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
-        addresses.keep((*where, info.path, info.checksum), found, expires)
 
-    return Listing(
-        ref._transport,
-        lambda after, amount: objects.list_addresses_page(*where, prefix=prefix, after=after, amount=amount, keep=keep),
-        ObjectInfo.COLUMNS,
-        f"objects of {ref.id}",
-    )
+def _begun(partial: Path, final: Path) -> IO[bytes]:
+    try:
+        return partial.open("xb")
+    except OSError as error:  # told of the name that was given, not of ours
+        raise OSError(error.errno, error.strerror, str(final)) from None
+
+
+async def _write(source: Download, file: Any, progress: Callable[[int], None] | None) -> ObjectInfo:
+    held = bytearray()
+    async for chunk in source:
+        held += chunk
+        if len(held) >= CHUNK:
+            await run_in_thread(file.write, bytes(held))
+            held.clear()
+        if progress is not None:
+            progress(len(chunk))
+    if held:
+        await run_in_thread(file.write, bytes(held))
+    if source.info is None:
+        raise InvalidRequestError("nothing was asked for")
+    return source.info

@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from lakebed._async.http.bodies import ObjectBody
-from lakebed._async.http.object_store import Expired, Outside
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.object_store import Expired
+from lakebed._async.http.target import Target
+from lakebed._async.objects.upload import ObjectBody
 from lakebed._compat.aio import Lock, gather, run_in_thread
 from lakebed._gateway import responses
 from lakebed._gateway.operations import workspaces
@@ -104,18 +104,10 @@ class Pieces:
 class PartsUpload:
     """One object, from its beginning to its completion."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        outside: Outside,
-        where: tuple[str, str, str],
-        content_type: str,
-        progress: Any,
-    ) -> None:
-        """`where`: repository, workspace and path."""
-        self._transport = transport
-        self._outside = outside
-        self._where = where
+    def __init__(self, target: Target, path: str, content_type: str, progress: Any) -> None:
+        """`target` is the workspace, by its id."""
+        self._transport = target.transport
+        self._where = (*target.names, path)
         self._content_type = content_type
         self._progress = progress
         self._subject: Call[None] = Call(
@@ -125,12 +117,12 @@ class PartsUpload:
         self._urls: dict[int, PartUrl] = {}
         self._etags: dict[int, str] = {}
         self._digests: dict[int, bytes] = {}
-        self._target = PartTarget("", "")
+        self._address = PartTarget("", "")
         self._failed = False
 
     async def begin(self) -> None:
         """Ask the server to begin. Raises UnsupportedOperationError where it signs no parts."""
-        self._target = await self._transport.call(workspaces.begin_parts(*self._where, self._content_type))
+        self._address = await self._transport.call(workspaces.begin_parts(*self._where, self._content_type))
 
     async def run(self, pieces: Pieces) -> tuple[str, str, int]:
         """Send everything; gives the address to register, the MD5 of the whole and its size.
@@ -140,13 +132,13 @@ class PartsUpload:
         try:
             await gather([lambda: self._work(pieces) for _ in range(PARTS_AT_ONCE)], PARTS_AT_ONCE)
             etags = [self._etags[number] for number in sorted(self._etags)]
-            done = workspaces.complete_parts(*self._where, self._target, pieces.whole.size, etags)
+            done = workspaces.complete_parts(*self._where, self._address, pieces.whole.size, etags)
             self._verify(await self._transport.call(done), etags)
         except BaseException:
             self._failed = True
-            await self._transport.probe(workspaces.abort_parts(*self._where, self._target))
+            await self._transport.probe(workspaces.abort_parts(*self._where, self._address))
             raise
-        return self._target.physical_address, pieces.whole.checksum, pieces.whole.size
+        return self._address.physical_address, pieces.whole.checksum, pieces.whole.size
 
     async def _work(self, pieces: Pieces) -> None:
         """One of those who read the next part and send it, until there is none."""
@@ -171,7 +163,7 @@ class PartsUpload:
         while True:
             try:
                 url = await self._url(piece.number)
-                self._etags[piece.number] = await self._outside.put_part(url, body, digest, self._subject)
+                self._etags[piece.number] = await self._transport.outside.put_part(url, body, digest, self._subject)
                 self._digests[piece.number] = bytes.fromhex(digest)
                 return
             except Expired as refused:
@@ -188,7 +180,7 @@ class PartsUpload:
             found = self._urls.get(number)
             if found is None or found.expires - datetime.now(UTC) < _FRESH:
                 wanted = range(number, min(number + _SIGNED_AT_ONCE, _MOST_PARTS + 1))
-                signed = await self._transport.call(workspaces.part_urls(*self._where, self._target, wanted))
+                signed = await self._transport.call(workspaces.part_urls(*self._where, self._address, wanted))
                 self._urls |= {one.part: one for one in signed}
                 found = self._urls[number]
             return found

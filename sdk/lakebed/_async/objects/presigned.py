@@ -12,10 +12,10 @@ from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from lakebed._async.http.bodies import ObjectBody
-from lakebed._async.http.object_store import Expired, Outside, Taken
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.object_store import Expired, Taken
+from lakebed._async.http.target import Target
 from lakebed._async.objects.multipart import PartsUpload, Pieces, part_size
+from lakebed._async.objects.upload import ObjectBody
 from lakebed._async.objects.upload_item import Outgoing
 from lakebed._compat.aio import Lock, gather, run_in_thread, stream
 from lakebed._gateway import responses
@@ -23,7 +23,7 @@ from lakebed._gateway.operations import workspaces
 from lakebed._values.upload_source import CHUNK, Meter, Source, source_of
 from lakebed._values.wire import Call, Subject
 from lakebed.errors import InvalidRequestError, LakebedError, ServerUnavailableError, UnsupportedOperationError
-from lakebed.model import ObjectInfo, UploadUrl, WorkspaceInfo
+from lakebed.model import ObjectInfo, UploadUrl
 
 LARGEST_SIGNED = 5 << 30
 """What one PUT can take."""
@@ -46,10 +46,9 @@ _TRIES = 4
 class SignedSink:
     """Into one workspace."""
 
-    def __init__(self, transport: Transport, repository: str, info: WorkspaceInfo, outside: Outside) -> None:
-        self._transport = transport
-        self._target = (repository, info.id)
-        self._outside = outside
+    def __init__(self, target: Target) -> None:
+        """`target` is the workspace, by its id."""
+        self._target = target
         self._parts = True  # until the server says that it signs none
         self._large = Lock()
 
@@ -78,8 +77,8 @@ class SignedSink:
 
     async def _sign(self, paths: list[str], size: int, content_type: str) -> tuple[UploadUrl, ...]:
         _refuse_huge(size)
-        return await self._transport.call(
-            workspaces.upload_urls(*self._target, paths, size=size, content_type=content_type)
+        return await self._target.transport.call(
+            workspaces.upload_urls(*self._target.names, paths, size=size, content_type=content_type)
         )
 
     async def _one(self, item: Outgoing, url: UploadUrl | None) -> ObjectInfo:
@@ -103,11 +102,10 @@ class SignedSink:
 
     async def _in_parts(self, item: Outgoing, chunks: AsyncIterator[bytes], size: int | None) -> ObjectInfo | None:
         """None where the server signs no parts; then no chunk has been taken."""
-        where = (*self._target, item.path)
         async with self._large:
             if not self._parts:
                 return None
-            upload = PartsUpload(self._transport, self._outside, where, item.content_type, item.progress)
+            upload = PartsUpload(self._target, item.path, item.content_type, item.progress)
             try:
                 await upload.begin()
             except UnsupportedOperationError:
@@ -122,13 +120,13 @@ class SignedSink:
         _refuse_huge(meter.size)
         signed = _Signed(url, lambda: self._sign([item.path], meter.size, item.content_type))
         subject: Call[None] = Call(
-            "upload", "PUT", "", responses.nothing, repeat="safe", subject=Subject(*self._target, item.path)
+            "upload", "PUT", "", responses.nothing, repeat="safe", subject=Subject(*self._target.names, item.path)
         )
         for _ in range(_TRIES):
             body = ObjectBody(source, item.progress)
             try:
                 target = await signed.take()
-                await self._outside.put(target, body, meter.checksum, subject)
+                await self._target.transport.outside.put(target, body, meter.checksum, subject)
                 return item.stored(target.physical_address, meter.checksum, meter.size)
             except Expired as refused:
                 body.meter.undo()

@@ -16,8 +16,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any, Protocol, TypeVar
 
-from lakebed._async.http.object_store import Outside
-from lakebed._async.http.transport import Transport
+from lakebed._async.http.target import Target
 from lakebed._async.objects.presigned import SignedSink
 from lakebed._async.objects.upload_item import Outgoing, outgoing
 from lakebed._compat.aio import gather, run_in_thread, stream
@@ -106,11 +105,11 @@ def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield window
 
 
-def open_sink(name: str, info: WorkspaceInfo, transport: Transport, repository: str, outside: Outside) -> Sink | None:
+def open_sink(name: str, info: WorkspaceInfo, target: Target) -> Sink | None:
     """The sink of a data path; None for `proxied`."""
     if name == DIRECT:
-        return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info, repository)
-    return SignedSink(transport, repository, info, outside) if name == PRESIGNED else None
+        return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info, target.repository)
+    return SignedSink(target.at(info.id)) if name == PRESIGNED else None
 
 
 class LocalSink:

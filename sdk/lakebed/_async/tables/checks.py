@@ -13,11 +13,14 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from lakebed import _checks
+from lakebed._async.http.target import Target
+from lakebed._async.objects.interfaces import ObjectReader
 from lakebed._async.objects.shared_directory import nearby
 from lakebed._async.tables.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import blocking, gather, run_in_thread
 from lakebed._files import RangeRaw
+from lakebed._gateway.operations import commits
 from lakebed._process.disk_full import is_full
 from lakebed._tables.location import Place
 from lakebed.errors import (
@@ -30,9 +33,6 @@ from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from lakebed._async.handles.ref import Ref
-    from lakebed._async.handles.writable import Writable
 
 _LISTED = 10_000
 """Files of a table among which those are chosen that new data are compared with."""
@@ -86,7 +86,7 @@ class Order:
             raise InvalidRequestError("mode='overwrite_partitions' needs partition_by; 'overwrite' replaces everything")
 
 
-async def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
+async def look(view: ObjectReader, order: Order, where: Place) -> list[ObjectInfo]:
     """Files of the table as it is, those that the data are to be compared with. Refuses what must not be there."""
     if order.one_file:
         await refuse_folder(view, where, "write_parquet", f"; to write into it, name it {order.path + '/'!r}")
@@ -109,7 +109,7 @@ async def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
     return _sample(files)
 
 
-async def refuse_folder(view: Ref, where: Place, operation: str, advice: str = "; name a file in it") -> None:
+async def refuse_folder(view: ObjectReader, where: Place, operation: str, advice: str = "; name a file in it") -> None:
     """Refuse to write a file where a directory is: it would stand in the way of what is in there."""
     if await view.list(folder_of(where.path)).first() is not None:
         raise where.invalid(operation, f"this is a directory{advice}")
@@ -131,12 +131,14 @@ def _exists(where: Place, there: str) -> ObjectExistsError:
     )
 
 
-async def compare(view: Ref, order: Order, known: Sequence[ObjectInfo], schema: pa.Schema, where: Place) -> None:
+async def compare(
+    view: ObjectReader, order: Order, known: Sequence[ObjectInfo], schema: pa.Schema, where: Place
+) -> None:
     """Refuse data that would make a table of two schemas, or of two layouts. Reads the footers of the known files."""
     from lakebed._tables import schemas
 
     found = await run_in_thread(schemas.stored, schema)
-    read_at, local = blocking(partial(_read_at, view, None)), await nearby(view.repository)
+    read_at, local = blocking(partial(_read_at, view, None)), await nearby(view._target)
     there = await gather([partial(_schema_of, order, one, read_at, local(one), where) for one in known])
     for file, expected in zip(known, there, strict=True):
         _compare_one(order, file, expected, found, where)
@@ -175,20 +177,20 @@ def _compare_one(order: Order, file: ObjectInfo, expected: pa.Schema, found: pa.
         raise where.mismatch("write_parquet", unlike, f"{advice}. (compared with {file.path!r})")
 
 
-async def explain_ref(target: Writable, where: Place, operation: str, error: NotFoundError) -> None:
+async def explain_ref(target: Target, where: Place, operation: str, error: NotFoundError) -> None:
     """Raise a better error when what was taken for a branch is a tag or a commit."""
     if error.kind == "branch_not_found" and await _is_commit(target):
         raise ReadOnlyRefError(
-            f"{operation} {where}: {target.id!r} is a tag or a commit, which cannot be written to; make a "
-            f'branch of it: repo.branch("fix").create({target.id!r})',
+            f"{operation} {where}: {target.ref!r} is a tag or a commit, which cannot be written to; make a "
+            f'branch of it: repo.branch("fix").create({target.ref!r})',
             status=error.status,
             **where.about(operation),
         ) from error
 
 
-async def _is_commit(ref: Ref) -> bool:
+async def _is_commit(target: Target) -> bool:
     try:
-        await ref.commit_info()
+        await target.transport.call(commits.get(*target.names))
     except NotFoundError:
         return False
     return True

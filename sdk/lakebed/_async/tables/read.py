@@ -11,7 +11,8 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from lakebed import _checks
-from lakebed._async.objects.upload import download
+from lakebed._async.objects.download import save
+from lakebed._async.objects.interfaces import ObjectReader
 from lakebed._async.tables.scan import ENDINGS, Scan, _read_at, folder_of, place_of
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import blocking, run_in_thread
@@ -25,13 +26,11 @@ from lakebed.errors import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lakebed._async.handles.ref import Ref
-
 _SPOOLED = 32 << 20
 
 
 def scan(
-    ref: Ref,
+    ref: ObjectReader,
     path: str,
     columns: Sequence[str] | None,
     filters: Any,
@@ -62,13 +61,13 @@ def scan(
     return Scan(ref, path, wish, progress)
 
 
-async def read_file(ref: Ref, path: str, parse: Callable[[IO[bytes], Place], Any], operation: str) -> Any:
+async def read_file(ref: ObjectReader, path: str, parse: Callable[[IO[bytes], Place], Any], operation: str) -> Any:
     """Fetch one file whole, with its checksum compared, and parse it."""
-    where = place_of(ref, path)
+    where = place_of(ref._target, path)
     with SpooledTemporaryFile(_SPOOLED) as file:
         try:
             with render_progress.counting(f"read {path}", None) as tally:
-                await download(ref._download(path, 0, None), file, tally.moved)
+                await save(ref._download(path, 0, None), file, tally.moved)
         except ObjectNotFoundError as error:
             await _explain_folder(ref, path, operation, error)
             raise
@@ -76,7 +75,7 @@ async def read_file(ref: Ref, path: str, parse: Callable[[IO[bytes], Place], Any
         return await run_in_thread(parse, file, where)
 
 
-async def read_csv(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
+async def read_csv(ref: ObjectReader, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
     """Read a CSV file."""
     if options.get("chunksize") or options.get("iterator"):
         raise InvalidRequestError('read_csv reads whole files; for pieces, use ref.scan_table(path, format="csv")')
@@ -86,7 +85,7 @@ async def read_csv(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFr
     return frame
 
 
-async def read_json(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
+async def read_json(ref: ObjectReader, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
     """Read a JSON file."""
     if options.get("chunksize"):
         raise InvalidRequestError('read_json reads whole files; for pieces, use ref.scan_table(path, format="json")')
@@ -96,7 +95,7 @@ async def read_json(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataF
     return frame
 
 
-async def read_feather(ref: Ref, path: str, columns: Sequence[str] | None) -> pd.DataFrame:
+async def read_feather(ref: ObjectReader, path: str, columns: Sequence[str] | None) -> pd.DataFrame:
     """Read a Feather file by ranges."""
     from lakebed._tables import frames, single_file
 
@@ -107,15 +106,15 @@ async def read_feather(ref: Ref, path: str, columns: Sequence[str] | None) -> pd
         raise
     read_at = blocking(partial(_read_at, ref, None))
     file = RangeRaw(info.path, info.size, info.checksum, partial(read_at, info.path))
-    table = await run_in_thread(single_file.read_feather, file, place_of(ref, path), columns)
+    table = await run_in_thread(single_file.read_feather, file, place_of(ref._target, path), columns)
     return await run_in_thread(frames.to_pandas, table)
 
 
-async def _explain_folder(ref: Ref, path: str, operation: str, error: ObjectNotFoundError) -> None:
+async def _explain_folder(ref: ObjectReader, path: str, operation: str, error: ObjectNotFoundError) -> None:
     """Raise a better error when the path is a directory."""
     first = await ref.list(folder_of(path)).first() if path else None
     if first is not None:
-        where = place_of(ref, path)
+        where = place_of(ref._target, path)
         raise ObjectNotFoundError(
             f"{operation} {where}: this is a directory, and {operation} reads one file: name one of its files, such as "
             f"{first.path!r}, or read all of them with scan_table(path, format=...)",

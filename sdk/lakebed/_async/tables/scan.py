@@ -7,7 +7,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakebed._async.objects.shared_directory import nearby
+from lakebed._async.http.target import Target
+from lakebed._async.objects.interfaces import ObjectReader
+from lakebed._async.objects.shared_directory import by_server, nearby
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import ArrowStream, blocking, off_loop, run_in_thread
 from lakebed._tables.location import Place
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lakebed._async.handles.ref import Ref
     from lakebed._tables.reading import Opened, Wish
 
 ENDINGS = {
@@ -38,14 +39,14 @@ class Scan(ArrowStream):
 
     __module__ = "lakebed.aio"
 
-    def __init__(self, ref: Ref, path: str, wish: Wish, progress: render_progress.Given = None) -> None:
+    def __init__(self, ref: ObjectReader, path: str, wish: Wish, progress: render_progress.Given = None) -> None:
         self._ref = ref
         self._path = path
         self._wish = wish
         self._progress = progress
 
     def __repr__(self) -> str:
-        return f"<Scan {place_of(self._ref, self._path)}>"
+        return f"<Scan {place_of(self._ref._target, self._path)}>"
 
     async def __aiter__(self) -> AsyncIterator[pa.RecordBatch]:
         opened = await self._open(whole=True)
@@ -95,9 +96,11 @@ class Scan(ArrowStream):
         from lakebed._tables import reading
         from lakebed._tables.ranged_read import SMALL, SMALL_IF_WANTED, Ranged
 
-        ref, place = self._ref, place_of(self._ref, self._path)
-        local = await nearby(ref.repository)
-        lane = ref._transport.lanes.get() if ref._by_server() else None
+        ref, place = self._ref, place_of(self._ref._target, self._path)
+        target = ref._target
+        local = await nearby(target)
+        only_server = ref._reads_proxied() or by_server(target)
+        lane = target.transport.lanes.get() if only_server else None
         small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
         long_way = blocking(partial(_read_at, ref, moved))
         ranged = Ranged((place.repository, place.ref), lane, long_way, moved, small=small)
@@ -105,7 +108,7 @@ class Scan(ArrowStream):
         return await run_in_thread(reading.Opened, place, files, self._wish)
 
 
-async def _read_at(ref: Ref, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:
+async def _read_at(ref: ObjectReader, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:
     """A range as an Arrow buffer. Chunks go straight into it: joined, they would take twice the memory."""
     import pyarrow as pa
 
@@ -119,9 +122,9 @@ async def _read_at(ref: Ref, moved: Any, path: str, start: int, length: int, che
     return buffer
 
 
-def place_of(ref: Ref, path: str) -> Place:
+def place_of(target: Target, path: str) -> Place:
     """What errors say."""
-    return Place(ref.repository.id, ref.id, path)
+    return Place(*target.names, path)
 
 
 def folder_of(path: str) -> str:
@@ -135,7 +138,7 @@ def is_data(place: str, endings: tuple[str, ...]) -> bool:
     return place.endswith(endings) and not hidden
 
 
-async def files_of(ref: Ref, path: str, kind: str, operation: str) -> list[tuple[str, ObjectInfo]]:
+async def files_of(ref: ObjectReader, path: str, kind: str, operation: str) -> list[tuple[str, ObjectInfo]]:
     """The files of a table, each with its place below the table's path. Raises ObjectNotFoundError for none."""
     if path and not path.endswith("/"):
         try:
@@ -155,7 +158,7 @@ async def files_of(ref: Ref, path: str, kind: str, operation: str) -> list[tuple
             others += 1
     if not found:
         there = f"the {others} objects under it are of another kind" if others else "nothing is under it"
-        where = place_of(ref, path)
+        where = place_of(ref._target, path)
         raise ObjectNotFoundError(
             f"{operation} {where}: there is no such object, and no {endings[0]} file: {there}; "
             f"`list({folder.rpartition('/')[0].rpartition('/')[0]!r})` shows what is there",

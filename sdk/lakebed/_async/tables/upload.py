@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from lakebed._async.objects import sinks, upload
+from lakebed._async.objects import batch, sinks
+from lakebed._async.objects.interfaces import ObjectReader, ObjectWriter, WorkspaceWriter
 from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import Background, run_in_thread, sleep
 from lakebed._gateway.operations import workspaces
@@ -25,13 +26,7 @@ from lakebed.errors import (
     OutcomeUnknownError,
     WorkspaceClosedError,
 )
-from lakebed.model import ObjectInfo
-
-if TYPE_CHECKING:
-    from lakebed._async.handles.branch import Branch
-    from lakebed._async.handles.ref import Ref
-    from lakebed._async.handles.staging import Staging
-    from lakebed._async.handles.workspace import Workspace
+from lakebed.model import Commit, ObjectInfo, WorkspaceInfo
 
 PARQUET = "application/vnd.apache.parquet"
 SMALL = 32 << 20
@@ -43,10 +38,28 @@ _FEW = 500
 _PREFIXES = 100
 """Prefixes that a commit can replace; the server's limit."""
 
-_LIFETIME = 86_400
+LIFETIME = 86_400
 """Seconds after which the server closes a workspace that a killed process left."""
 
 Held = tuple[str, Path, int]
+
+
+class OwnWorkspace(WorkspaceWriter, Protocol):
+    """A workspace that is made for one table, and ended with it."""
+
+    async def commit(self, *, replace_prefix: Sequence[str] = ()) -> Commit: ...
+
+    async def pop(self) -> None: ...
+
+    async def drop(self) -> None: ...
+
+    async def info(self) -> WorkspaceInfo: ...
+
+
+class MakeWorkspace(Protocol):
+    """Creates such a workspace."""
+
+    async def __call__(self) -> OwnWorkspace: ...
 
 
 class Shipment(ABC):
@@ -63,7 +76,7 @@ class Shipment(ABC):
         self._sent: list[ObjectInfo] = []
 
     @abstractmethod
-    async def view(self) -> Ref:
+    async def view(self) -> ObjectReader:
         """What is written on top of, as it is now."""
 
     @abstractmethod
@@ -117,23 +130,29 @@ class Shipment(ABC):
 class IntoBranch(Shipment):
     """Into a branch, as uncommitted changes, or as a commit where there is a message for it."""
 
-    def __init__(self, branch: Branch, message: str | None, tally: Tally) -> None:
+    def __init__(
+        self,
+        branch: ObjectWriter,
+        make_workspace: MakeWorkspace,
+        message: str | None,
+        tally: Tally,
+    ) -> None:
         super().__init__(tally)
         self._branch = branch
+        self._make_workspace = make_workspace
         self._message = message
-        self._apart: Workspace | None = None
+        self._apart: OwnWorkspace | None = None
         self._in_doubt = False
 
-    async def view(self) -> Ref:
+    async def view(self) -> ObjectReader:
         """The branch; for a commit of its own, the branch without what is uncommitted."""
         if self._message is None:
             return self._branch
         return await self._workspace()
 
-    async def _workspace(self) -> Workspace:
+    async def _workspace(self) -> OwnWorkspace:
         if self._apart is None:
-            made = self._branch.workspace(self._message or "write_parquet", expires_in=_LIFETIME)
-            self._apart = await made.create()
+            self._apart = await self._make_workspace()
         return self._apart
 
     async def _ready(self) -> bool:
@@ -141,7 +160,8 @@ class IntoBranch(Shipment):
         return True
 
     async def _send(self, held: list[Held]) -> list[ObjectInfo]:
-        return await (await self._workspace())._write_many(_items(held), (), self._tally.moved, given=True)
+        workspace = await self._workspace()
+        return await workspace._write_many(_items(held), (), self._tally.moved, given=True)
 
     async def finish(self, replaced: Sequence[str], under: str) -> list[ObjectInfo]:
         """One request, or the end of the workspace."""
@@ -185,7 +205,7 @@ class IntoBranch(Shipment):
 class IntoWorkspace(Shipment):
     """Into a workspace: one registration."""
 
-    def __init__(self, workspace: Staging, message: str | None, tally: Tally) -> None:
+    def __init__(self, workspace: WorkspaceWriter, message: str | None, tally: Tally) -> None:
         super().__init__(tally)
         if message is not None:
             raise InvalidRequestError(
@@ -194,7 +214,7 @@ class IntoWorkspace(Shipment):
         self._target = workspace
         self._sink: sinks.Sink | None = None
 
-    async def view(self) -> Ref:
+    async def view(self) -> ObjectReader:
         """The workspace."""
         return self._target
 
@@ -219,16 +239,14 @@ class IntoWorkspace(Shipment):
             gone = await _others(target, replaced, under, [])
             if len(self._held) + len(gone) > MAX_PARTS:
                 return await target._write_many(_items(self._held), gone, self._tally.moved)
-            items = _items(self._held)
-            return await upload.upload_many(
-                target._plain, target.repository.id, target.id, items, gone, self._tally.moved
-            )
+            return await batch.upload_many(target._target, _items(self._held), gone, self._tally.moved)
         rows = await self._send_all()
         gone = await _others(target, replaced, under, rows)
         if len(rows) + len(gone) > MAX_PARTS:
             await target.register(rows, gone)
         elif rows or gone:
-            await target._transport.call(workspaces.register(target.repository.id, target.id, rows, gone))
+            where = target._target
+            await where.transport.call(workspaces.register(*where.names, rows, gone))
         return rows
 
 
@@ -241,7 +259,7 @@ def _remove(files: Sequence[Path]) -> None:
         file.unlink(missing_ok=True)
 
 
-async def _others(ref: Ref, replaced: Sequence[str], under: str, written: Sequence[ObjectInfo]) -> list[str]:
+async def _others(ref: ObjectReader, replaced: Sequence[str], under: str, written: Sequence[ObjectInfo]) -> list[str]:
     """What is below these prefixes, but for what was written."""
     if not replaced:
         return []
@@ -253,9 +271,9 @@ async def _others(ref: Ref, replaced: Sequence[str], under: str, written: Sequen
     return [path for path in found if path not in new]
 
 
-async def _pop(workspace: Workspace) -> None:
+async def _pop(workspace: OwnWorkspace) -> None:
     """Show everything on the branch. A lost answer is settled by asking again: a workspace is popped once at most."""
-    waits = workspace._plain.policy.settle_waits
+    waits = workspace._target.transport.policy.settle_waits
     for wait in (*waits, None):
         try:
             await workspace.pop()
@@ -268,6 +286,3 @@ async def _pop(workspace: Workspace) -> None:
             if (await workspace.info()).state == "popped":
                 return
             raise
-
-
-__all__ = ["IntoBranch", "IntoWorkspace", "Shipment"]

@@ -8,25 +8,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lakebed import _checks
+from lakebed._async.objects.interfaces import ObjectWriter
 from lakebed._async.tables.checks import Order, compare, explain_ref, located, look, refuse_folder
 from lakebed._async.tables.scan import place_of
+from lakebed._async.tables.upload import Shipment
 from lakebed._bulk import progress_bar as render_progress
+from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import run_in_thread
 from lakebed._tables.location import Place
 from lakebed.errors import NotFoundError
 from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
-    from lakebed._async.handles.writable import Writable
-    from lakebed._async.tables.upload import Shipment
     from lakebed._tables.writing import Piece
 
 
+class TableWriter(ObjectWriter, Protocol):
+    """A branch or a workspace, which have different ways to show the files of a table together."""
+
+    def _shipment(self, message: str | None, tally: Tally) -> Shipment:
+        """The way of one table. With a message it is a commit."""
+        ...
+
+
 async def write_parquet(
-    target: Writable,
+    target: TableWriter,
     path: str,
     data: object,
     *,
@@ -44,17 +53,17 @@ async def write_parquet(
         mode = "overwrite" if path.endswith(".parquet") else "append"
     by = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
     order = Order(path, by, mode, schema, max_rows_per_file, compression, message, partition_values, progress)
-    where = place_of(target, path)
+    where = place_of(target._target, path)
     with located(where, "write_parquet"):
         order.check()
         try:
             return await _write(target, order, data, where)
         except NotFoundError as error:
-            await explain_ref(target, where, "write_parquet", error)
+            await explain_ref(target._target, where, "write_parquet", error)
             raise
 
 
-async def _write(target: Writable, order: Order, data: object, where: Place) -> list[ObjectInfo]:
+async def _write(target: TableWriter, order: Order, data: object, where: Place) -> list[ObjectInfo]:
     from lakebed._tables import frames, writing
 
     reader = await run_in_thread(frames.to_reader, data)
@@ -72,7 +81,7 @@ async def _write(target: Writable, order: Order, data: object, where: Place) -> 
             one_file=order.one_file,
             partition_values=order.partition_values,
         )
-        shipment: Shipment = target._shipment(order.message, tally)
+        shipment = target._shipment(order.message, tally)
         try:
             shipment.alone = order.one_file and order.mode == "error"
             view = await shipment.view()
@@ -105,11 +114,11 @@ def _replaced(order: Order, folders: set[str]) -> tuple[list[str], str]:
 
 
 async def write_file(
-    target: Writable, path: str, write: Callable[[Path], None], content_type: str, operation: str
+    target: ObjectWriter, path: str, write: Callable[[Path], None], content_type: str, operation: str
 ) -> ObjectInfo:
     """Write one file: it appears when it is complete."""
     _checks.check_path(path)
-    where = place_of(target, path)
+    where = place_of(target._target, path)
     with (
         TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local,
         render_progress.counting(f"write {path}", None) as tally,
@@ -121,11 +130,11 @@ async def write_file(
             await refuse_folder(target, where, operation)
             return await target.put(path, file, content_type=content_type, progress=tally.moved)
         except NotFoundError as error:
-            await explain_ref(target, where, operation, error)
+            await explain_ref(target._target, where, operation, error)
             raise
 
 
-async def write_csv(target: Writable, path: str, data: object, options: Mapping[str, Any]) -> ObjectInfo:
+async def write_csv(target: ObjectWriter, path: str, data: object, options: Mapping[str, Any]) -> ObjectInfo:
     """Write a CSV file."""
     from lakebed._tables import single_file
 
@@ -134,7 +143,7 @@ async def write_csv(target: Writable, path: str, data: object, options: Mapping[
     )
 
 
-async def write_json(target: Writable, path: str, data: object, options: Mapping[str, Any]) -> ObjectInfo:
+async def write_json(target: ObjectWriter, path: str, data: object, options: Mapping[str, Any]) -> ObjectInfo:
     """Write a JSON file."""
     from lakebed._tables import single_file
 
@@ -144,7 +153,7 @@ async def write_json(target: Writable, path: str, data: object, options: Mapping
     )
 
 
-async def write_feather(target: Writable, path: str, data: object, compression: str | None) -> ObjectInfo:
+async def write_feather(target: ObjectWriter, path: str, data: object, compression: str | None) -> ObjectInfo:
     """Write a Feather file."""
     from lakebed._tables import single_file
 

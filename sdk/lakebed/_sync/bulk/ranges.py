@@ -8,36 +8,33 @@ A metarange is fetched whole: it has one row for about a megabyte of entries.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from lakebed_format.keys import metarange_file, range_file
 
 from lakebed._compat.sync import run_in_thread
-from lakebed._gateway.operations import metadata
+from lakebed._gateway.operations import commits, metadata, repositories
+from lakebed._sync.http.target import Target
+from lakebed._sync.objects.shared_directory import trusted
 from lakebed.errors import ProtocolError
 from lakebed.model import RangeInfo
 
-if TYPE_CHECKING:
-    from lakebed._sync.handles.repository import Repository
 
-Kind = Literal["range", "meta_range"]
-
-
-def ranges_of(repository: Repository, expression: str) -> list[RangeInfo]:
-    """The ranges of the commit that a ref expression names, and the patches over them."""
-    transport = repository._transport
-    commit = repository.commit(expression)
+def ranges_of(target: Target) -> list[RangeInfo]:
+    """The ranges of the commit that a ref names, and the patches over them."""
+    transport = target.transport
+    commit = transport.call(commits.get(*target.names))
     if not commit.metarange_id:
         return []
-    place = repository.info()
-    content = transport.call(metadata.file(repository.id, "meta_range", commit.metarange_id))
+    place = trusted(transport, transport.call(repositories.get(target.repository)))
+    content = transport.call(metadata.file(target.repository, "meta_range", commit.metarange_id))
     try:
         return run_in_thread(_decoded, content, commit.metarange_id, place.storage_namespace, place.local_path)
     except ValueError as error:
         raise ProtocolError(
-            f"cannot read metarange {commit.metarange_id} of repository {repository.id}: {error}",
+            f"cannot read metarange {commit.metarange_id} of repository {target.repository}: {error}",
             operation="getMetadataObject",
-            repository=repository.id,
+            repository=target.repository,
         ) from None
 
 

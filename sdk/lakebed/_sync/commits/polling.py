@@ -7,36 +7,38 @@ that nothing happens twice.
 from __future__ import annotations
 
 from lakebed._gateway.operations import tasks
-from lakebed._sync.http.transport import Transport
+from lakebed._sync.http.target import Target
 from lakebed._values.wire import Call
 from lakebed.errors import InvalidRequestError, ProtocolError
 from lakebed.model import Commit, TaskStatus
 
 
-def over(transport: Transport, repository: str, ref: str, begin: Call[TaskStatus]) -> TaskStatus:
+def over(target: Target, begin: Call[TaskStatus]) -> TaskStatus:
     """A task when it is over."""
-    state = transport.call(begin)
-    return state if state.completed else ended(transport, repository, ref, state.id)
+    state = target.transport.call(begin)
+    return state if state.completed else ended(target, state.id)
 
 
-def ended(transport: Transport, repository: str, ref: str, task_id: str) -> TaskStatus:
+def ended(target: Target, task_id: str) -> TaskStatus:
     """A task that was begun, when it is over. The server is asked to wait, so this asks every twenty seconds or so."""
     while True:
-        state = transport.call(tasks.get(repository, ref, task_id))
+        state = target.transport.call(tasks.get(*target.names, task_id))
         if state.completed:
             return state
 
 
-def made(repository: str, ref: str, state: TaskStatus) -> Commit:
+def made(target: Target, state: TaskStatus) -> Commit:
     """The commit of a task that is over. Raises the error that it ended with."""
     if state.commit is not None:
         return state.commit
     if state.operation in ("dump", "restore") and state.error is None:
         raise InvalidRequestError(
-            f"task {state.id} of {repository} is a {state.operation}, which makes no commit: "
+            f"task {state.id} of {target.repository} is a {state.operation}, which makes no commit: "
             f"`repo.{state.operation}_task` waits for it, and so does `lakebed repo {state.operation} --task`",
-            repository=repository,
+            repository=target.repository,
         )
     raise state.error or ProtocolError(
-        f"task {state.id} of {repository} is over without a commit and without an error", repository=repository, ref=ref
+        f"task {state.id} of {target.repository} is over without a commit and without an error",
+        repository=target.repository,
+        ref=target.ref,
     )

@@ -16,9 +16,8 @@ from lakebed._http.retry import about
 from lakebed._sync.commits import commit
 from lakebed._sync.commits.recover import new_operation_id
 from lakebed._sync.commits.retry import Advance
-from lakebed._sync.http.bodies import BatchBody
-from lakebed._sync.http.transport import Transport
-from lakebed._sync.objects import upload
+from lakebed._sync.http.target import Target
+from lakebed._sync.objects.batch import BatchBody, compare_all, new_batch
 from lakebed._values.wire import Call
 from lakebed._values.workspaces import RETRY_FOR
 from lakebed.errors import InvalidRequestError
@@ -29,9 +28,7 @@ _TOO_LARGE = 413
 
 
 def publish(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     items: Iterable[tuple[str, Any, str | None]],
     deletions: Iterable[str],
     *,
@@ -50,16 +47,14 @@ def publish(
         allow_empty=allow_empty,
         idempotency_key=key,
     )
-    batch = upload.new_batch(items, deletions, advice=_ADVICE, commit=part)
+    batch = new_batch(items, deletions, advice=_ADVICE, commit=part)
     body = BatchBody(batch, progress)
 
     def compare(stored: Sequence[ObjectInfo]) -> None:
-        upload.compare_all(call, stored, body)
+        compare_all(call, stored, body)
 
-    call: Call[Commit] = objects.publish(repository, branch, batch.boundary, compare)
-    flow = Advance(
-        transport, call, key, policy="rebase", retry_for=RETRY_FOR, on_attempt=None, body=body, branch=branch
-    )
+    call: Call[Commit] = objects.publish(*target.names, batch.boundary, compare)
+    flow = Advance(target, call, key, policy="rebase", retry_for=RETRY_FOR, on_attempt=None, body=body)
     try:
         return flow.run()
     except InvalidRequestError as error:

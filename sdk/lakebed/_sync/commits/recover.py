@@ -18,7 +18,7 @@ from uuid import uuid4
 from lakebed._compat.sync import sleep
 from lakebed._gateway.operations import commits
 from lakebed._sync.commits.polling import made, over
-from lakebed._sync.http.transport import Transport
+from lakebed._sync.http.target import Target
 from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError, OutcomeUnknownError
 from lakebed.model import Commit, TaskStatus
@@ -32,13 +32,13 @@ def new_operation_id() -> str:
     return uuid4().hex
 
 
-def find(transport: Transport, repository: str, branch: str, operation_id: str, limit: int) -> Commit | None:
+def find(target: Target, operation_id: str, limit: int) -> Commit | None:
     """Look for a commit by its mark, by first parents from the branch's head."""
     after: str | None = ""
     left = limit
     while after is not None and left > 0:
-        call = commits.log(repository, branch, after=after, amount=min(left, 1000), first_parent=True)
-        page = transport.call(call)
+        call = commits.log(*target.names, after=after, amount=min(left, 1000), first_parent=True)
+        page = target.transport.call(call)
         for commit in page.items:
             if commit.operation_id == operation_id:
                 return commit
@@ -48,9 +48,7 @@ def find(transport: Transport, repository: str, branch: str, operation_id: str, 
 
 
 def go_on(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     begin: Call[TaskStatus],
     operation_id: str,
     lost: OutcomeUnknownError,
@@ -63,18 +61,16 @@ def go_on(
     Raises CommitStateUnknownError when the server cannot say it either.
     """
     try:
-        state = over(transport, repository, branch, begin)
+        state = over(target, begin)
     except LakebedError:  # about the question, not about the commit
-        return settle(transport, repository, branch, operation_id, lost, keyed=keyed)
+        return settle(target, operation_id, lost, keyed=keyed)
     if isinstance(state.error, OutcomeUnknownError):
-        return settle(transport, repository, branch, operation_id, lost, keyed=keyed)
-    return made(repository, branch, state)
+        return settle(target, operation_id, lost, keyed=keyed)
+    return made(target, state)
 
 
 def settle(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     operation_id: str,
     lost: OutcomeUnknownError,
     *,
@@ -82,10 +78,10 @@ def settle(
 ) -> Commit:
     """Find the commit whose answer was lost. Raises CommitStateUnknownError when it is not to be found."""
     trouble = ""
-    for wait in transport.policy.settle_waits:
+    for wait in target.transport.policy.settle_waits:
         sleep(wait)
         try:
-            commit = find(transport, repository, branch, operation_id, SEARCHED)
+            commit = find(target, operation_id, SEARCHED)
         except NotFoundError as error:
             trouble = f"; the last look failed: {error.message}"
             break  # the branch is gone: looking again shows no more
@@ -101,13 +97,13 @@ def settle(
         else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
     )
     failure = CommitStateUnknownError(
-        f"{lost.operation} on lakebed://{repository}/{branch} may or may not have happened: its answer was lost and "
+        f"{lost.operation} on {target} may or may not have happened: its answer was lost and "
         f"it is not in the branch's history now, but could still land{trouble}. {advice}",
         status=lost.status,
         request_id=lost.request_id,
         operation=lost.operation,
-        repository=repository,
-        ref=branch,
+        repository=target.repository,
+        ref=target.ref,
     )
     failure.operation_id = operation_id
     raise failure from lost

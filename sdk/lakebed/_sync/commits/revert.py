@@ -15,6 +15,7 @@ from lakebed import _checks
 from lakebed._gateway.operations import cherry_picks, commits
 from lakebed._sync.commits.commit import id_of, marked
 from lakebed._sync.commits.recover import SEARCHED, find, new_operation_id, settle
+from lakebed._sync.http.target import Target
 from lakebed._sync.http.transport import Transport
 from lakebed._values.wire import Call
 from lakebed.errors import CommitStateUnknownError, LakebedError, OutcomeUnknownError
@@ -24,9 +25,7 @@ T = TypeVar("T")
 
 
 def revert(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     ref: str,
     *,
     parent: int | None,
@@ -38,8 +37,7 @@ def revert(
     """Take back a commit. The server does not say which commit it made: its mark finds it."""
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.revert(
-        repository,
-        branch,
+        *target.names,
         ref,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
@@ -48,25 +46,23 @@ def revert(
         key=key or mark,
     )
     try:
-        _sent(transport, call)
+        _sent(target.transport, call)
     except OutcomeUnknownError as lost:
-        return settle(transport, repository, branch, mark, lost, keyed=bool(key))
-    made = find(transport, repository, branch, mark, SEARCHED)
+        return settle(target, mark, lost, keyed=bool(key))
+    made = find(target, mark, SEARCHED)
     if made is None:
         raise CommitStateUnknownError(
-            f"the revert of {ref} on lakebed://{repository}/{branch} was made, but is not among its last {SEARCHED} "
+            f"the revert of {ref} on {target} was made, but is not among its last {SEARCHED} "
             "commits now: somebody moved the branch back, or far on",
             operation="revertBranch",
-            repository=repository,
-            ref=branch,
+            repository=target.repository,
+            ref=target.ref,
         )
     return made
 
 
 def cherry_pick(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     ref: str,
     *,
     parent: int | None,
@@ -75,11 +71,10 @@ def cherry_pick(
     key: str | None,
 ) -> Commit:
     """Apply the change of a commit, found once. Its metadata go along, but for the mark of the one who made it."""
-    origin = transport.call(commits.get(repository, ref))
+    origin = target.transport.call(commits.get(target.repository, ref))
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.cherry_pick(
-        repository,
-        branch,
+        *target.names,
         origin.id,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
@@ -87,9 +82,9 @@ def cherry_pick(
         key=key or mark,
     )
     try:
-        return _sent(transport, call)
+        return _sent(target.transport, call)
     except OutcomeUnknownError as lost:
-        return settle(transport, repository, branch, mark, lost, keyed=bool(key))
+        return settle(target, mark, lost, keyed=bool(key))
 
 
 def _sent(transport: Transport, call: Call[T]) -> T:

@@ -22,9 +22,9 @@ from lakebed._sync.commits import revert as commits_revert
 from lakebed._sync.handles.background import Background
 from lakebed._sync.handles.ref import Ref, id_of
 from lakebed._sync.handles.workspace import Workspace
-from lakebed._sync.objects import upload
+from lakebed._sync.objects import batch, upload
 from lakebed._sync.tables.diff import Diff
-from lakebed._sync.tables.upload import IntoBranch
+from lakebed._sync.tables.upload import LIFETIME, IntoBranch
 from lakebed._values.ingest import Source
 from lakebed._values.workspaces import RETRY_FOR, WorkspaceOptions, new_id, seconds_of
 from lakebed.errors import AlreadyExistsError, InvalidRequestError
@@ -92,9 +92,7 @@ class Branch(Background):
         condition also OutcomeUnknownError, when the answer was lost.
         """
         return upload.upload(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             path,
             data,
             metadata=metadata,
@@ -149,9 +147,7 @@ class Branch(Background):
         """
         pairs = items.items() if isinstance(items, Mapping) else items
         return commits_publish.publish(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             [(path, content, None) for path, content in pairs],
             delete,
             message=message,
@@ -164,10 +160,12 @@ class Branch(Background):
     def _write_many(
         self, items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], progress: Any = None
     ) -> list[ObjectInfo]:
-        return upload.upload_many(self._transport, self.repository.id, self.id, items, deletions, progress)
+        return batch.upload_many(self._target, items, deletions, progress)
 
     def _shipment(self, message: str | None, tally: Tally) -> IntoBranch:
-        return IntoBranch(self, message if message is None else _checks.check_text(message, "message"), tally)
+        checked = None if message is None else _checks.check_text(message, "message")
+        made = self.workspace(checked or "write_parquet", expires_in=LIFETIME)
+        return IntoBranch(self, made.create, checked, tally)
 
     # committing
 
@@ -175,12 +173,13 @@ class Branch(Background):
         """What has changed since the last commit."""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
-            self,
+            self._target,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             ),
             f"uncommitted changes of {self.repository.id}/{self.id}",
             (f"{self.id}@", self.id),
+            self.repository.ref,
             live=True,
             limit=limit,
         )
@@ -222,7 +221,7 @@ class Branch(Background):
             date=None if date is None else _checks.unix_seconds(date),
             key=None if key is None else _checks.check_text(key, "key"),
         )
-        return commits_commit.commit(self._transport, self.repository.id, self.id, asked)
+        return commits_commit.commit(self._target, asked)
 
     def revert(
         self,
@@ -243,9 +242,7 @@ class Branch(Background):
         uncommitted changes), NothingToCommitError (nothing of it is left) and CommitStateUnknownError.
         """
         return commits_revert.revert(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             id_of(ref),
             parent=parent,
             message=message,
@@ -270,9 +267,7 @@ class Branch(Background):
         Raises MergeConflictError, DirtyBranchError, NothingToCommitError (it changed nothing), CommitStateUnknownError.
         """
         return commits_revert.cherry_pick(
-            self._transport,
-            self.repository.id,
-            self.id,
+            self._target,
             id_of(ref),
             parent=parent,
             message=message,
@@ -301,7 +296,7 @@ class Branch(Background):
 
         Looks at the last `limit` commits by first parents.
         """
-        return recover.find(self._transport, self.repository.id, self.id, operation_id, limit)
+        return recover.find(self._target, operation_id, limit)
 
     # workspaces
 
@@ -376,7 +371,7 @@ class Branch(Background):
         Raises ConcurrentCommitError, DirtyBranchError (uncommitted changes below `prefix`), PermissionDeniedError.
         """
         wanted = Source(source, prefix, tuple(include), tuple(exclude), settle, removals)
-        job = Ingest(self._transport, self.repository.id, self.id, wanted, progress)
+        job = Ingest(self._target, wanted, progress)
         if dry_run:
             return job.diff(on_change)
         text = _checks.check_text(f"Ingest {source}" if message is None else message, "commit message")

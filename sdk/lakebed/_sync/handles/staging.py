@@ -7,18 +7,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakebed import _checks
 from lakebed._bulk.progress import Tally
 from lakebed._compat.sync import Data, run_in_thread
 from lakebed._direct.directory import is_plain
 from lakebed._gateway.operations import workspaces
+from lakebed._sync.handles.repository_base import RepositoryBase
 from lakebed._sync.handles.writable import Writable
-from lakebed._sync.http.bodies import ObjectBody
 from lakebed._sync.http.lazy_workspace import Opening
 from lakebed._sync.http.transport import Transport
-from lakebed._sync.objects import sinks, upload
+from lakebed._sync.objects import batch, sinks, upload
 from lakebed._sync.objects.shared_directory import trusted
 from lakebed._sync.tables.upload import IntoWorkspace
 from lakebed._values.signed import PROXIED, wanted_path
@@ -32,9 +32,6 @@ from lakebed.model import (
     ScanResult,
     WorkspaceInfo,
 )
-
-if TYPE_CHECKING:
-    from lakebed._sync.handles.repository import Repository
 
 _GROUP = 5000
 """Objects in one registration; the server takes 10,000."""
@@ -50,7 +47,7 @@ class Staging(Writable):
 
     def __init__(
         self,
-        repository: Repository,
+        repository: RepositoryBase,
         id: str,
         options: WorkspaceOptions,
         *,
@@ -67,8 +64,7 @@ class Staging(Writable):
         self._made = is_made or info is not None
         self._plain: Transport = repository._transport
         if not self._made:
-            self._transport = Opening(self._plain, self._open)
-        self._outside = self._plain.outside
+            self._session = self._session.over(Opening(self._plain, self._open))
         self._sink: sinks.Sink | None = None
         self._way: str | None = None
         self._given_out = False  # whether other tools were told where to write
@@ -123,9 +119,7 @@ class Staging(Writable):
         if sink is None:
             self._open()
             return upload.upload(
-                self._plain,
-                self.repository.id,
-                self.id,
+                self._target,
                 path,
                 data,
                 metadata=metadata,
@@ -178,7 +172,7 @@ class Staging(Writable):
         Raises InvalidRequestError, CorruptTransferError, and PermissionDeniedError for what may not be ingested.
         """
         self._open()
-        body = ObjectBody(run_in_thread(source_of, Path(file)), None, hashed=False)
+        body = upload.ObjectBody(run_in_thread(source_of, Path(file)), None, hashed=False)
         return self._plain.call(workspaces.push_layer(self.repository.id, self.id), body)
 
     def share(self, pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -221,7 +215,7 @@ class Staging(Writable):
             )
         )
         self._made = True
-        self._transport = self._plain
+        self._session = self.repository._session
 
     def _place(self) -> WorkspaceInfo:
         """What the server said, without asking again; the prefix in it changes with commits of a part only."""
@@ -241,7 +235,7 @@ class Staging(Writable):
         info = self._place()
         if self._sink is None and self._way != sinks.PROXIED:
             self._way = sinks.choose(info, self.options.data_path)
-            self._sink = sinks.open_sink(self._way, info, self._plain, self.repository.id, self._outside)
+            self._sink = sinks.open_sink(self._way, info, self._target)
         return self._sink
 
     def _write_many(
@@ -256,12 +250,12 @@ class Staging(Writable):
         sink = self._opened_sink()
         done: list[ObjectInfo] = []
         waiting: list[ObjectInfo] = []
-        for batch in sinks.windows(items, _WINDOW):
+        for window in sinks.windows(items, _WINDOW):
             if sink is None:
-                done += upload.upload_many(self._plain, self.repository.id, self.id, batch, (), progress)
+                done += batch.upload_many(self._target, window, (), progress)
                 continue
             waiting += sink.store(
-                [sinks.outgoing(path, data, kind, None, progress, given=given) for path, data, kind in batch]
+                [sinks.outgoing(path, data, kind, None, progress, given=given) for path, data, kind in window]
             )
             if len(waiting) >= _GROUP:
                 self.register(waiting)

@@ -24,8 +24,8 @@ from lakebed._sync.commits import commit as commits_commit
 from lakebed._sync.commits.recover import new_operation_id
 from lakebed._sync.commits.retry import Advance
 from lakebed._sync.handles.ref import Ref
-from lakebed._sync.handles.selection import Selection
 from lakebed._sync.handles.staging import Staging
+from lakebed._sync.http.target import Session
 from lakebed._sync.http.transport import recall
 from lakebed._sync.objects.shared_directory import trusted
 from lakebed._sync.tables.diff import Diff
@@ -51,7 +51,7 @@ class Workspace(Staging):
         settings = self._plain.settings
         where = (settings.endpoint, settings.access_key_id, settings.timeout, settings.retries)
         made = (self.repository.id, self.id, self.options, self._made, self._given_out)
-        return _restore, (type(self), type(self.repository), type(self.repository._lake), where, made)
+        return _restore, (type(self), type(self.repository), where, made)
 
     def __enter__(self) -> Self:
         self._open()
@@ -130,12 +130,13 @@ class Workspace(Staging):
         """What it changes, against the commit that it stands on. (`diff` compares with another ref.)"""
         _checks.check_text(prefix + delimiter, "prefix or delimiter")
         return Diff(
-            self,
+            self._target,
             lambda after, amount: commits.diff_branch(
                 self.repository.id, self.id, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             ),
             f"changes of {self.repository.id}/{self.id}",
             (f"{self.id}@", self.id),
+            self.repository.ref,
             live=True,
             limit=limit,
         )
@@ -212,7 +213,7 @@ class Workspace(Staging):
             _say_refused(self.scan())
         retry_for = self.options.retry_for
         flow = Advance(
-            self._plain,
+            self._target,
             call,
             key,
             policy=policy,
@@ -252,6 +253,37 @@ class Workspace(Staging):
             recovery_hints.advise(error, self.repository.id, self.id, self.workspace_id)
 
 
+class Selection:
+    """A part of a workspace's changes, to be committed alone."""
+
+    __module__ = "lakebed"
+
+    def __init__(self, workspace: Workspace, globs: Sequence[str]) -> None:
+        self.workspace = workspace
+        self.globs = tuple(globs)
+
+    def __repr__(self) -> str:
+        return f"<Selection {' '.join(self.globs)} of {self.workspace.repository.id}/{self.workspace.id}>"
+
+    def commit(
+        self,
+        message: str | None = None,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        on_conflict: Literal["rebase", "abort", "overwrite"] | None = None,
+        date: datetime | int | None = None,
+        scan: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> Commit:
+        """Commit this part as `Workspace.commit` does; the rest stays, on top of the new commit.
+
+        Raises what that raises, and InvalidRequestError for a glob that matches nothing.
+        """
+        return self.workspace._commit(
+            self.globs, message, metadata, on_conflict, (), False, date, scan, idempotency_key
+        )
+
+
 def _say_refused(found: ScanResult) -> None:
     if found.refused:
         first = found.refusals[0]
@@ -264,10 +296,10 @@ def _say_refused(found: ScanResult) -> None:
         )
 
 
-def _restore(handle: Any, repository: Any, lake: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:
+def _restore(handle: Any, repository: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:
     """A handle in another process: credentials are this process's own."""
     repository_id, found_id, options, is_made, given_out = made
-    home = repository(lake._over(recall(*where)), repository_id)
+    home = repository(Session(recall(*where)), repository_id)
     again: Workspace = handle(home, found_id, options, is_made=is_made)
     again._given_out = given_out
     return again

@@ -6,20 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from lakebed import _checks, _files
+from lakebed._bulk.progress import Tally
 from lakebed._compat.sync import Data, blocking
 from lakebed._compat.sync_files import OpenFile, open_file
 from lakebed._gateway.operations import objects, physical_addresses
 from lakebed._sync.handles.ref import Ref
 from lakebed._sync.tables import write
+from lakebed._sync.tables.upload import Shipment
 from lakebed.errors import ObjectExistsError, ObjectFailure, PartialFailureError
 from lakebed.model import ObjectInfo, TransferProgress
-
-if TYPE_CHECKING:
-    from lakebed._bulk.progress import Tally
-    from lakebed._sync.tables.upload import Shipment
 
 _DELETED_AT_ONCE = 1000
 

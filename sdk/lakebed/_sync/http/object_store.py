@@ -13,16 +13,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 from tenacity import Retrying, retry_if_exception
 
-from lakebed._compat.sync import sleep
+from lakebed._compat.sync import Clients, sleep
 from lakebed._http import retry
-from lakebed._sync.http.bodies import ObjectBody
-from lakebed._sync.http.connections import Clients
 from lakebed._values.signed import PartUrl
+from lakebed._values.upload_source import Meter
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import CorruptTransferError, LakebedError, ServerUnavailableError
 from lakebed.model import UploadUrl
@@ -49,6 +48,21 @@ class Unreachable(Exception):
     """This machine does not reach the store: ask the server for the bytes."""
 
 
+class HashedBody(Protocol):
+    """The content of one object, hashed while it is sent."""
+
+    meter: Meter
+
+    @property
+    def size(self) -> int | None:
+        """The length in bytes."""
+        ...
+
+    def stream(self) -> Iterator[bytes]:
+        """The bytes, from the beginning."""
+        ...
+
+
 class Outside:
     """Connections to object stores, made anew after a fork or in another event loop."""
 
@@ -60,21 +74,21 @@ class Outside:
         """Close the connections. They cannot be used afterwards."""
         self._clients.close()
 
-    def put(self, target: UploadUrl, body: ObjectBody, digest: str, subject: Call[None]) -> None:
+    def put(self, target: UploadUrl, body: HashedBody, digest: str, subject: Call[None]) -> None:
         """Write an object where none is. Broken attempts are repeated; one whose answer was lost may end as Taken.
 
         Raises Expired, Taken, ServerUnavailableError and CorruptTransferError.
         """
         self._write(target, body, digest, subject, {"If-None-Match": "*"})
 
-    def put_part(self, target: PartUrl, body: ObjectBody, digest: str, subject: Call[None]) -> str:
+    def put_part(self, target: PartUrl, body: HashedBody, digest: str, subject: Call[None]) -> str:
         """Write a part; gives the ETag that the store answered. Raises as `put`, but never Taken."""
         return self._write(target, body, digest, subject, {})
 
     def _write(
         self,
         target: UploadUrl | PartUrl,
-        body: ObjectBody,
+        body: HashedBody,
         digest: str,
         subject: Call[None],
         more: Mapping[str, str],
@@ -99,7 +113,7 @@ class Outside:
     def _once(
         self,
         target: UploadUrl | PartUrl,
-        body: ObjectBody,
+        body: HashedBody,
         digest: str,
         subject: Call[None],
         more: Mapping[str, str],

@@ -1,9 +1,8 @@
 # Generated from sdk/lakebed/_async/http/transport.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The connection: sends calls, repeats what may be repeated, streams bytes. Knows HTTP and no verb.
+"""The connection: sends calls, repeats those that may be repeated, streams bytes. Knows HTTP and no operation.
 
-Picklable: only the settings travel, and connections are made anew in another process, after a fork, or in another event
-loop.
+Picklable: only the settings are pickled. Another process, a forked child and another event loop make their own sockets.
 """
 
 from __future__ import annotations
@@ -13,20 +12,18 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 from weakref import WeakValueDictionary
 
 import httpx
 from tenacity import Retrying, retry_if_exception
 
-from lakebed._compat.sync import run_in_thread, sleep
+from lakebed._compat.sync import Clients, run_in_thread, sleep
 from lakebed._gateway import responses
 from lakebed._http import loopback, retry, trust
 from lakebed._http.thread_client import Lanes
 from lakebed._settings import config
 from lakebed._settings.config import Settings
-from lakebed._sync.http.bodies import Body
-from lakebed._sync.http.connections import Clients
 from lakebed._sync.http.object_store import Outside
 from lakebed._values.signed import Addresses
 from lakebed._values.wire import Answer, Call
@@ -48,6 +45,24 @@ def recall(endpoint: str, access_key_id: str, timeout: float, retries: int) -> T
     if known is not None and not known._clients.is_closed:
         return known
     return Transport(config.resolve(endpoint, None, None, timeout=timeout, retries=retries)).shared()
+
+
+class Body(Protocol):
+    """A request body that is streamed."""
+
+    @property
+    def size(self) -> int | None:
+        """The length in bytes, when it is known beforehand."""
+        ...
+
+    @property
+    def replayable(self) -> bool:
+        """Whether it can be sent (again)."""
+        ...
+
+    def stream(self) -> Iterator[bytes]:
+        """The bytes, from the beginning."""
+        ...
 
 
 class Transport:

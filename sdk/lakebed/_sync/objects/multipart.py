@@ -19,9 +19,9 @@ from typing import Any
 from lakebed._compat.sync import Lock, gather, run_in_thread
 from lakebed._gateway import responses
 from lakebed._gateway.operations import workspaces
-from lakebed._sync.http.bodies import ObjectBody
-from lakebed._sync.http.object_store import Expired, Outside
-from lakebed._sync.http.transport import Transport
+from lakebed._sync.http.object_store import Expired
+from lakebed._sync.http.target import Target
+from lakebed._sync.objects.upload import ObjectBody
 from lakebed._values.signed import PartTarget, PartUrl
 from lakebed._values.upload_source import Meter, source_of
 from lakebed._values.wire import Call, Subject
@@ -106,18 +106,10 @@ class Pieces:
 class PartsUpload:
     """One object, from its beginning to its completion."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        outside: Outside,
-        where: tuple[str, str, str],
-        content_type: str,
-        progress: Any,
-    ) -> None:
-        """`where`: repository, workspace and path."""
-        self._transport = transport
-        self._outside = outside
-        self._where = where
+    def __init__(self, target: Target, path: str, content_type: str, progress: Any) -> None:
+        """`target` is the workspace, by its id."""
+        self._transport = target.transport
+        self._where = (*target.names, path)
         self._content_type = content_type
         self._progress = progress
         self._subject: Call[None] = Call(
@@ -127,12 +119,12 @@ class PartsUpload:
         self._urls: dict[int, PartUrl] = {}
         self._etags: dict[int, str] = {}
         self._digests: dict[int, bytes] = {}
-        self._target = PartTarget("", "")
+        self._address = PartTarget("", "")
         self._failed = False
 
     def begin(self) -> None:
         """Ask the server to begin. Raises UnsupportedOperationError where it signs no parts."""
-        self._target = self._transport.call(workspaces.begin_parts(*self._where, self._content_type))
+        self._address = self._transport.call(workspaces.begin_parts(*self._where, self._content_type))
 
     def run(self, pieces: Pieces) -> tuple[str, str, int]:
         """Send everything; gives the address to register, the MD5 of the whole and its size.
@@ -142,13 +134,13 @@ class PartsUpload:
         try:
             gather([lambda: self._work(pieces) for _ in range(PARTS_AT_ONCE)], PARTS_AT_ONCE)
             etags = [self._etags[number] for number in sorted(self._etags)]
-            done = workspaces.complete_parts(*self._where, self._target, pieces.whole.size, etags)
+            done = workspaces.complete_parts(*self._where, self._address, pieces.whole.size, etags)
             self._verify(self._transport.call(done), etags)
         except BaseException:
             self._failed = True
-            self._transport.probe(workspaces.abort_parts(*self._where, self._target))
+            self._transport.probe(workspaces.abort_parts(*self._where, self._address))
             raise
-        return self._target.physical_address, pieces.whole.checksum, pieces.whole.size
+        return self._address.physical_address, pieces.whole.checksum, pieces.whole.size
 
     def _work(self, pieces: Pieces) -> None:
         """One of those who read the next part and send it, until there is none."""
@@ -173,7 +165,7 @@ class PartsUpload:
         while True:
             try:
                 url = self._url(piece.number)
-                self._etags[piece.number] = self._outside.put_part(url, body, digest, self._subject)
+                self._etags[piece.number] = self._transport.outside.put_part(url, body, digest, self._subject)
                 self._digests[piece.number] = bytes.fromhex(digest)
                 return
             except Expired as refused:
@@ -190,7 +182,7 @@ class PartsUpload:
             found = self._urls.get(number)
             if found is None or found.expires - datetime.now(UTC) < _FRESH:
                 wanted = range(number, min(number + _SIGNED_AT_ONCE, _MOST_PARTS + 1))
-                signed = self._transport.call(workspaces.part_urls(*self._where, self._target, wanted))
+                signed = self._transport.call(workspaces.part_urls(*self._where, self._address, wanted))
                 self._urls |= {one.part: one for one in signed}
                 found = self._urls[number]
             return found

@@ -12,17 +12,16 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from lakebed._compat.sync import run_in_thread
 from lakebed._direct.directory import is_plain
+from lakebed._gateway.operations import repositories
+from lakebed._sync.http.target import Target
+from lakebed._sync.http.transport import Transport
 from lakebed._values.signed import DIRECT, wanted_path
 from lakebed.errors import LakebedError
 from lakebed.model import ObjectInfo, RepositoryInfo, WorkspaceInfo
-
-if TYPE_CHECKING:
-    from lakebed._sync.handles.repository import Repository
-    from lakebed._sync.http.transport import Transport
 
 Nearby = Callable[[ObjectInfo], str | None]
 Info = TypeVar("Info", RepositoryInfo, WorkspaceInfo)
@@ -37,18 +36,21 @@ def trusted(transport: Transport, info: Info, asked: str | None = None) -> Info:
     return info
 
 
-def nearby(repository: Repository) -> Nearby:
-    """Gives the file that holds an object, or None. Asks the server once for each repository handle."""
+def nearby(target: Target) -> Nearby:
+    """Gives the file that holds an object, or None. Asks the server once for each session."""
     if wanted_path(None) not in (None, DIRECT):
         return _nowhere
-    if repository._shared is None:
+    storage = target.session.storage
+    if storage.namespace is None:
+        transport = target.transport
         try:
-            info = repository.info()
-        except LakebedError:  # whoever asks for the objects hears of it
+            info = trusted(transport, transport.call(repositories.get(target.repository)))
+        except LakebedError:  # reading the objects will raise it
             return _nowhere
         there = bool(info.local_path) and run_in_thread(os.path.isdir, info.local_path)
-        repository._shared = (info.storage_namespace.rstrip("/") + "/", info.local_path if there else "")
-    namespace, folder = repository._shared
+        storage.directory = info.local_path if there else ""
+        storage.namespace = info.storage_namespace.rstrip("/") + "/"
+    namespace, folder = storage.namespace, storage.directory
 
     def find(row: ObjectInfo) -> str | None:
         key = row.physical_address.removeprefix(namespace)
@@ -61,6 +63,12 @@ def nearby(repository: Repository) -> Nearby:
             return None
 
     return find
+
+
+def by_server(target: Target) -> bool:
+    """Whether only the server can give the objects, as far as is known: a cloud store may give them itself."""
+    namespace = target.session.storage.namespace
+    return namespace is not None and namespace.startswith(("local://", "mem://"))
 
 
 def _nowhere(row: ObjectInfo) -> str | None:

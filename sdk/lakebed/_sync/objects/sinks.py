@@ -21,8 +21,7 @@ from typing import Any, Protocol, TypeVar
 from lakebed._compat.sync import gather, run_in_thread, stream
 from lakebed._direct.cloud import Bucket
 from lakebed._direct.directory import Directory, Written, check_room
-from lakebed._sync.http.object_store import Outside
-from lakebed._sync.http.transport import Transport
+from lakebed._sync.http.target import Target
 from lakebed._sync.objects.presigned import SignedSink
 from lakebed._sync.objects.upload_item import Outgoing, outgoing
 from lakebed._values.signed import DIRECT, PRESIGNED, PROXIED, wanted_path
@@ -108,11 +107,11 @@ def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield window
 
 
-def open_sink(name: str, info: WorkspaceInfo, transport: Transport, repository: str, outside: Outside) -> Sink | None:
+def open_sink(name: str, info: WorkspaceInfo, target: Target) -> Sink | None:
     """The sink of a data path; None for `proxied`."""
     if name == DIRECT:
-        return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info, repository)
-    return SignedSink(transport, repository, info, outside) if name == PRESIGNED else None
+        return CloudSink(info.storage_prefix) if is_cloud(info) else LocalSink(info, target.repository)
+    return SignedSink(target.at(info.id)) if name == PRESIGNED else None
 
 
 class LocalSink:

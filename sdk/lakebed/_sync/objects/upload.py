@@ -1,35 +1,21 @@
 # Generated from sdk/lakebed/_async/objects/upload.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The data plane: objects to files, and object bytes up, in chunks, with the checksum compared at the end."""
+"""One object up: its content as a body that streams and hashes, and the comparison of checksums at the end."""
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import IO, Any
-from uuid import uuid4
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from lakebed import _checks
-from lakebed._compat.sync import run_in_thread
+from lakebed._compat.sync import run_in_thread, stream
 from lakebed._gateway.operations import objects
-from lakebed._http.batch import MAX_PARTS, Batch, Part
 from lakebed._http.retry import about
-from lakebed._process.disk_full import is_full
-from lakebed._sync.http.bodies import BatchBody, ObjectBody
-from lakebed._sync.http.transport import Transport
-from lakebed._sync.objects.download import Download
-from lakebed._values.upload_source import CHUNK, Meter, source_of
+from lakebed._sync.http.target import Target
+from lakebed._values.upload_source import Meter, Source, source_of
 from lakebed._values.wire import Call
-from lakebed.errors import (
-    CorruptTransferError,
-    InvalidRequestError,
-    ObjectExistsError,
-    PreconditionFailedError,
-)
+from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectExistsError, PreconditionFailedError
 from lakebed.model import ObjectInfo
 
 OCTETS = "application/octet-stream"
@@ -38,56 +24,37 @@ _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_TEXT = re.compile(r"[^\x00-\x1f\x7f]*")
 
 Progress = Callable[[int], None] | None
+"""Called with the number of bytes that were sent since the last call; negative when an attempt begins again."""
 
 
-def download(source: Download, target: str | os.PathLike[str] | IO[bytes], progress: Progress) -> ObjectInfo:
-    """Write a download to a file, or to a path at which it appears only when it is complete."""
-    if hasattr(target, "write"):
-        return _write(source, target, progress)
-    final = Path(target)
-    if run_in_thread(final.is_dir):  # said before the bytes travel
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(final))
-    partial = final.with_name(f".{final.name[:100]}.{uuid4().hex}.part")
-    try:
-        with _begun(partial, final) as file:
-            info = _write(source, file, progress)
-        os.replace(partial, final)
-    except BaseException as error:
-        with suppress(OSError):
-            partial.unlink()
-        if is_full(error):
-            raise OSError(error.errno, error.strerror, str(final)) from error  # a write does not say which file it was
-        raise
-    return info
+class ObjectBody:
+    """The content of one object. With `hashed` False it is not hashed again while it is sent."""
 
+    def __init__(self, source: Source, progress: Callable[[int], None] | None, *, hashed: bool = True) -> None:
+        self._source = source
+        self._progress = progress
+        self._hashed = hashed
+        self.meter = Meter(progress, hashed=hashed)
 
-def _begun(partial: Path, final: Path) -> IO[bytes]:
-    try:
-        return partial.open("xb")
-    except OSError as error:  # told of the name that was given, not of ours
-        raise OSError(error.errno, error.strerror, str(final)) from None
+    @property
+    def size(self) -> int | None:
+        """The length, when it is known beforehand."""
+        return self._source.size
 
+    @property
+    def replayable(self) -> bool:
+        """Whether it can be sent (again)."""
+        return self._source.replayable
 
-def _write(source: Download, file: Any, progress: Progress) -> ObjectInfo:
-    held = bytearray()
-    for chunk in source:
-        held += chunk
-        if len(held) >= CHUNK:
-            run_in_thread(file.write, bytes(held))
-            held.clear()
-        if progress is not None:
-            progress(len(chunk))
-    if held:
-        run_in_thread(file.write, bytes(held))
-    if source.info is None:
-        raise InvalidRequestError("nothing was asked for")
-    return source.info
+    def stream(self) -> Iterator[bytes]:
+        """The content, from the beginning."""
+        self.meter.undo()
+        self.meter = Meter(self._progress, hashed=self._hashed)
+        return stream(self._source.chunks(), self.meter)
 
 
 def upload(
-    transport: Transport,
-    repository: str,
-    branch: str,
+    target: Target,
     path: str,
     data: Any,
     *,
@@ -99,8 +66,7 @@ def upload(
 ) -> ObjectInfo:
     """Write one object and compare checksums."""
     call = objects.upload(
-        repository,
-        branch,
+        *target.names,
         _checks.check_path(path),
         content_type=checked_type(content_type),
         metadata=checked_metadata(metadata),
@@ -109,7 +75,7 @@ def upload(
     )
     body = ObjectBody(run_in_thread(source_of, data), progress)
     try:
-        stored = transport.call(call, body)
+        stored = target.transport.call(call, body)
     except PreconditionFailedError as error:
         if not if_absent:
             raise
@@ -121,49 +87,6 @@ def upload(
         ) from None
     compare(call, stored, body.meter)
     return stored
-
-
-def upload_many(
-    transport: Transport,
-    repository: str,
-    branch: str,
-    items: Iterable[tuple[str, Any, str | None]],
-    deletions: Iterable[str],
-    progress: Progress = None,
-) -> list[ObjectInfo]:
-    """Write and delete several objects, all or nothing, and compare checksums."""
-    batch = new_batch(items, deletions, advice="write fewer files, or in several batches")
-    if not batch.parts and not batch.deletions:
-        return []
-    body = BatchBody(batch, progress)
-    call = objects.upload_many(repository, branch, batch.boundary)
-    stored = transport.call(call, body)
-    compare_all(call, stored, body)
-    return list(stored)
-
-
-def new_batch(
-    items: Iterable[tuple[str, Any, str | None]], deletions: Iterable[str], *, advice: str, commit: bytes = b""
-) -> Batch:
-    """A batch, checked. `advice`: what to do instead when it is too large."""
-    deleted = [_checks.check_path(path) for path in deletions]
-    parts = [Part(_checks.check_path(path), source_of(data), checked_type(kind)) for path, data, kind in items]
-    if len(parts) + len(deleted) > MAX_PARTS:
-        raise InvalidRequestError(
-            f"{len(parts)} objects and {len(deleted)} deletions are too many for one batch of at most {MAX_PARTS}; "
-            f"{advice}"
-        )
-    return Batch(parts, deleted, commit)
-
-
-def compare_all(call: Call[Any], stored: Sequence[ObjectInfo], body: BatchBody) -> None:
-    """Raise CorruptTransferError unless a batch was stored as it was sent."""
-    if len(stored) != len(body.meters):
-        raise CorruptTransferError(
-            f"{call.subject} answered {len(stored)} objects for {len(body.meters)} that were sent", **about(call)
-        )
-    for info, meter in zip(stored, body.meters, strict=True):
-        compare(call, info, meter)
 
 
 def compare(call: Call[Any], stored: ObjectInfo, meter: Meter) -> None:

@@ -18,7 +18,10 @@ from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import blocking, gather, run_in_thread
 from lakebed._files import RangeRaw
+from lakebed._gateway.operations import commits
 from lakebed._process.disk_full import is_full
+from lakebed._sync.http.target import Target
+from lakebed._sync.objects.interfaces import ObjectReader
 from lakebed._sync.objects.shared_directory import nearby
 from lakebed._sync.tables.scan import ENDINGS, _read_at, folder_of, is_data
 from lakebed._tables.location import Place
@@ -32,9 +35,6 @@ from lakebed.model import ObjectInfo
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from lakebed._sync.handles.ref import Ref
-    from lakebed._sync.handles.writable import Writable
 
 _LISTED = 10_000
 """Files of a table among which those are chosen that new data are compared with."""
@@ -88,7 +88,7 @@ class Order:
             raise InvalidRequestError("mode='overwrite_partitions' needs partition_by; 'overwrite' replaces everything")
 
 
-def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
+def look(view: ObjectReader, order: Order, where: Place) -> list[ObjectInfo]:
     """Files of the table as it is, those that the data are to be compared with. Refuses what must not be there."""
     if order.one_file:
         refuse_folder(view, where, "write_parquet", f"; to write into it, name it {order.path + '/'!r}")
@@ -111,7 +111,7 @@ def look(view: Ref, order: Order, where: Place) -> list[ObjectInfo]:
     return _sample(files)
 
 
-def refuse_folder(view: Ref, where: Place, operation: str, advice: str = "; name a file in it") -> None:
+def refuse_folder(view: ObjectReader, where: Place, operation: str, advice: str = "; name a file in it") -> None:
     """Refuse to write a file where a directory is: it would stand in the way of what is in there."""
     if view.list(folder_of(where.path)).first() is not None:
         raise where.invalid(operation, f"this is a directory{advice}")
@@ -133,12 +133,12 @@ def _exists(where: Place, there: str) -> ObjectExistsError:
     )
 
 
-def compare(view: Ref, order: Order, known: Sequence[ObjectInfo], schema: pa.Schema, where: Place) -> None:
+def compare(view: ObjectReader, order: Order, known: Sequence[ObjectInfo], schema: pa.Schema, where: Place) -> None:
     """Refuse data that would make a table of two schemas, or of two layouts. Reads the footers of the known files."""
     from lakebed._tables import schemas
 
     found = run_in_thread(schemas.stored, schema)
-    read_at, local = blocking(partial(_read_at, view, None)), nearby(view.repository)
+    read_at, local = blocking(partial(_read_at, view, None)), nearby(view._target)
     there = gather([partial(_schema_of, order, one, read_at, local(one), where) for one in known])
     for file, expected in zip(known, there, strict=True):
         _compare_one(order, file, expected, found, where)
@@ -177,20 +177,20 @@ def _compare_one(order: Order, file: ObjectInfo, expected: pa.Schema, found: pa.
         raise where.mismatch("write_parquet", unlike, f"{advice}. (compared with {file.path!r})")
 
 
-def explain_ref(target: Writable, where: Place, operation: str, error: NotFoundError) -> None:
+def explain_ref(target: Target, where: Place, operation: str, error: NotFoundError) -> None:
     """Raise a better error when what was taken for a branch is a tag or a commit."""
     if error.kind == "branch_not_found" and _is_commit(target):
         raise ReadOnlyRefError(
-            f"{operation} {where}: {target.id!r} is a tag or a commit, which cannot be written to; make a "
-            f'branch of it: repo.branch("fix").create({target.id!r})',
+            f"{operation} {where}: {target.ref!r} is a tag or a commit, which cannot be written to; make a "
+            f'branch of it: repo.branch("fix").create({target.ref!r})',
             status=error.status,
             **where.about(operation),
         ) from error
 
 
-def _is_commit(ref: Ref) -> bool:
+def _is_commit(target: Target) -> bool:
     try:
-        ref.commit_info()
+        target.transport.call(commits.get(*target.names))
     except NotFoundError:
         return False
     return True

@@ -11,7 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed._compat.sync import gather, run_in_thread
+from lakebed._gateway.operations import commits
 from lakebed._sync.http.pagination import Listing
+from lakebed._sync.http.target import Target
+from lakebed._sync.objects.interfaces import ObjectReader
 from lakebed._sync.tables import scan
 from lakebed._tables.compare_results import TableDiff
 from lakebed._values.wire import Call
@@ -20,8 +23,6 @@ from lakebed.model import Change, ObjectInfo, Page
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from lakebed._sync.handles.ref import Ref
 
 Found = list[tuple[str, ObjectInfo]]
 
@@ -33,18 +34,20 @@ class Diff(Listing[Change]):
 
     def __init__(
         self,
-        ref: Ref,
+        target: Target,
         page: Callable[[str, int], Call[Page[Change]]],
         title: str,
         sides: tuple[str, str],
+        open_ref: Callable[[str], ObjectReader],
         *,
         three_dot: bool = False,
         live: bool = False,
         limit: int | None = None,
     ) -> None:
-        super().__init__(ref._transport, page, Change.COLUMNS, title, limit=limit)
-        self._ref = ref
+        super().__init__(target.transport, page, Change.COLUMNS, title, limit=limit)
+        self._target = target
         self._sides = sides
+        self._open_ref = open_ref
         self._three_dot = three_dot
         self._live = live
 
@@ -63,10 +66,10 @@ class Diff(Listing[Change]):
         left, right = self._states()
         found = gather([partial(_files, side, path) for side in (left, right)])
         if not found[0] and not found[1]:
-            where = scan.place_of(right, path)
+            where = scan.place_of(right._target, path)
             raise ObjectNotFoundError(
-                f"diff.table {where}: there is no .parquet file, neither here nor in {left.id}; the paths that differ "
-                "are those that the diff lists",
+                f"diff.table {where}: there is no .parquet file, neither here nor in {left._target.ref}; the paths "
+                "that differ are those that the diff lists",
                 **where.about("diff.table"),
             )
         sides = _differing(*found)
@@ -76,19 +79,22 @@ class Diff(Listing[Change]):
         from lakebed._tables import compare
 
         with TemporaryDirectory(prefix="lakebed-", ignore_cleanup_errors=True) as local:
-            where = scan.place_of(right, path)
+            where = scan.place_of(right._target, path)
             return run_in_thread(compare.compare, before, after, names, where, Path(local), size)
 
-    def _states(self) -> tuple[Ref, Ref]:
+    def _states(self) -> tuple[ObjectReader, ObjectReader]:
         """The two states, as refs that stay: what is committed is read by its commits' ids."""
-        repository = self._ref.repository
+        repository, transport = self._target.repository, self._target.transport
         left, right = self._sides
         if not self._live:
-            right = (repository.commit(right)).id
-        base = repository.ref(left).merge_base(right) if self._three_dot else (repository.commit(left)).id
-        return repository.ref(base), repository.ref(right)
+            right = (transport.call(commits.get(repository, right))).id
+        if self._three_dot:
+            base = transport.call(commits.merge_base(repository, left, right))
+        else:
+            base = (transport.call(commits.get(repository, left))).id
+        return self._open_ref(base), self._open_ref(right)
 
-    def _opened(self, ref: Ref, path: str, files: Found, schema: Any) -> Any:
+    def _opened(self, ref: ObjectReader, path: str, files: Found, schema: Any) -> Any:
         if not files:
             return None
         from lakebed._tables import reading
@@ -97,7 +103,7 @@ class Diff(Listing[Change]):
         return scan.Scan(ref, path, wish)._opened(files)
 
 
-def _files(ref: Ref, path: str) -> Found:
+def _files(ref: ObjectReader, path: str) -> Found:
     try:
         return scan.files_of(ref, path, "parquet", "diff.table")
     except ObjectNotFoundError:

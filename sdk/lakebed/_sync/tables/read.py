@@ -16,7 +16,8 @@ from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import blocking, run_in_thread
 from lakebed._files import RangeRaw
-from lakebed._sync.objects.upload import download
+from lakebed._sync.objects.download import save
+from lakebed._sync.objects.interfaces import ObjectReader
 from lakebed._sync.tables.scan import ENDINGS, Scan, _read_at, folder_of, place_of
 from lakebed._tables.location import Place
 from lakebed.errors import (
@@ -27,13 +28,11 @@ from lakebed.errors import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lakebed._sync.handles.ref import Ref
-
 _SPOOLED = 32 << 20
 
 
 def scan(
-    ref: Ref,
+    ref: ObjectReader,
     path: str,
     columns: Sequence[str] | None,
     filters: Any,
@@ -64,13 +63,13 @@ def scan(
     return Scan(ref, path, wish, progress)
 
 
-def read_file(ref: Ref, path: str, parse: Callable[[IO[bytes], Place], Any], operation: str) -> Any:
+def read_file(ref: ObjectReader, path: str, parse: Callable[[IO[bytes], Place], Any], operation: str) -> Any:
     """Fetch one file whole, with its checksum compared, and parse it."""
-    where = place_of(ref, path)
+    where = place_of(ref._target, path)
     with SpooledTemporaryFile(_SPOOLED) as file:
         try:
             with render_progress.counting(f"read {path}", None) as tally:
-                download(ref._download(path, 0, None), file, tally.moved)
+                save(ref._download(path, 0, None), file, tally.moved)
         except ObjectNotFoundError as error:
             _explain_folder(ref, path, operation, error)
             raise
@@ -78,7 +77,7 @@ def read_file(ref: Ref, path: str, parse: Callable[[IO[bytes], Place], Any], ope
         return run_in_thread(parse, file, where)
 
 
-def read_csv(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
+def read_csv(ref: ObjectReader, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
     """Read a CSV file."""
     if options.get("chunksize") or options.get("iterator"):
         raise InvalidRequestError('read_csv reads whole files; for pieces, use ref.scan_table(path, format="csv")')
@@ -88,7 +87,7 @@ def read_csv(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
     return frame
 
 
-def read_json(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
+def read_json(ref: ObjectReader, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
     """Read a JSON file."""
     if options.get("chunksize"):
         raise InvalidRequestError('read_json reads whole files; for pieces, use ref.scan_table(path, format="json")')
@@ -98,7 +97,7 @@ def read_json(ref: Ref, path: str, options: Mapping[str, Any]) -> pd.DataFrame:
     return frame
 
 
-def read_feather(ref: Ref, path: str, columns: Sequence[str] | None) -> pd.DataFrame:
+def read_feather(ref: ObjectReader, path: str, columns: Sequence[str] | None) -> pd.DataFrame:
     """Read a Feather file by ranges."""
     from lakebed._tables import frames, single_file
 
@@ -109,15 +108,15 @@ def read_feather(ref: Ref, path: str, columns: Sequence[str] | None) -> pd.DataF
         raise
     read_at = blocking(partial(_read_at, ref, None))
     file = RangeRaw(info.path, info.size, info.checksum, partial(read_at, info.path))
-    table = run_in_thread(single_file.read_feather, file, place_of(ref, path), columns)
+    table = run_in_thread(single_file.read_feather, file, place_of(ref._target, path), columns)
     return run_in_thread(frames.to_pandas, table)
 
 
-def _explain_folder(ref: Ref, path: str, operation: str, error: ObjectNotFoundError) -> None:
+def _explain_folder(ref: ObjectReader, path: str, operation: str, error: ObjectNotFoundError) -> None:
     """Raise a better error when the path is a directory."""
     first = ref.list(folder_of(path)).first() if path else None
     if first is not None:
-        where = place_of(ref, path)
+        where = place_of(ref._target, path)
         raise ObjectNotFoundError(
             f"{operation} {where}: this is a directory, and {operation} reads one file: name one of its files, such as "
             f"{first.path!r}, or read all of them with scan_table(path, format=...)",

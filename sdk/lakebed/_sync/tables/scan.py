@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.sync import ArrowStream, blocking, off_loop, run_in_thread
-from lakebed._sync.objects.shared_directory import nearby
+from lakebed._sync.http.target import Target
+from lakebed._sync.objects.interfaces import ObjectReader
+from lakebed._sync.objects.shared_directory import by_server, nearby
 from lakebed._tables.location import Place
 from lakebed.errors import ObjectNotFoundError
 from lakebed.model import ObjectInfo
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lakebed._sync.handles.ref import Ref
     from lakebed._tables.reading import Opened, Wish
 
 ENDINGS = {
@@ -40,14 +41,14 @@ class Scan(ArrowStream):
 
     __module__ = "lakebed"
 
-    def __init__(self, ref: Ref, path: str, wish: Wish, progress: render_progress.Given = None) -> None:
+    def __init__(self, ref: ObjectReader, path: str, wish: Wish, progress: render_progress.Given = None) -> None:
         self._ref = ref
         self._path = path
         self._wish = wish
         self._progress = progress
 
     def __repr__(self) -> str:
-        return f"<Scan {place_of(self._ref, self._path)}>"
+        return f"<Scan {place_of(self._ref._target, self._path)}>"
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         opened = self._open(whole=True)
@@ -95,9 +96,11 @@ class Scan(ArrowStream):
         from lakebed._tables import reading
         from lakebed._tables.ranged_read import SMALL, SMALL_IF_WANTED, Ranged
 
-        ref, place = self._ref, place_of(self._ref, self._path)
-        local = nearby(ref.repository)
-        lane = ref._transport.lanes.get() if ref._by_server() else None
+        ref, place = self._ref, place_of(self._ref._target, self._path)
+        target = ref._target
+        local = nearby(target)
+        only_server = ref._reads_proxied() or by_server(target)
+        lane = target.transport.lanes.get() if only_server else None
         small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
         long_way = blocking(partial(_read_at, ref, moved))
         ranged = Ranged((place.repository, place.ref), lane, long_way, moved, small=small)
@@ -105,7 +108,7 @@ class Scan(ArrowStream):
         return run_in_thread(reading.Opened, place, files, self._wish)
 
 
-def _read_at(ref: Ref, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:
+def _read_at(ref: ObjectReader, moved: Any, path: str, start: int, length: int, checksum: str) -> Any:
     """A range as an Arrow buffer. Chunks go straight into it: joined, they would take twice the memory."""
     import pyarrow as pa
 
@@ -119,9 +122,9 @@ def _read_at(ref: Ref, moved: Any, path: str, start: int, length: int, checksum:
     return buffer
 
 
-def place_of(ref: Ref, path: str) -> Place:
+def place_of(target: Target, path: str) -> Place:
     """What errors say."""
-    return Place(ref.repository.id, ref.id, path)
+    return Place(*target.names, path)
 
 
 def folder_of(path: str) -> str:
@@ -135,7 +138,7 @@ def is_data(place: str, endings: tuple[str, ...]) -> bool:
     return place.endswith(endings) and not hidden
 
 
-def files_of(ref: Ref, path: str, kind: str, operation: str) -> list[tuple[str, ObjectInfo]]:
+def files_of(ref: ObjectReader, path: str, kind: str, operation: str) -> list[tuple[str, ObjectInfo]]:
     """The files of a table, each with its place below the table's path. Raises ObjectNotFoundError for none."""
     if path and not path.endswith("/"):
         try:
@@ -155,7 +158,7 @@ def files_of(ref: Ref, path: str, kind: str, operation: str) -> list[tuple[str, 
             others += 1
     if not found:
         there = f"the {others} objects under it are of another kind" if others else "nothing is under it"
-        where = place_of(ref, path)
+        where = place_of(ref._target, path)
         raise ObjectNotFoundError(
             f"{operation} {where}: there is no such object, and no {endings[0]} file: {there}; "
             f"`list({folder.rpartition('/')[0].rpartition('/')[0]!r})` shows what is there",

@@ -19,7 +19,7 @@ from lakebed.cli.targets import BRANCH_OR_OBJECT
 from lakebed.cli.workspaces.workspace import say_commit
 
 if TYPE_CHECKING:
-    from lakebed._sync.bulk.checkout import LocalStatus
+    from lakebed._sync.checkout.verbs import LocalStatus
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
@@ -41,7 +41,7 @@ def clone(app: App, source: Location, directory: str) -> None:
     \b
     Example: lakebed local clone sales/main/orders ./orders
     """
-    from lakebed._sync.bulk import checkout as working
+    from lakebed._sync.checkout import verbs as working
 
     top = Path(directory or source.path.rstrip("/").rsplit("/", 1)[-1] or source.repository)
     with app.lake() as lake, Meter("checking out", enabled=app.shows_progress) as meter:
@@ -61,7 +61,7 @@ def status(app: App, directory: str, offline: bool) -> None:
     \b
     Example: lakebed local status
     """
-    from lakebed._sync.bulk import checkout as working
+    from lakebed._sync.checkout import verbs as working
 
     with app.lake() as lake:
         found = working.status(lake, find_top(Path(directory)), ask=not offline)
@@ -89,7 +89,7 @@ def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> 
     \b
     Example: lakebed local commit -m "corrected prices"
     """
-    from lakebed._sync.bulk import checkout as working
+    from lakebed._sync.checkout import verbs as working
 
     top = find_top(Path(directory))
     with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
@@ -117,7 +117,7 @@ def pull(app: App, directory: str, conflicts: Any) -> None:
     \b
     Example: lakebed local pull
     """
-    from lakebed._sync.bulk import checkout as working
+    from lakebed._sync.checkout import verbs as working
 
     with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
         try:

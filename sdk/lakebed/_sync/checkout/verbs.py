@@ -1,4 +1,4 @@
-# Generated from sdk/lakebed/_async/bulk/checkout.py by tools/unasync_sdk.py - do not edit.
+# Generated from sdk/lakebed/_async/checkout/verbs.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
 """Working directories: a branch checked out into a directory, changed there, committed back, brought up to date.
 
@@ -25,7 +25,7 @@ from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.sync import gather, run_in_thread
 from lakebed._sync.bulk import bulk
-from lakebed._sync.bulk.checkout_plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
+from lakebed._sync.checkout.plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
 from lakebed.errors import (
     ConfigurationError,
     Conflict,

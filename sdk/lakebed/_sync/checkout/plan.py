@@ -1,4 +1,4 @@
-# Generated from sdk/lakebed/_async/bulk/checkout_plan.py by tools/unasync_sdk.py - do not edit.
+# Generated from sdk/lakebed/_async/checkout/plan.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
 """What bringing a working directory up to date will do, and what stands in its way. Touches nothing."""
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from lakebed._async.bulk import bulk
-from lakebed._async.bulk.checkout_plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
+from lakebed._async.checkout.plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
 from lakebed._bulk.batches import BATCH_FILES, Item
 from lakebed._bulk.hash_cache import Known
 from lakebed._bulk.progress import Report, Tally

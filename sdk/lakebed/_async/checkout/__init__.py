@@ -1,0 +1,1 @@
+"""Working directories: a branch checked out into a local directory."""

@@ -1,0 +1,205 @@
+# Generated from sdk/lakebed/_async/handles/repository_base.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""A repository's life, its metadata and its listings: the repository handle without the handles that it makes.
+
+Branches, refs, tags and tasks point back at their repository by this type, so that no import leads in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Literal, Self
+
+from lakebed import _checks
+from lakebed._compat.sync import Shown
+from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
+from lakebed._sync.http.pagination import Listing
+from lakebed._sync.http.target import Session
+from lakebed._sync.http.transport import Transport
+from lakebed._sync.objects.shared_directory import trusted
+from lakebed.errors import AlreadyExistsError, NotFoundError
+from lakebed.model import Commit, ProtectionRules, RefInfo, RepositoryInfo, WorkspaceInfo
+
+
+class RepositoryBase(Shown):
+    """What handles of a repository's parts know of it. At run time it is always a `Repository`."""
+
+    __module__ = "lakebed"
+
+    def __init__(self, session: Session, id: str) -> None:
+        self.id = _checks.check_name(id, "repository name")
+        self._session = session
+
+    @property
+    def _transport(self) -> Transport:
+        return self._session.transport
+
+    def __repr__(self) -> str:
+        return f"<Repository {self.id}>"
+
+    def create(
+        self,
+        storage_namespace: str,
+        default_branch: str = "main",
+        exist_ok: bool = False,
+        *,
+        bare: bool = False,
+        read_only: bool = False,
+        sample_data: bool = False,
+        allow_non_empty: bool = False,
+    ) -> Self:
+        """Create the repository, with one empty commit on its default branch. Returns itself.
+
+        With `exist_ok`, one that is there already will do, as long as it is over the same storage namespace. `bare`:
+        without a branch, for `restore_refs`. `read_only`: refuses changes. `sample_data`: with objects to begin with.
+        `allow_non_empty`: the namespace may hold other objects; Lakebed leaves them as they are.
+
+        Raises AlreadyExistsError (the name or the namespace is taken, or the namespace is not empty) and
+        InvalidRequestError.
+        """
+        call = repositories.create(
+            self.id,
+            _checks.check_text(storage_namespace, "storage namespace"),
+            _checks.check_name(default_branch, "branch name"),
+            bare=bare,
+            read_only=read_only,
+            sample_data=sample_data,
+            allow_non_empty=allow_non_empty,
+            repeatable=exist_ok,
+        )
+        try:
+            self._transport.call(call)
+        except AlreadyExistsError as error:
+            if not exist_ok:
+                raise
+            self._accept(storage_namespace, error)
+        return self
+
+    def _accept(self, storage_namespace: str, error: AlreadyExistsError) -> None:
+        try:
+            there = (self.info()).storage_namespace
+        except NotFoundError:
+            raise error from None  # the namespace is taken, by a repository of another name
+        if there.rstrip("/") != storage_namespace.rstrip("/"):
+            raise AlreadyExistsError(
+                f"repository {self.id} exists, but over {there}, not {storage_namespace}; choose another name, or "
+                f"create({there!r}, exist_ok=True)",
+                kind=error.kind,
+                operation=error.operation,
+                repository=self.id,
+            ) from error
+
+    def delete(self, force: bool = False) -> None:
+        """Delete the repository; the objects in its storage namespace stay. Raises NotFoundError."""
+        self._transport.call(repositories.delete(self.id, force=force))
+
+    def exists(self) -> bool:
+        """Whether there is such a repository."""
+        try:
+            self.info()
+        except NotFoundError:
+            return False
+        return True
+
+    def info(self) -> RepositoryInfo:
+        """What the server knows about it. Raises NotFoundError."""
+        return trusted(self._transport, self._transport.call(repositories.get(self.id)))
+
+    def metadata(self) -> dict[str, str]:
+        """Its metadata. Raises NotFoundError."""
+        return self._transport.call(repositories.get_metadata(self.id))
+
+    def set_metadata(self, values: Mapping[str, str]) -> None:
+        """Set some keys; the others stay. Raises NotFoundError."""
+        checked = _checks.check_metadata(dict(values), "repository")
+        self._transport.call(repositories.set_metadata(self.id, checked))
+
+    def delete_metadata(self, keys: Iterable[str]) -> None:
+        """Remove some keys; unknown ones are ignored. Raises NotFoundError."""
+        checked = [_checks.check_text(key, "metadata key") for key in keys]
+        self._transport.call(repositories.delete_metadata(self.id, checked))
+
+    def protection(self) -> ProtectionRules:
+        """The patterns of branches that take no direct changes: no writes, resets and commits, but merges."""
+        return self._transport.call(protection.get(self.id))
+
+    def set_protection(self, patterns: Iterable[str], *, replaces: ProtectionRules | None = None) -> None:
+        """Replace these patterns: `*`, `?`, `[ab]` and `[!ab]` mean several names. They hold at once.
+
+        With `replaces`, only if the rules are still those. Raises PreconditionFailedError, InvalidRequestError.
+        """
+        checked = [_checks.check_text(pattern, "pattern") for pattern in patterns]
+        etag = None if replaces is None else replaces.etag
+        self._transport.call(protection.put(self.id, checked, etag=etag))
+
+    def branches(self, prefix: str = "", hidden: bool = False, limit: int | None = None) -> Listing[RefInfo]:
+        """Branches in the order of their names; `hidden` includes those created hidden."""
+        _checks.check_text(prefix, "prefix")
+        return Listing(
+            self._transport,
+            lambda after, amount: refs.list_branches(self.id, prefix=prefix, hidden=hidden, after=after, amount=amount),
+            RefInfo.COLUMNS,
+            f"branches of {self.id}",
+            limit=limit,
+        )
+
+    def tags(self, prefix: str = "", limit: int | None = None) -> Listing[RefInfo]:
+        """Tags in the order of their names."""
+        _checks.check_text(prefix, "prefix")
+        return Listing(
+            self._transport,
+            lambda after, amount: refs.list_tags(self.id, prefix=prefix, after=after, amount=amount),
+            RefInfo.COLUMNS,
+            f"tags of {self.id}",
+            limit=limit,
+        )
+
+    def workspaces(self, state: str = "open", branch: str = "", limit: int | None = None) -> Listing[WorkspaceInfo]:
+        """Workspaces in the order of their ids: open ones, or in another state, or `all`; of a branch or of any."""
+        _checks.check_text(state + branch, "state or branch")
+        return Listing(
+            self._transport,
+            lambda after, amount: workspaces.list_page(self.id, state=state, branch=branch, after=after, amount=amount),
+            WorkspaceInfo.COLUMNS,
+            f"workspaces of {self.id}",
+            limit=limit,
+        )
+
+    def commit(self, id: str) -> Commit:
+        """Fetch a commit by its id, the beginning of its id, or any ref expression. Raises NotFoundError."""
+        return self._transport.call(commits.get(self.id, _checks.check_name(id, "commit id")))
+
+    def metadata_file(self, kind: Literal["range", "meta_range"], id: str) -> bytes:
+        """A Parquet file that the history is made of, by its id, for who cannot reach the store. Raises NotFoundError.
+
+        `ref.ranges()` has the ids of ranges, a commit that of its metarange.
+        """
+        return self._transport.call(metadata.file(self.id, kind, _checks.check_name(id, f"{kind} id")))
+
+    def metadata_place(self, kind: Literal["range", "meta_range"], id: str) -> str:
+        """Where such a file lies, from the storage namespace on. Raises NotFoundError."""
+        return self._transport.call(metadata.place(self.id, kind, _checks.check_name(id, f"{kind} id")))
+
+    def add_commit(self, commit: Commit) -> None:
+        """Store a commit exactly as it is, as when history is carried over from elsewhere. No branch moves.
+
+        Its id must be that of its content; its parents and its listing must be there. One that is stored already is the
+        same, by its id. Raises NotFoundError and InvalidRequestError.
+        """
+        with suppress(AlreadyExistsError):
+            self._transport.call(commits.record(self.id, commit))
+
+    # handles to its parts, which `Repository` makes: their types are not known here
+
+    def branch(self, name: str) -> Any:
+        """A handle to a branch, whether or not it exists."""
+        raise NotImplementedError
+
+    def tag(self, name: str) -> Any:
+        """A handle to a tag, whether or not it exists."""
+        raise NotImplementedError
+
+    def ref(self, expression: str) -> Any:
+        """A handle to what a ref expression means: `main`, `v1`, a commit id or its beginning, `main~2`, `main@`."""
+        raise NotImplementedError
