@@ -14,7 +14,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.multipart.part_selection import SentPart
 from lakebed_engine.operations.multipart.records import Target, target_of
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.multipart.base import own_assembler
+from lakebed_engine.stores.objects.multipart import own_assembler
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry, UploadRequest

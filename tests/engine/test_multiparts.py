@@ -15,7 +15,7 @@ from lakebed_engine.operations.multipart.records import REMEMBERED, Target, Uplo
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
-from lakebed_engine.stores.objects.multipart.emulated import folder_of
+from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry, UploadRequest, WorkspaceRequest

@@ -212,7 +212,7 @@ def test_what_cannot_be_meant_is_refused(feed: Feed) -> None:
 def test_the_repositorys_own_folder_is_no_source(server: RunningServer, feed: Feed) -> None:
     inside = feed.lake.repository(f"{feed.repo.id}-in").create(f"{feed.uri}lake")
     feed.write("a", "1")
-    with pytest.raises(lakebed.InvalidRequestError, match="data of a repository lies there"):
+    with pytest.raises(lakebed.InvalidRequestError, match="it holds data of a repository"):
         pipelines.ingest(inside.branch("main"), feed.uri)
 
 

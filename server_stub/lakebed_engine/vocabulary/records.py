@@ -13,6 +13,9 @@ import msgspec
 
 T = TypeVar("T")
 
+DEFAULT_CONTENT_TYPE = "application/octet-stream"
+"""Of content whose writer states no type."""
+
 
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a path points to.
@@ -301,7 +304,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     checksum: str
     size: int
     mtime: int | None = None
-    content_type: str = "application/octet-stream"
+    content_type: str = DEFAULT_CONTENT_TYPE
     metadata: Mapping[str, str] = {}
 
 
@@ -316,7 +319,7 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     checksum: str = ""
     size: int = 0
     mtime: int | None = None
-    content_type: str = "application/octet-stream"
+    content_type: str = DEFAULT_CONTENT_TYPE
     metadata: Mapping[str, str] = {}
     if_none_match: bool = False
     if_match: str | None = None
@@ -466,7 +469,7 @@ class UploadRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How an object is to be staged. `if_none_match` only as `*`; `if_match` a checksum, quotes removed."""
 
     path: str
-    content_type: str = "application/octet-stream"
+    content_type: str = DEFAULT_CONTENT_TYPE
     metadata: Mapping[str, str] = {}
     if_none_match: bool = False
     if_match: str | None = None

@@ -27,7 +27,7 @@ from lakebed_engine.operations.validation import MAX_PATH_BYTES
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, InvalidRequestError
-from lakebed_engine.vocabulary.records import Entry, Layer, Workspace, Written
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, Layer, Workspace, Written
 
 LARGEST_FILE = 1 << 30
 """Bytes of a file."""
@@ -252,7 +252,7 @@ def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: st
             checksum=needed["checksum"],
             size=needed["size_bytes"],
             mtime=times[at],
-            content_type=types[at] or "application/octet-stream",
+            content_type=types[at] or DEFAULT_CONTENT_TYPE,
             metadata=_metadata(path, metas[at]),
         )
         rows.append((path, entry_of(ctx, repo, record, written)))

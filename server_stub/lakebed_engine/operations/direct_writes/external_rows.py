@@ -17,9 +17,10 @@ from lakebed_format.schemas import flat
 
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.direct_writes.register import LATEST
-from lakebed_engine.operations.ingest.ingest import CONTENT_TYPE, refuse_namespaces
+from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.stores.objects.external import VERSIONED
 from lakebed_engine.vocabulary.errors import InvalidAddressError, InvalidPathError, InvalidRequestError
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE
 
 _CHECKSUM = f"^({'|'.join(VERSIONED)})[!#-~]{{1,251}}$"
 _DOTS = r"/\.{1,2}(/|$)"
@@ -95,7 +96,7 @@ def _checked(table: pa.Table, last: str, now: int) -> tuple[pa.Table, str]:
     times = _optional(table, "mtime", pa.int64(), now)
     bad = pc.or_(pc.less(sizes, 0), pc.or_(pc.less(times, 0), pc.greater(times, LATEST)))
     _refuse(table, pc.and_(live, bad), "has a size or mtime out of bounds")
-    types = pc.if_else(live, _optional(table, "content_type", pa.string(), CONTENT_TYPE), "")
+    types = pc.if_else(live, _optional(table, "content_type", pa.string(), DEFAULT_CONTENT_TYPE), "")
     _refuse(table, pc.greater(pc.utf8_length(types), _MOST_TYPE), f"has a content type over {_MOST_TYPE} characters")
     if "metadata" in table.column_names and len(flat(table.column("metadata")).items):
         raise InvalidRequestError("layer file: objects that lie elsewhere have no metadata here")

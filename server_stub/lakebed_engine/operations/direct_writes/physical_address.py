@@ -23,12 +23,12 @@ from lakebed_engine.operations.branch.view import steady
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.direct_writes.presign import completed
 from lakebed_engine.operations.direct_writes.register import LATEST, checksum_of, prove, signer_of
-from lakebed_engine.operations.ingest.ingest import refuse_namespaces
+from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.read import open_entry, physical_uri, placed, stat
 from lakebed_engine.operations.objects.stage import condition, new_address, new_entry, stage, stage_if
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.objects.external import version_of
-from lakebed_engine.stores.objects.multipart.base import Assembler, Numbering, StoredPart, own_assembler
+from lakebed_engine.stores.objects.multipart import Assembler, Numbering, StoredPart, own_assembler
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS, Classing, Part, PartUploads, ToWrite
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,

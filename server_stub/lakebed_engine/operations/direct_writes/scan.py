@@ -26,16 +26,13 @@ from lakebed_engine.stores.objects.external import version_of
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.tree.trees import EMPTY_TREE
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, PredicateFailed
-from lakebed_engine.vocabulary.records import Entry, ScanRefusal, ScanReport, Workspace
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, ScanRefusal, ScanReport, Workspace
 
 PAGE = 1000
 """Objects of a listing that are looked at together, and registered in one batch."""
 
 REFUSALS = 100
 """Of what was refused, so many are named."""
-
-CONTENT_TYPE = "application/octet-stream"
-"""Of objects that a scan finds: a listing does not tell it."""
 
 
 _ASIDE = re.compile(r"~/[0-9a-f]{32}(?:/|\Z)")
@@ -291,4 +288,4 @@ async def _entry(ctx: Context, repo: Repo, blob: BlobStat) -> tuple[BlobStat, En
         except BlobNotFound:
             return None
         checksum = digest.hexdigest()
-    return blob, new_entry(blob.key, checksum, size, int(blob.mtime), CONTENT_TYPE, {})
+    return blob, new_entry(blob.key, checksum, size, int(blob.mtime), DEFAULT_CONTENT_TYPE, {})

@@ -18,6 +18,7 @@ from lakebed_engine.operations.direct_writes.register import signer_of
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.presign import ToRead
 from lakebed_engine.vocabulary.errors import BlobNotFound, NotSupportedError, ObjectNotFoundError
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE
 
 Kind = Literal["range", "meta_range"]
 
@@ -72,7 +73,7 @@ class MetadataFiles:
 
 async def _signed(file: MetadataFile, seconds: int) -> str:
     signer = signer_of(file.store)
-    urls = await signer.sign_reads([ToRead(file.key, "application/octet-stream")], seconds) if signer else [""]
+    urls = await signer.sign_reads([ToRead(file.key, DEFAULT_CONTENT_TYPE)], seconds) if signer else [""]
     if not urls[0]:
         raise NotSupportedError(f"the store of {file.uri} signs no addresses: read it through the server")
     return urls[0]

@@ -9,7 +9,7 @@ from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.keys import ENDED, UPLOADS, under
 from lakebed_engine.operations.multipart.records import decode_ended, decode_upload
 from lakebed_engine.stores.kv.base import scan_pages
-from lakebed_engine.stores.objects.multipart.emulated import folder_of
+from lakebed_engine.stores.objects.multipart_objects import folder_of
 
 
 async def read_uploads(job: Job) -> None:

@@ -38,7 +38,7 @@ from lakebed_engine.operations.keys import (
 )
 from lakebed_engine.operations.multipart.records import decode_ended, decode_upload
 from lakebed_engine.stores.kv.base import scan_pages, scan_rows
-from lakebed_engine.stores.objects.multipart.emulated import folder_of
+from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.tree.cursor import decode_row
 from lakebed_engine.tree.layers import layer_tree
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError

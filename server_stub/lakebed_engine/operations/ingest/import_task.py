@@ -17,7 +17,8 @@ import msgspec
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, find_workspace, load_commit, open_repo, read_branch
 from lakebed_engine.operations.direct_writes.scan import register
-from lakebed_engine.operations.ingest.ingest import CONTENT_TYPE, ingest_page, refuse_namespaces
+from lakebed_engine.operations.ingest.ingest import ingest_page
+from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
 from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.operations.tasks.runner import Tasks, Work
@@ -32,7 +33,13 @@ from lakebed_engine.vocabulary.errors import (
     ObjectNotFoundError,
     WorkspaceClosedError,
 )
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, IngestRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.records import (
+    DEFAULT_CONTENT_TYPE,
+    AdvanceRequest,
+    Commit,
+    IngestRequest,
+    WorkspaceRequest,
+)
 
 IMPORT = "import"
 
@@ -168,7 +175,7 @@ async def _objects(task: Work, objects: Sequence[ImportPath], force: bool) -> No
             blob = await place.store.head(place.key)
         except BlobNotFound:
             raise ObjectNotFoundError(f"cannot import {one.path[:200]!r}: nothing is there") from None
-        entry = new_entry(one.path, version_of(blob), blob.size, int(blob.mtime), CONTENT_TYPE, {})
+        entry = new_entry(one.path, version_of(blob), blob.size, int(blob.mtime), DEFAULT_CONTENT_TYPE, {})
         rows[one.destination] = (one.destination, entry)
         task.progress += 1
     if rows:

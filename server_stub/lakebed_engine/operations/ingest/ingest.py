@@ -19,8 +19,8 @@ from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.layers.layers import compact, put_on_top
+from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.stage import Row, new_entry
-from lakebed_engine.operations.repository.lifecycle import refuse_overlap
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.validation import check_path, check_text, read_globs
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of
@@ -32,10 +32,9 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     MissingFileError,
-    NamespaceInUseError,
     UnsortedListing,
 )
-from lakebed_engine.vocabulary.records import DiffEntry, Entry, IngestPage, IngestRequest, Layer
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, DiffEntry, Entry, IngestPage, IngestRequest, Layer
 
 MOST = 100_000
 """Paths that one page looks at, at most."""
@@ -46,7 +45,6 @@ MOST_TOLD = 1000
 BUDGET = 20.0
 """Seconds after which a page ends."""
 
-CONTENT_TYPE = "application/octet-stream"
 """Of what is ingested: a listing does not tell it."""
 
 _ROWS = 10_000
@@ -166,16 +164,6 @@ def _check(request: IngestRequest) -> None:
         raise InvalidRequestError(f"settle {request.settle}: must be 0 seconds to a year")
 
 
-async def refuse_namespaces(ctx: Context, uri: str) -> None:
-    """What lies in the namespace of a repository is its own: its sweeps would remove it. Raises InvalidRequestError."""
-    try:
-        await refuse_overlap(ctx, uri.rstrip("/"))
-    except NamespaceInUseError as error:
-        raise InvalidRequestError(
-            f"cannot ingest from {uri[:200]!r}, data of a repository lies there ({error.message})"
-        ) from None
-
-
 async def _compare(page: _Page, cursor: Cursor) -> None:
     """Go through both sides from where the page begins, until its amount, its time or both are at an end."""
     started, seen, last = page.ctx.clock.monotonic(), 0, ""
@@ -236,7 +224,7 @@ async def _look(page: _Page, path: str, blob: BlobStat | None, entry: Entry | No
             return
         check_path(path)
         address = f"{page.source.store.uri}/{blob.key}"
-        new = new_entry(address, version_of(blob), blob.size, int(blob.mtime), CONTENT_TYPE, {})
+        new = new_entry(address, version_of(blob), blob.size, int(blob.mtime), DEFAULT_CONTENT_TYPE, {})
     elif not page.request.removals:
         return
     kind = "removed" if new is None else "added" if entry is None else "changed"

@@ -12,7 +12,7 @@ from lakebed_engine.operations.multipart import checksums
 from lakebed_engine.operations.multipart.records import Upload, UploadedPart, decode_part
 from lakebed_engine.operations.multipart.upload import part_rows
 from lakebed_engine.stores.kv.base import Check
-from lakebed_engine.stores.objects.multipart.base import StoredPart
+from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import MOST_PARTS
 from lakebed_engine.vocabulary.errors import (
     ChecksumMismatchError,

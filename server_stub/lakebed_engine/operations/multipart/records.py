@@ -17,10 +17,10 @@ import msgspec
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.keys import UPLOAD_DUE, due_key, ended_key, upload_key
 from lakebed_engine.stores.kv.base import Check, Delete, Put
-from lakebed_engine.stores.objects.multipart.base import Assembler, own_assembler
-from lakebed_engine.stores.objects.multipart.emulated import ObjectParts
+from lakebed_engine.stores.objects.multipart import Assembler, own_assembler
+from lakebed_engine.stores.objects.multipart_objects import ObjectParts
 from lakebed_engine.vocabulary.errors import UploadNotFoundError
-from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry
 
 REMEMBERED = 24 * 3600
 """Seconds that an upload is remembered after it has ended."""
@@ -41,7 +41,7 @@ class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     address: str
     created: int
     creator: str = ""
-    content_type: str = "application/octet-stream"
+    content_type: str = DEFAULT_CONTENT_TYPE
     metadata: Mapping[str, str] = {}
     store_id: str = ""
     checksum: str = ""

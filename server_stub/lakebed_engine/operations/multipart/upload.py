@@ -31,7 +31,7 @@ from lakebed_engine.operations.objects.read import open_entry
 from lakebed_engine.operations.objects.stage import check_upload, new_address
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Put, Row
-from lakebed_engine.stores.objects.multipart.base import StoredPart
+from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS
 from lakebed_engine.vocabulary.errors import (
     BlobNotFound,

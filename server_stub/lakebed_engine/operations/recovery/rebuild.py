@@ -32,7 +32,7 @@ from lakebed_engine.operations.keys import (
     inside_namespace,
     tag_key,
 )
-from lakebed_engine.operations.repository.lifecycle import namespaces_above, refuse_overlap
+from lakebed_engine.operations.namespaces import namespaces_above, refuse_overlap
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, scan_rows
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.vocabulary.errors import (

@@ -21,7 +21,7 @@ from lakebed_format.markers import decode_marker
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
 from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
-from lakebed_engine.operations.repository.lifecycle import namespaces_above, overlap, refuse_overlap
+from lakebed_engine.operations.namespaces import namespaces_above, overlap, refuse_overlap
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore

@@ -14,41 +14,16 @@ from lakebed_engine.operations.keys import (
     NAMESPACES,
     REPOSITORIES,
     dropped_repository,
-    inside_namespace,
     text_key,
 )
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
+from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put
 from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
-    NamespaceInUseError,
     PredicateFailed,
     RepositoryNotFoundError,
 )
 from lakebed_engine.vocabulary.records import Page, Repository
-
-
-async def refuse_overlap(ctx: Context, namespace: str) -> None:
-    """No namespace may lie inside another: one repository's data would be the other's. Raises NamespaceInUseError."""
-    inside = await ctx.kv.scan(NAMESPACES, *inside_namespace(namespace), 1)
-    above = namespaces_above(namespace)
-    taken = [key for key, row in zip(above, await _get_all(ctx, above), strict=True) if row is not None]
-    if inside or taken:
-        raise overlap(namespace, taken[0] if taken else inside[0].key.decode())
-
-
-def namespaces_above(namespace: str) -> list[str]:
-    """The namespaces that this one lies in, and itself. Example: `mem://a/b` gives `mem://a`, `mem://a/b`."""
-    return ["/".join(namespace.split("/")[:depth]) for depth in range(3, namespace.count("/") + 2)]
-
-
-def overlap(namespace: str, other: str) -> NamespaceInUseError:
-    """The error for a namespace that lies inside, around or on another one."""
-    return NamespaceInUseError(f"storage namespace {namespace!r} is in use: it overlaps {other!r}; choose another")
-
-
-async def _get_all(ctx: Context, keys: Sequence[str]) -> list[Versioned | None]:
-    return await ctx.kv.get_many(NAMESPACES, [key.encode() for key in keys])
 
 
 async def delete_repository(ctx: Context, name: str, force: bool) -> None:

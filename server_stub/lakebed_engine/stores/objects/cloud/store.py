@@ -22,14 +22,14 @@ from lakebed_engine.stores.objects.cloud.keys import TEMP, Place
 from lakebed_engine.stores.objects.cloud.listing import HANDLE, Lister
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.stores.objects.cloud.presign import ObstoreSigner
+from lakebed_engine.stores.objects.cloud.presigned_multipart import SignedParts
+from lakebed_engine.stores.objects.cloud.s3_client import S3Client, botocore_installed
+from lakebed_engine.stores.objects.cloud.s3_presign import S3Signer
 from lakebed_engine.stores.objects.cloud.stream import Uploader
 from lakebed_engine.stores.objects.local.read import check_range
 from lakebed_engine.stores.objects.local.threads import Threads
-from lakebed_engine.stores.objects.multipart.base import Assembler
-from lakebed_engine.stores.objects.multipart.signed import SignedParts
+from lakebed_engine.stores.objects.multipart import Assembler
 from lakebed_engine.stores.objects.presign import Signer
-from lakebed_engine.stores.objects.s3.client import S3Client, botocore_installed
-from lakebed_engine.stores.objects.s3.presign import S3Signer
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock

@@ -12,9 +12,9 @@ from urllib.parse import quote, urlencode
 
 from lakebed_engine.stores.objects.cloud.errors import error_of
 from lakebed_engine.stores.objects.cloud.keys import PROBE
+from lakebed_engine.stores.objects.cloud.s3_client import SERVICE, S3Client, s3_error, s3_fault
 from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.presign import Part, SignedRequest, ToRead, ToWrite
-from lakebed_engine.stores.objects.s3.client import SERVICE, S3Client, s3_error, s3_fault
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError, OutcomeUnknownError
 from lakebed_engine.vocabulary.ports import Ids
 

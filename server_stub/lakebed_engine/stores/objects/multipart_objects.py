@@ -12,7 +12,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from lakebed_format.keys import PARTS, is_made
 
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.stores.objects.multipart.base import Concatenating, StoredPart
+from lakebed_engine.stores.objects.multipart import Concatenating, StoredPart
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.ports import Ids
 

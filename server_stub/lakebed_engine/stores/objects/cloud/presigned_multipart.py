@@ -11,9 +11,9 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 
 from lakebed_engine.stores.objects.cloud.errors import error_of
 from lakebed_engine.stores.objects.cloud.keys import Place
+from lakebed_engine.stores.objects.cloud.presigned_put import Sent, send
 from lakebed_engine.stores.objects.local.threads import Threads
-from lakebed_engine.stores.objects.multipart.base import StoredPart
-from lakebed_engine.stores.objects.multipart.signed_put import Sent, send
+from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import Part, PartUploads, ToWrite
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
 from lakebed_engine.vocabulary.ports import Ids

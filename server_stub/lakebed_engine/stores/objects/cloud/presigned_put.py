@@ -17,7 +17,7 @@ from lakebed_engine.stores.objects.cloud.errors import Fault
 from lakebed_engine.stores.objects.local.stream import Batches
 from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.local.worker import Lane
-from lakebed_engine.stores.objects.multipart.emulated import exactly
+from lakebed_engine.stores.objects.multipart_objects import exactly
 from lakebed_engine.stores.objects.presign import SignedRequest
 
 _WAITING = 2

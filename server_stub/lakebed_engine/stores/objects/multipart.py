@@ -1,7 +1,7 @@
-"""Objects that arrive in parts and become one: what a store can do for it.
+"""What a store does for an object that arrives in parts.
 
-`multipart.emulated` does it with any store, and `multipart.signed` with what S3 and Azure have of their own: there the
-bytes of a part go through the server once, and putting the parts together moves none.
+`multipart_objects` works with any store. `cloud.presigned_multipart` uses the multipart uploads of S3 and Azure: the
+server passes on the bytes of a part once, and the store joins the parts.
 """
 
 from __future__ import annotations

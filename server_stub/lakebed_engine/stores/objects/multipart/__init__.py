@@ -1,1 +1,0 @@
-"""Multipart uploads to object stores."""

@@ -1,1 +1,0 @@
-"""What only S3 needs: its client and its presigned URLs."""
