@@ -14,8 +14,11 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
-ZERO_COPY: Final = "http.response.zerocopysend"
-"""The ASGI extension by which a connection sends a part of an open file."""
+SendFile = Callable[[int, int, int], Awaitable[None]]
+"""Sends a part of an open file as the next bytes of a response: file descriptor, offset, count."""
+
+SEND_FILE: Final = "lakebed.send_file"
+"""The key of a request's scope that holds its `SendFile`, if its connection can send files."""
 
 WITH_KEY: Final = "lakebed.with_key"
 """Stands in the scope of a request whose sender has shown a valid key: its connection is not closed for another's."""

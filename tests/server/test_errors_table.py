@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.vocabulary import errors
-from lakebed_server.auth.authenticate import Authenticator
+from lakebed_server.auth.authenticate import Authenticator, Caller
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.http.responses import Reply
 from lakebed_server.process.app import App, create_app
@@ -241,7 +241,7 @@ class Refusing(Authenticator):
     def __init__(self, error: RequestError) -> None:
         self._error = error
 
-    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> str:
+    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
         raise self._error
 
 

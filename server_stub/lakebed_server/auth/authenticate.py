@@ -11,7 +11,7 @@ import binascii
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from lakebed_server.auth import tokens
 from lakebed_server.auth.credentials import CredentialStore, Opened
@@ -24,6 +24,13 @@ from lakebed_server.vocabulary import RequestError, bad_request
 REMEMBER_SECONDS: Final = 0.9
 """From the moment that the store was asked: what is deleted or ended works nowhere after a second."""
 REMEMBER_MOST: Final = 1024
+
+
+class Caller(NamedTuple):
+    """The user who sent a request, and the access key whose secret or token proved it."""
+
+    user: str
+    access_key_id: str
 
 
 class Authenticator:
@@ -42,8 +49,8 @@ class Authenticator:
         self._open: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self.guesses = Guesses(clock)
 
-    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> str:
-        """The name of the calling user. Raises RequestError (401, 429).
+    async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
+        """Who sent a request. Raises RequestError (401, 429).
 
         `https`: the client uses TLS; `address`: its network address.
         """
@@ -52,13 +59,14 @@ class Authenticator:
             token = _token(headers, https=https)
             if token is None:
                 raise _refused("no credentials: send an access key pair (HTTP Basic) or a token of login (Bearer)")
-            return (await self._by_token(token)).user
+            return await self._by_token(token)
         scheme, _, value = authorization.partition(b" ")
         scheme = scheme.lower()
         if scheme == b"basic":
-            return (await self.check_pair(*_pair(value), address)).user
+            credential = await self.check_pair(*_pair(value), address)
+            return Caller(credential.user, credential.access_key_id)
         if scheme == b"bearer":
-            return (await self._by_token(value.strip().decode("latin-1"))).user
+            return await self._by_token(value.strip().decode("latin-1"))
         raise _refused("unknown authorization scheme; use Basic or Bearer")
 
     async def check_pair(self, access_key_id: str, secret_access_key: str, address: str = "") -> Credential:
@@ -66,7 +74,8 @@ class Authenticator:
 
         Raises RequestError: 401, or 429 where this address has sent too many wrong ones.
         """
-        credential = await self.find(access_key_id)
+        opened = await self._find(access_key_id)
+        credential = None if opened is None else opened.credential
         self.guesses.check(address, access_key_id)
         expected = "x" * 40 if credential is None else credential.secret_access_key
         same = hmac.compare_digest(expected.encode(), secret_access_key.encode())
@@ -112,7 +121,7 @@ class Authenticator:
                 "an access key has no session to end: send the token that is to end, or everywhere=true to end all of "
                 "this user"
             )
-        session = await self._by_token(text)
+        session = await self._session(text)
         await self._store.end_session(session.id, session.expires, now)
         self._open.forget(session.id)
 
@@ -141,7 +150,11 @@ class Authenticator:
             self._users.put(name, user, asked)
         return user
 
-    async def _by_token(self, text: str) -> Session:
+    async def _by_token(self, text: str) -> Caller:
+        session = await self._session(text)
+        return Caller(session.user, session.access_key_id)
+
+    async def _session(self, text: str) -> Session:
         opened = await self._find(tokens.key_id_of(text))
         session = None if opened is None else tokens.read(text, opened)
         if session is None or await self._is_ended(session):

@@ -26,10 +26,11 @@ class Token(NamedTuple):
 
 
 class Session(NamedTuple):
-    """What a token stands for. `id` is its own, `generation` that of its user; `expires` are Unix seconds."""
+    """The content of a token. `generation` is that of its user; `expires` are Unix seconds."""
 
     id: str
     user: str
+    access_key_id: str
     expires: int
     generation: int
 
@@ -84,4 +85,4 @@ def read(text: str, opened: Opened) -> Session | None:
         )
     except jwt.InvalidTokenError:
         return None
-    return Session(claims["jti"], opened.credential.user, claims["exp"], claims["gen"])
+    return Session(claims["jti"], opened.credential.user, opened.credential.access_key_id, claims["exp"], claims["gen"])

@@ -1,15 +1,12 @@
-"""uvicorn's HTTP protocol, with bounds, with the head and the body of an answer in one write, and files by the kernel.
+"""uvicorn's HTTP protocol with bounds, and with files that the kernel sends.
 
-uvicorn writes head and body one after the other and uvloop sends each at once: two system calls, and a client that
-wakes up twice for one answer. Measured on two cores: a stat goes from 0.30 to 0.40 of an empty route's rate.
-
-uvicorn bounds neither the size of a head nor how long a client may take. This module does, and is the only one that
-uses uvicorn's private names for it: pyproject.toml bounds its version for that reason.
+uvicorn bounds neither the size of a head, nor the connections of an address, nor how long a client may take. This
+module does (docs/decisions/0038-bounds-of-connections.md). It and `sendfile` are the only ones that use uvicorn's
+private names: pyproject.toml bounds its version for that reason.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import socket
 import sys
@@ -22,12 +19,9 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lakebed_server.bounds.connections import Connections, Debt, Kind
-from lakebed_server.http.sendfile import FileJob, SendingFiles, can_send_files
+from lakebed_server.http.sendfile import FileJob, FileSender, can_send_files
 from lakebed_server.http.tls_listener import Handshake
-from lakebed_server.vocabulary import WITH_KEY
-
-_HOLD_MOST = 64 << 10
-"""Bytes that wait for the end of the loop's turn; more goes out at once, so that back-pressure still works."""
+from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 
 _NEAR = 4 << 20
 """Bytes of the socket buffers of connections from this machine. As they begin, the kernel's hold a small part of an
@@ -46,89 +40,55 @@ _UNPACED = b"reno"
 the machine's way, hands out a file in slices by its timers, and each slice wakes both sides."""
 
 
-class CoalescingTransport:
-    """A transport that gathers small writes until the end of the loop's turn. Everything else is passed on."""
+class CountingTransport:
+    """A transport that counts what the client has taken. It passes everything on."""
 
-    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: Any) -> None:
         self._transport = transport
-        self._loop = loop
-        self._held: list[bytes] = []
-        self._size = 0
         self._written = 0
         self.job: FileJob | None = None
-        """What is sent past this transport at the moment."""
+        """The file that is sent past this transport at the moment."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send soon, together with what else is written in this turn."""
-        if not data:
-            return
-        if not self._held:
-            self._loop.call_soon(self._flush)
-        self._held.append(data)
-        self._size += len(data)
+        """Count and send."""
         self._written += len(data)
-        if self._size > _HOLD_MOST:
-            self._flush()
-
-    def close(self) -> None:
-        """Send what is held, then close."""
-        self._flush()
-        self._transport.close()
-
-    def abort(self) -> None:
-        """Close at once; what is held is lost with the rest."""
-        self._held, self._size = [], 0
-        self._transport.abort()
+        self._transport.write(data)
 
     def end_job(self) -> None:
-        """Nothing more is sent past this transport for now."""
+        """Count what the file job has sent, and forget the job."""
         if self.job is not None:
             self._written += self.job.moved
             self.job = None
 
     def is_idle(self) -> bool:
-        """Whether nothing is on its way but what is held here."""
+        """Whether everything that was written has reached the kernel."""
         return not self._transport.get_write_buffer_size()
-
-    def take(self) -> bytes:
-        """What is held, for one who sends it."""
-        held, self._held, self._size = self._held, [], 0
-        return b"".join(held)
 
     def is_clogged(self) -> bool:
         """Whether something waits until the client has read what was sent before."""
-        return (self.job is not None and self.job.waits) or self._transport.get_write_buffer_size() > 0
+        return (self.job is not None and self.job.waits) or not self.is_idle()
 
     def taken(self) -> int:
-        """Bytes that have reached the client's machine, as far as can be told; only differences mean something."""
+        """Bytes that the client's machine has confirmed, as far as the system reports it. Only differences count."""
         sent: int = self._written - self._transport.get_write_buffer_size()
         if self.job is not None:
             sent += self.job.moved
         return sent - _unacknowledged(self._transport.get_extra_info("socket"))
 
     def hang_up(self) -> None:
-        """End the connection now, also for a job that sends past this transport."""
+        """Abort the connection, and the file job that sends past this transport."""
         opened = self._transport.get_extra_info("socket")
         if self.job is not None and opened is not None:
             with suppress(OSError):
                 opened.shutdown(socket.SHUT_RDWR)
-        self.abort()
-
-    def _flush(self) -> None:
-        held, self._held, self._size = self._held, [], 0
-        if not held or self._transport.is_closing():
-            return
-        if len(held) == 1:
-            self._transport.write(held[0])
-        else:
-            self._transport.writelines(held)
+        self._transport.abort()
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's, over a gathering transport. One of `connections`, which end it when its client takes too long."""
+    """uvicorn's protocol as one of `connections`, which end it when its client takes too long."""
 
     _sends_files = False
     transport: Any
@@ -145,7 +105,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         """A client is there."""
-        super().connection_made(CoalescingTransport(transport, asyncio.get_running_loop()))  # type: ignore[arg-type]
+        super().connection_made(CountingTransport(transport))  # type: ignore[arg-type]
         if self._handshake is not None:
             self._bounds.forget(self._handshake)  # this connection is counted in its place
         if not self._bounds.admit(self, self.client[0] if self.client else ""):
@@ -229,8 +189,10 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        wrapped: Any = SendingFiles(app, cycle) if self._sends_files else app
-        super()._start_asgi_task(cycle, wrapped)
+        if self._sends_files:
+            scope: Any = cycle.scope
+            scope[SEND_FILE] = FileSender(cycle)
+        super()._start_asgi_task(cycle, app)
 
 
 def _refusal(status: HTTPStatus, why: str) -> bytes:

@@ -19,7 +19,7 @@ from lakebed_server.auth.records import LONGEST_ID
 from lakebed_server.http.body import RequestBody
 from lakebed_server.http.spool import Spool
 from lakebed_server.network.clients import MACHINE_HEADER, NO_PROXIES, Proxies, client_of, is_loopback, proves_machine
-from lakebed_server.vocabulary import ZERO_COPY, Receive, Scope
+from lakebed_server.vocabulary import SEND_FILE, Receive, Scope, SendFile
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _LONGEST_AGENT = 200
@@ -73,7 +73,7 @@ class Call:
         "operation",
         "path",
         "request_id",
-        "sends_files",
+        "send_file",
         "services",
         "started",
         "user",
@@ -87,10 +87,10 @@ class Call:
         self.body = RequestBody(receive, self.headers)
         self.head = self.method == "HEAD"
         self.client_address, self.https = client_of(scope, services.proxies)
-        self.sends_files = ZERO_COPY in scope.get("extensions", ())
+        self.send_file: SendFile | None = scope.get(SEND_FILE)  # where the connection can send a file by itself
         self.user = ""
         self.counted = False  # among the requests that are worked on
-        self.claimed_key_id = ""  # the access key id in a login or a signature, right or wrong
+        self.claimed_key_id = ""  # the access key id that the request names, right or wrong
         self.operation = ""
         self.started = time.perf_counter()
         self.request_id = _request_id(self.headers.get(b"x-request-id"))

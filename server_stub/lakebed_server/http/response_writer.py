@@ -11,7 +11,7 @@ from lakebed_engine.stores.objects.base import CHUNK, FilePart
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
-from lakebed_server.vocabulary import ZERO_COPY, ClientGoneError, Message, Receive, Send
+from lakebed_server.vocabulary import ClientGoneError, Message, Receive, Send, SendFile
 
 _DRAIN_FIRST = 256 << 10  # a body as short as this is read to its end, and the connection lives on
 _DRAIN_MOST = 16 << 20  # so much of a longer one is read while the answer is on its way
@@ -59,8 +59,8 @@ class Exchange:
         async with reply.source as chunks:  # entered first: what is gone is still an error with a status
             await self._start(reply)
             known = reply.length != UNKNOWN
-            may_copy = known and self._call.sends_files
-            if may_copy and isinstance(chunks, FilePart) and await self._send_file(reply, chunks):
+            send_file = self._call.send_file if known else None
+            if send_file is not None and isinstance(chunks, FilePart) and await self._copy(reply, chunks, send_file):
                 return
             # the server drops what is sent to a client that left; only `receive` tells
             gone = asyncio.ensure_future(_gone(receive)) if reply.length > CHUNK or not known else None
@@ -79,19 +79,18 @@ class Exchange:
         elif self.sent < reply.length:
             raise EOFError(f"the store gave {self.sent} bytes of {reply.length}")
 
-    async def _send_file(self, reply: StreamReply, part: FilePart) -> bool:
-        """Let the connection send the content by itself. False when it cannot: nothing of it is sent then."""
+    async def _copy(self, reply: StreamReply, part: FilePart, send_file: SendFile) -> bool:
+        """Let the connection send the content by itself. False when it cannot, and has sent nothing of it."""
         while self.sent < reply.length:
             count = min(reply.length - self.sent, _FILE_AT_ONCE)
-            more = self.sent + count < reply.length
-            offset = part.start + self.sent
             try:
-                await self._send({"type": ZERO_COPY, "file": part, "offset": offset, "count": count, "more_body": more})
+                await send_file(part.fileno(), part.start + self.sent, count)
             except asyncio.SendfileNotAvailableError:
                 if self.sent:
                     raise
                 return False
             self.sent += count
+        await self._send({"type": "http.response.body", "body": b""})
         return True
 
     async def _send_early(self, reply: Reply) -> None:

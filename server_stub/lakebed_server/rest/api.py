@@ -96,7 +96,7 @@ class Api:
         if operation.security:
             if len(call.headers) != len(scope["headers"]):
                 _refuse_two_authorizations(scope)
-            call.user = await self._services.authenticator.authenticate(
+            call.user, call.claimed_key_id = await self._services.authenticator.authenticate(
                 call.headers, https=call.https, address=call.client_address
             )
             scope[WITH_KEY] = True
