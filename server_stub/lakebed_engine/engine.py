@@ -105,7 +105,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
             commits=ByteCache(max(cache_bytes // 16, 1 << 20)),
             patience=cleanup_grace / 2,
             crowded={},
-            turns={},
+            queues={},
             repos=ByteCache(1_000),
             marked=ByteCache(10_000),
             foreign=foreign or Foreign(stores.open),

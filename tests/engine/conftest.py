@@ -11,5 +11,5 @@ import pytest
 def _no_courtesy() -> Iterator[None]:
     """Committers hardly wait for one another: tests put a whole commit inside another's call, which would wait long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lakebed_engine.operations.branch.group_commit._PATIENCE", 0.002)
+        patch.setattr("lakebed_engine.operations.commit.queue._PATIENCE", 0.002)
         yield

@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE, until
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.branch.group_commit._PATIENCE", PATIENCE)
+    monkeypatch.setattr("lakebed_engine.operations.commit.queue._PATIENCE", PATIENCE)
 
 
 async def filled(engine: Engine, path: str, text: str, **options: Any) -> Workspace:
@@ -277,7 +277,7 @@ def test_one_whose_caller_gives_up_is_committed_once_or_not_at_all() -> None:
             made = await ends(store, tasks)
             assert isinstance(made[0], asyncio.CancelledError)
             assert isinstance(made[2], asyncio.CancelledError)
-            await until(lambda: not engine._ctx.turns)
+            await until(lambda: not engine._ctx.queues)
             assert await content(engine) == {"p/0": "1", "p/1": "1", "p/3": "1"}
             assert [(await now(engine, one)).state for one in found] == ["committed", "committed", "open", "committed"]
 

@@ -23,7 +23,7 @@ from tests.support.waiting import PATIENCE, until
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other engine tests do not wait for turns."""
-    monkeypatch.setattr("lakebed_engine.operations.branch.group_commit._PATIENCE", PATIENCE)
+    monkeypatch.setattr("lakebed_engine.operations.commit.queue._PATIENCE", PATIENCE)
 
 
 class Gate(MemoryObjects):
@@ -86,7 +86,7 @@ def in_line(engine: Engine, store: Gate, number: int) -> Callable[[], bool]:
 
 def line(engine: Engine) -> list[object]:
     """Those who wait for their turn."""
-    lines = list(engine._ctx.turns.values())
+    lines = list(engine._ctx.queues.values())
     return [] if not lines else list(lines[0].waiting)
 
 
@@ -120,7 +120,7 @@ async def test_each_has_its_own_commit_and_all_are_made_in_one_swap() -> None:
         assert [len(one) for one in swaps] == [1, 1, 5], "the one that came first, then all who waited"
         assert swaps[0] == swaps[1]
         assert (await engine.get_branch(REPO, "main")).layers == ()
-        assert engine._ctx.turns == {}
+        assert engine._ctx.queues == {}
         assert engine._ctx.trees._unwritten == {}
 
 

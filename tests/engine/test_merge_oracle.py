@@ -47,7 +47,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         repos=ByteCache(0),
         patience=60.0,
         crowded={},
-        turns={},
+        queues={},
         foreign=Foreign(Stores(None).open),
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)

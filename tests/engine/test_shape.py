@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.branch.compare_and_swap import swap
-from lakebed_engine.operations.commit.commit import commit_row, write_commit
+from lakebed_engine.operations.commit.group_commit import NewCommit, commit_file, commit_row
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -64,7 +64,8 @@ async def filled(kv: HookedKV, stores: OneStore, count: int) -> Engine:
     seen = await read_branch(ctx, repo, "main")
     tree = (await fold(ctx.trees, stores.store, ctx.runtime, EMPTY_TREE, rows(count))).tree
     parent = await engine.get_commit(REPO, "main")
-    made = await write_commit(ctx, repo, [parent], tree.id, committer="", message="", metadata={})
+    made, write = commit_file(ctx, repo, NewCommit(tree, None, "", "", {}), [parent])
+    await write()
     new: Branch = msgspec.structs.replace(seen.record, gen=2, commit_id=made.id)
     assert await swap(ctx, repo, seen, new, puts=[commit_row(repo, made)])
     return engine

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.commit import commit
-from lakebed_engine.operations.merge import merge
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_server.process.app import create_app
@@ -69,8 +68,7 @@ def proxy() -> Iterator[tuple[Impatient, str]]:
         kv = MemoryKV()
         engine = Engine(kv, Stores(None, memory=True))
         proxy = Impatient(create_app(services(engine, kv)))
-        for module, name in ((merge, "land"), (commit, "_swing")):
-            patch.setattr(module, name, slow(getattr(module, name), proxy.done))
+        patch.setattr(GroupCommit, "_swap", slow(GroupCommit._swap, proxy.done))
         with serving(proxy) as port:
             yield proxy, f"http://127.0.0.1:{port}"
         asyncio.run(engine.close())

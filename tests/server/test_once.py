@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lakebed_engine.operations.commit import commit
+from lakebed_engine.operations.branch.compare_and_swap import Change
+from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.keys import TASK_KEYS, TASKS
-from lakebed_engine.operations.merge import cherry_pick, merge
 from lakebed_engine.operations.tasks import runner
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
@@ -92,6 +92,21 @@ def test_the_same_cherry_pick_again(lake: Working) -> None:
     assert lake.log()[:2] == ["on dev", "mine"]
 
 
+def _hold_the_first_swap(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], asyncio.Event]:
+    """Gets an item with every swap; the first one waits for the event."""
+    inner, go = GroupCommit._swap, asyncio.Event()
+    held: list[int] = []
+
+    async def swap(self: GroupCommit[Any], fold: Fold[Any], change: Change) -> bool:
+        held.append(1)
+        if len(held) == 1:
+            await go.wait()
+        return await inner(self, fold, change)
+
+    monkeypatch.setattr(GroupCommit, "_swap", swap)
+    return held, go
+
+
 def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
     lake: Working, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,16 +115,7 @@ def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
     lake("POST", REPO + "/branches", {"name": "dev", "source": "main"}, 201)
     lake.put("b", b"2", "dev")
     lake.commit("on dev", "dev")
-    inner, go = merge.land, asyncio.Event()
-    held: list[int] = []
-
-    async def land(*args: Any, **more: Any) -> Commit | None:
-        held.append(1)
-        if len(held) == 1:
-            await go.wait()
-        return await inner(*args, **more)
-
-    monkeypatch.setattr(cherry_pick, "land", land)
+    held, go = _hold_the_first_swap(monkeypatch)
     request = PickRequest(ref="dev", committer="admin")
 
     async def race() -> tuple[Commit, Commit]:
@@ -152,16 +158,7 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
     lake: Working, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a proxy gave up: the first request is at work, everything folded, when the second comes."""
-    inner, go = commit._swing, asyncio.Event()
-    held: list[int] = []
-
-    async def swing(*args: object) -> bool:
-        held.append(1)
-        if len(held) == 1:
-            await go.wait()
-        return await inner(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(commit, "_swing", swing)
+    held, go = _hold_the_first_swap(monkeypatch)
     request = CommitRequest(message="one", committer="admin", allow_empty=True)
 
     async def plain() -> str:

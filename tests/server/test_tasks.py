@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.commit import commit as commit_commit
+from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks import runner as tasks_module
 from lakebed_engine.operations.tasks.runner import Tasks
-from lakebed_engine.operations.workspace import commit
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
@@ -166,7 +166,7 @@ def test_a_cancelled_import_commits_nothing(lake: Working) -> None:
 def test_an_import_that_is_cancelled_at_the_last_moment_commits_nothing(lake: Working) -> None:
     """Everything is read and folded, and the batch that would commit it is about to be sent."""
     lake.outside("in/a.csv")
-    held = _hold(lake, "_swing", commit)
+    held = _hold(lake, "_swap", GroupCommit)
     task = lake.start(("common_prefix", "mem://elsewhere/in/", "dest/"))["id"]
     lake.until(lambda: held.reached)
     lake("DELETE", f"{IMPORT}?id={task}", expect=204)

@@ -38,9 +38,6 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.ports import Clock, Ids, Runtime
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Workspace
 
-ATTEMPTS = 60
-"""Tries of an optimistic operation before it gives up with TooManyAttemptsError."""
-
 BAD_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What a damaged row of the KV store, or a damaged line of a dump, makes msgspec raise."""
 
@@ -63,8 +60,8 @@ class Context:
     """Seconds after which a reader looks whether its branch record still stands: half of the cleaner's grace."""
     crowded: dict[tuple[str, str], None]
     """Branches, by repository and name, that this process saw with enough layers to be compacted."""
-    turns: dict[tuple[str, str], Any]
-    """Who is waiting to commit, a `turns.Line` by repository and branch."""
+    queues: dict[tuple[str, str], Any]
+    """The commit queue (`commit.queue.Queue`) of each branch with waiting requests, by repository uid and name."""
     repos: ByteCache
     marked: ByteCache
     """Staging tokens whose marker row is known to be written."""

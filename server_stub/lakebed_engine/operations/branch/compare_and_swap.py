@@ -86,8 +86,7 @@ async def swap(
     """
     key = record_key(seen.record.name)
     operation = OPERATIONS + ctx.ids.new().encode()
-    stamp = str(ctx.now()).encode()
-    rows = [*puts, Put(repo.partition, operation, stamp)]
+    rows = [*puts, Put(repo.partition, operation, str(ctx.now()).encode())]
     rows += notes(ctx, repo, dropped)
     if new is not None:
         rows.append(Put(repo.partition, key, encode(new)))
@@ -167,24 +166,24 @@ async def is_staged(ctx: Context, record: Branch) -> bool:
     return await ctx.kv.get(staging(record.staging_token), STAGED_MARKER) is not None
 
 
-class Rotated(NamedTuple):
-    """A record with a new token: `checks` and `dropped` belong into the swap that makes it the current one."""
+class Change(NamedTuple):
+    """A new record, with the further checks of its swap and the layers that nothing names afterwards."""
 
-    token: str
-    layers: tuple[Layer, ...]
-    checks: list[Check]
-    dropped: list[Layer]
+    record: Branch
+    checks: Sequence[Check] = ()
+    dropped: Sequence[Layer] = ()
 
 
-async def rotated(ctx: Context, record: Branch) -> Rotated:
-    """A new token for a record whose view a swap changes, and its layers with the old one.
+async def rotated(ctx: Context, record: Branch, head: str) -> Change:
+    """The record with another head and a new token; an old token with rows becomes a layer.
 
-    A reader of the old record would see rows that are staged after the swap, and not what the swap did.
+    With the old token, a reader of the old record would see rows that are staged after the swap, but not the new head.
     """
     old = Layer(record.staging_token)
+    new = msgspec.structs.replace(record, gen=record.gen + 1, commit_id=head, staging_token=ctx.ids.new())
     if await ctx.kv.get(staging(record.staging_token), STAGED_MARKER) is not None:
-        return Rotated(ctx.ids.new(), (old, *record.layers), [], [])
-    return Rotated(ctx.ids.new(), record.layers, [nothing_staged(record)], [old])
+        return Change(msgspec.structs.replace(new, layers=(old, *record.layers)))
+    return Change(new, [nothing_staged(record)], [old])
 
 
 def nothing_staged(record: Branch) -> Check:

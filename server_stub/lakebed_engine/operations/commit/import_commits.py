@@ -7,10 +7,11 @@ from lakebed_format.keys import COMMITS
 
 from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.branch.view import tree_of
-from lakebed_engine.operations.commit.commit import check_commit, commit_row
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, absent, load_commit, load_commits, open_repo
+from lakebed_engine.operations.commit.clean_branch import move_clean_branch
+from lakebed_engine.operations.commit.commit import check_commit
+from lakebed_engine.operations.commit.group_commit import NewCommit, commit_row
+from lakebed_engine.operations.context import Context, Repo, absent, load_commits, open_repo
 from lakebed_engine.operations.keys import OPERATIONS, commit_key
-from lakebed_engine.operations.merge.merge import clean_branch, land
 from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.tree.trees import EMPTY_TREE, Tree
 from lakebed_engine.vocabulary.errors import (
@@ -18,7 +19,6 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     MissingFileError,
     NoChangesError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Commit, CommitRequest
 
@@ -31,20 +31,13 @@ async def commit_tree(ctx: Context, repo_name: str, branch: str, metarange_id: s
     check_commit(request.message, request.metadata, request.committer, request.date)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     tree = await _tree(ctx, repo, metarange_id)
-    for _ in range(ATTEMPTS):
-        seen = await clean_branch(ctx, repo, branch)
-        if seen is None:
-            continue
-        head = await load_commit(ctx, repo, seen.record.commit_id)
+
+    async def build(head: Commit) -> NewCommit:
         if (await tree_of(ctx, repo, head.id)).id == tree.id and not request.allow_empty:
             raise NoChangesError(f"branch {branch!r} of {repo.name!r}: no changes: it shows this metarange already")
-        done = await land(
-            ctx, repo, seen, [head], tree.id, None, committer=request.committer, message=request.message,
-            metadata=request.metadata, date=request.date,
-        )  # fmt: skip
-        if done is not None:
-            return done
-    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r}: lost {ATTEMPTS} races, nothing done: try again")
+        return NewCommit(tree, None, request.committer, request.message, request.metadata, request.date)
+
+    return (await move_clean_branch(ctx, repo, branch, build))[0]
 
 
 async def _tree(ctx: Context, repo: Repo, metarange_id: str) -> Tree:

@@ -1,8 +1,7 @@
-"""Publish: changes that are committed at once, never staged; what others have staged stays as it is.
+"""Direct commits: changes that are committed without being staged. What others have staged stays as it is.
 
-Several callers who wait go into one swap, each with a commit of its own, one on top of the other. The changes have no
-base, so the last one of a path stands, as with uploads. Only a row that is staged on the branch at one of their paths
-is in the way: it would hide the commit, and overwrite it later, though it is older.
+The changes have no base, so the last one of a path wins, as with uploads. Only a row that is staged on the branch at
+one of their paths is refused: it would hide the commit, and overwrite it later, though it is older.
 """
 
 from __future__ import annotations
@@ -14,76 +13,72 @@ from dataclasses import dataclass
 import msgspec
 import pyarrow as pa
 
-from lakebed_engine.operations.branch.compare_and_swap import is_staged, rotated, swap
-from lakebed_engine.operations.branch.group_commit import Ticket, together
-from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
-from lakebed_engine.operations.commit.commit import check_commit, commit_row, new_commit
+from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged, rotated
+from lakebed_engine.operations.branch.view import View, sources_of
+from lakebed_engine.operations.commit.commit import check_commit, recreated
+from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit, NewCommit
 from lakebed_engine.operations.commit.idempotency import Done, remembered
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, encode, load_commit, open_repo, read_branch
-from lakebed_engine.operations.history.changed_paths import touched_row
-from lakebed_engine.operations.keys import WORKSPACE_DUE, due_key, idempotency_key, staging
+from lakebed_engine.operations.commit.queue import Waiter, commit_together
+from lakebed_engine.operations.context import Context, Repo, Seen, encode, open_repo, read_branch
+from lakebed_engine.operations.keys import WORKSPACE_DUE, due_key, idempotency_key
 from lakebed_engine.operations.validation import check_text
-from lakebed_engine.operations.workspace.commit import GUARDED
 from lakebed_engine.operations.workspace.lifecycle import REMEMBERED
-from lakebed_engine.stores.kv.base import ABSENT, Check, Put
+from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.changed_paths import Touched
-from lakebed_engine.tree.fold import fold
+from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.tree.rows import delta_table
-from lakebed_engine.tree.trees import Write, begin_all, write_all
+from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import (
-    BranchNotFoundError,
     Conflict,
     DirtyOverlapError,
     EngineError,
     InvalidRequestError,
-    MissingFileError,
     NoChangesError,
-    OutcomeUnknownError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Branch, Commit, Entry, PublishRequest
 
 _TOLD = 100
-"""Paths that a refusal tells at most."""
+"""Paths that an error lists at most."""
 
 _FEW = 64
-"""Changes of one caller up to which they become a delta together with those of others."""
+"""Changes of a request up to which they become a delta together with those of others."""
 
-Change = tuple[str, Entry | None]
+Row = tuple[str, Entry | None]
 
 
 @dataclass(eq=False)
-class Publication:
-    """What one caller wants: changes in order of their paths, and the commit that is to hold them."""
+class DirectWaiter(Waiter):
+    """A request to commit changes, in order of their paths, onto the branch with this uid."""
 
     request: PublishRequest
-    changes: Sequence[Change]
+    uid: str
+    changes: Sequence[Row]
     asked: str
     """A digest of all of it, by content: sent again, the data has other addresses."""
     rows: pa.Table | None = None
-    """The changes as a delta; of few they are made for all who go together, which takes hardly longer than for one."""
+    """The changes as a delta. Small ones are made for all waiters at the same time, which takes hardly longer."""
     again: bool = False
-    """It had landed before: an earlier call with the same key."""
+    """An earlier call with the same key has made the commit."""
 
 
 async def publish(
-    ctx: Context, repo_name: str, branch: str, changes: Sequence[Change], request: PublishRequest
+    ctx: Context, repo_name: str, branch: str, changes: Sequence[Row], request: PublishRequest
 ) -> tuple[Commit, bool]:
-    """Commit changes (None: delete the path) onto a branch; and whether this key had done it before.
+    """Commit changes (None: delete the path) onto a branch; and whether an earlier call with this key had done it.
 
     Raises DirtyOverlapError with the paths, NoChangesError, BranchNotFoundError, ProtectedBranchError,
     TooManyAttemptsError, InvalidRequestError.
     """
     check_request(request)
     ordered = sorted(changes, key=lambda change: change[0].encode())
-    order = Publication(request, ordered, _asked(ordered, request))
-    if len(ordered) > _FEW:
-        order.rows = delta_table(ordered)
+    rows = delta_table(ordered) if len(ordered) > _FEW else None
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
-    record = (await read_branch(ctx, repo, branch)).record
-    ticket = Ticket(ctx.runtime.signal(), order, record.uid)
-    new = await together(ctx, repo, branch, ticket, lambda tickets: _Chain(ctx, repo, branch, tickets).run())
-    return new, order.again
+    uid = (await read_branch(ctx, repo, branch)).record.uid
+    waiter = DirectWaiter(ctx.runtime.signal(), request, uid, ordered, _asked(ordered, request), rows)
+    new = await commit_together(
+        ctx, repo, branch, waiter, lambda waiters: DirectCommit(ctx, repo, branch, waiters).run()
+    )
+    return new, waiter.again
 
 
 def check_request(request: PublishRequest) -> None:
@@ -94,169 +89,100 @@ def check_request(request: PublishRequest) -> None:
         raise InvalidRequestError("idempotency key: at most 256 characters")
 
 
-class _Chain:
-    """The commits of several tickets, in the order in which they came."""
+class DirectCommit(GroupCommit[DirectWaiter]):
+    """The commits of several requests, in order of arrival."""
 
-    def __init__(self, ctx: Context, repo: Repo, branch: str, tickets: Sequence[Ticket]) -> None:
-        self._ctx = ctx
-        self._repo = repo
-        self._branch = branch
-        self._tickets = list(tickets)
-
-    async def run(self) -> None:
-        """Answer the tickets. Raises only when nothing has landed."""
-        for _ in range(ATTEMPTS):
-            seen = await read_branch(self._ctx, self._repo, self._branch)
+    async def prepare(self) -> Seen:
+        """The record of the branch. Answers the requests whose key has made its commit before."""
+        seen = await read_branch(self.ctx, self.repo, self.branch)
+        keys: set[str] = set()
+        for waiter in list(self.waiters):
             try:
-                await self._answer_first(seen)
-                if not self._tickets or await self._try(seen):
-                    return
-            except MissingFileError:  # of a layer that was compacted or committed long ago
-                if await stands(self._ctx, self._repo, seen):
-                    raise
-        self._answer(
-            self._tickets,
-            TooManyAttemptsError(
-                f"branch {self._branch!r} of {self._repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again"
-            ),
-        )
-
-    async def _answer_first(self, seen: Seen) -> None:
-        """Those who need no swap: their commit is there already, they are refused, or the branch is another one."""
-        view = await self._staged(seen.record)
-        known: set[str] = set()
-        for ticket in list(self._tickets):
-            order = _order(ticket)
-            try:
-                ticket.answer = await _remembered(self._ctx, self._repo, seen.record, order)
-                if ticket.answer is not None:
-                    order.again = True
-                elif ticket.uid != seen.record.uid:
-                    raise BranchNotFoundError(
-                        f"branch {self._branch!r} was deleted and created again meanwhile: nothing committed"
-                    )
-                elif view is not None:
-                    await self._refuse_staged(view, seen, order)
-            except MissingFileError:
-                raise
+                made = await _remembered(self.ctx, self.repo, seen.record, waiter)
+                if made is not None:
+                    waiter.again = True
+                    self.settle(waiter, made)
+                elif waiter.uid != seen.record.uid:
+                    self.settle(waiter, recreated(self.branch))
+                elif waiter.request.idempotency_key in keys:  # sent twice: the second one waits for the next fold
+                    self.waiters.remove(waiter)
             except EngineError as error:
-                ticket.answer = error
-            key = order.request.idempotency_key
-            if ticket.answer is not None or (key and key in known):  # sent twice: the second one comes after this one
-                self._tickets.remove(ticket)
-            known.add(key)
+                self.settle(waiter, error)
+            keys |= {waiter.request.idempotency_key} - {""}
+        return seen
 
-    async def _staged(self, record: Branch) -> View | None:
-        """What is staged, when anything is."""
-        if not await is_staged(self._ctx, record):
-            return None
-        return View(self._ctx, self._repo, sources_of(record), await tree_of(self._ctx, self._repo, record.commit_id))
+    async def fold(self, fold: Fold[DirectWaiter]) -> bool:
+        """Add the commits. Refuses the requests with a path that is staged on the branch."""
+        ctx, repo = self.ctx, self.repo
+        await self._refuse_staged(fold)
+        for waiter, rows in zip(self.waiters, _deltas(self.waiters), strict=True):
+            fold.begin_writes()
+            request = waiter.request
+            folded = await fold_tree(ctx.trees, repo.store, ctx.runtime, fold.tree, _once(rows), later=fold.writes)
+            if folded.changed or request.allow_empty:
+                self._add(fold, waiter, folded.tree)
+            else:
+                text = f"branch {self.branch!r} of {repo.name!r}: no changes to commit: it holds all of this already"
+                fold.answers.append((waiter, NoChangesError(text)))
+        return True
 
-    async def _refuse_staged(self, view: View, seen: Seen, order: Publication) -> None:
+    def _add(self, fold: Fold[DirectWaiter], waiter: DirectWaiter, tree: Tree) -> None:
+        request, record = waiter.request, fold.seen.record
+        touched = Touched()
+        touched.add_paths([path for path, _ in waiter.changes])
+        text = (request.committer, request.message, request.metadata, request.date)
+        new = fold.add(waiter, NewCommit(tree, touched, *text))
+        fold.puts += _key_rows(self.ctx, self.repo, record, waiter, new)
+        if len(waiter.changes) <= GUARDED:
+            fold.guard_paths([path for path, _ in waiter.changes])
+
+    async def change(self, fold: Fold[DirectWaiter]) -> Change | None:
+        """The record at the new head, with a new token."""
+        return None if fold.is_empty else await rotated(self.ctx, fold.seen.record, fold.tip.id)
+
+    async def _refuse_staged(self, fold: Fold[DirectWaiter]) -> None:
+        """Answer the requests with a path that is staged on the branch."""
+        record = fold.seen.record
+        if not await is_staged(self.ctx, record):
+            return
+        view = View(self.ctx, self.repo, sources_of(record), fold.tree)
+        for waiter in list(self.waiters):
+            conflicts, more = await self._conflicts(view, waiter)
+            if conflicts:
+                self.settle(waiter, self._overlap(conflicts, more))
+
+    async def _conflicts(self, view: View, waiter: DirectWaiter) -> tuple[list[Conflict], bool]:
+        """The first changes whose path is staged, and whether there are more."""
         conflicts: list[Conflict] = []
-        more = False
-        for path, entry in order.changes:
+        for path, entry in waiter.changes:
             staged, ours = await view.lookup(path)
             if not staged:
                 continue
             if len(conflicts) == _TOLD:
-                more = True
-                break
-            base = await self._ctx.trees.find(self._repo.store, view.tree, path)
+                return conflicts, True
+            base = await self.ctx.trees.find(self.repo.store, view.tree, path)
             conflicts.append(Conflict(path, *[None if one is None else one.checksum for one in (base, ours, entry)]))
-        if not conflicts:
-            return
+        return conflicts, False
+
+    def _overlap(self, conflicts: list[Conflict], more: bool) -> DirtyOverlapError:
         shown = ", ".join(repr(one.path) for one in conflicts[:3]) + (" and more" if more or len(conflicts) > 3 else "")
-        raise DirtyOverlapError(
-            f"branch {seen.record.name!r} of {self._repo.name!r} has uncommitted changes at {shown}, which are to be "
-            "committed anew; nothing was done: commit or reset them first",
+        return DirtyOverlapError(
+            f"branch {self.branch!r} of {self.repo.name!r} has uncommitted changes at {shown}, which are to be "
+            "committed here too; nothing was done: commit or reset them first",
             conflicts,
             more,
         )
 
-    async def _try(self, seen: Seen) -> bool:
-        """One fold on the record as seen; False when it must be folded again."""
-        writes: list[Write] = []
-        try:
-            made = await self._fold(seen, writes)
-            await write_all(self._ctx.runtime, writes)
-        finally:
-            for write in writes:
-                write.drop()
-        commits = [(ticket, one) for ticket, one in made if isinstance(one, Commit)]
-        if commits:
-            try:
-                if not await self._swing(seen, commits):
-                    return False
-            except OutcomeUnknownError as error:
-                self._answer(self._tickets, error)
-                return True
-        for ticket, answer in made:
-            ticket.answer = answer
-        return True
 
-    async def _fold(self, seen: Seen, writes: list[Write]) -> list[tuple[Ticket, Commit | NoChangesError]]:
-        """The answers if the swap lands."""
-        ctx, repo = self._ctx, self._repo
-        tip = await load_commit(ctx, repo, seen.record.commit_id)
-        tree = await tree_of(ctx, repo, tip.id)
-        answers: list[tuple[Ticket, Commit | NoChangesError]] = []
-        for ticket, rows in zip(self._tickets, _deltas(self._tickets), strict=True):
-            request = _order(ticket).request
-            begun = len(writes)
-            folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, _once(rows), later=writes)
-            if not folded.changed and not request.allow_empty:
-                text = f"branch {self._branch!r} of {repo.name!r}: no changes to commit: it holds all of this already"
-                answers.append((ticket, NoChangesError(text)))
-                continue
-            tip, write = new_commit(
-                ctx, repo, [tip], folded.tree.id, committer=request.committer, message=request.message,
-                date=request.date, metadata=request.metadata,
-            )  # fmt: skip
-            tree = folded.tree
-            writes.append(write)
-            begin_all(ctx.runtime, writes[begun:])
-            answers.append((ticket, tip))
-        return answers
-
-    async def _swing(self, seen: Seen, commits: Sequence[tuple[Ticket, Commit]]) -> bool:
-        """The batch. False: the head moved, or a row was staged that a commit would have to look at."""
-        ctx, repo, old = self._ctx, self._repo, seen.record
-        live = staging(old.staging_token)
-        checks: list[Check] = []
-        puts: list[Put] = []
-        for ticket, new in commits:
-            order = _order(ticket)
-            if len(order.changes) <= GUARDED:
-                checks += [Check(live, path.encode(), ABSENT) for path, _ in order.changes]
-            touched = Touched()
-            touched.add_paths([path for path, _ in order.changes])
-            puts += [commit_row(repo, new), touched_row(repo, new.id, touched), *_key_rows(ctx, repo, old, order, new)]
-        turned = await rotated(ctx, old)
-        after = msgspec.structs.replace(
-            old, gen=old.gen + 1, commit_id=commits[-1][1].id, staging_token=turned.token, layers=turned.layers
-        )
-        return await swap(ctx, repo, seen, after, puts=puts, checks=[*checks, *turned.checks], dropped=turned.dropped)
-
-    def _answer(self, tickets: Sequence[Ticket], error: EngineError) -> None:
-        for ticket in tickets:
-            ticket.answer = type(error)(str(error))
-
-
-def _order(ticket: Ticket) -> Publication:
-    assert isinstance(ticket.request, Publication)
-    return ticket.request
-
-
-def _deltas(tickets: Sequence[Ticket]) -> list[pa.Table]:
+def _deltas(waiters: Sequence[DirectWaiter]) -> list[pa.Table]:
     """The changes of each as a delta."""
-    new = [order for order in map(_order, tickets) if order.rows is None]
-    table = delta_table([change for order in new for change in order.changes])
+    new = [waiter for waiter in waiters if waiter.rows is None]
+    table = delta_table([change for waiter in new for change in waiter.changes])
     start = 0
-    for order in new:
-        order.rows = table.slice(start, len(order.changes))
-        start += len(order.changes)
-    return [order.rows for order in map(_order, tickets)]
+    for waiter in new:
+        waiter.rows = table.slice(start, len(waiter.changes))
+        start += len(waiter.changes)
+    return [waiter.rows for waiter in waiters]
 
 
 async def _once(rows: pa.Table) -> AsyncIterator[pa.Table]:
@@ -264,7 +190,7 @@ async def _once(rows: pa.Table) -> AsyncIterator[pa.Table]:
         yield rows
 
 
-def _asked(changes: Sequence[Change], request: PublishRequest) -> str:
+def _asked(changes: Sequence[Row], request: PublishRequest) -> str:
     if not request.idempotency_key:
         return ""
     found = hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(request, force=False), order="deterministic"))
@@ -273,26 +199,26 @@ def _asked(changes: Sequence[Change], request: PublishRequest) -> str:
     return found.hexdigest()
 
 
-def _digest(order: Publication) -> str:
-    return hashlib.sha256(order.request.idempotency_key.encode()).hexdigest()
+def _digest(waiter: DirectWaiter) -> str:
+    return hashlib.sha256(waiter.request.idempotency_key.encode()).hexdigest()
 
 
-async def _remembered(ctx: Context, repo: Repo, record: Branch, order: Publication) -> Commit | None:
+async def _remembered(ctx: Context, repo: Repo, record: Branch, waiter: DirectWaiter) -> Commit | None:
     """The commit of an earlier call with the same idempotency key. KeyReusedError if that asked for another."""
-    if not order.request.idempotency_key:
+    if not waiter.request.idempotency_key:
         return None
-    key = order.request.idempotency_key
+    key = waiter.request.idempotency_key
     refusal = f"idempotency key {key[:80]!r} was used for another commit of branch {record.name!r}"
-    return await remembered(ctx, repo, idempotency_key(record.uid, _digest(order)), order.asked, refusal)
+    return await remembered(ctx, repo, idempotency_key(record.uid, _digest(waiter)), waiter.asked, refusal)
 
 
-def _key_rows(ctx: Context, repo: Repo, record: Branch, order: Publication, new: Commit) -> list[Put]:
+def _key_rows(ctx: Context, repo: Repo, record: Branch, waiter: DirectWaiter, new: Commit) -> list[Put]:
     """The key, and when the janitor may forget it."""
-    if not order.request.idempotency_key:
+    if not waiter.request.idempotency_key:
         return []
-    digest = _digest(order)
+    digest = _digest(waiter)
     due = due_key(WORKSPACE_DUE, ctx.ageing.stamp() + REMEMBERED, f"{record.uid}.{digest}")
     return [
-        Put(repo.partition, idempotency_key(record.uid, digest), encode(Done(new.id, order.asked))),
+        Put(repo.partition, idempotency_key(record.uid, digest), encode(Done(new.id, waiter.asked))),
         Put(repo.partition, due, b""),
     ]

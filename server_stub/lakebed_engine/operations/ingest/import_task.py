@@ -132,7 +132,7 @@ async def work(task: Work) -> Mapping[str, str]:
     if found is None or getattr(found.record, "state", "") == "open":
         await _fill(task, request)
     try:
-        new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, stamp=task.stamp())
+        new = await advance(ctx, repo, task.task.id, _commit_of(task, request), direct=False, guard=task.guard())
     except NoChangesError:  # all of it was there before
         head = (await read_branch(ctx, task.repo, task.task.target)).record.commit_id
         return {"commit": head}

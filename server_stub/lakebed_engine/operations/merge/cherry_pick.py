@@ -6,17 +6,18 @@ head of a clean branch, as one commit with one parent. The logs of Delta tables 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 
-from lakebed_engine.operations.branch.commit_guard import Stamp
 from lakebed_engine.operations.branch.resolve import resolve_commit
+from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit_texts
-from lakebed_engine.operations.context import ATTEMPTS, Context, Repo, Seen, load_commit, open_repo
+from lakebed_engine.operations.commit.group_commit import NewCommit
+from lakebed_engine.operations.commit.queue import CommitGuard
+from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.history.changed_paths import watched
 from lakebed_engine.operations.merge.delta_log_replay import DeltaLines
-from lakebed_engine.operations.merge.merge import clean_branch, land, sides_of
+from lakebed_engine.operations.merge.merge import sides_of
 from lakebed_engine.operations.merge.three_way import Join, Resolution
 from lakebed_engine.tree.changed_paths import Touched
 from lakebed_engine.tree.fold import fold
@@ -24,7 +25,6 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     MergeParentError,
     NoChangesError,
-    TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Commit, PickRequest
 
@@ -40,15 +40,18 @@ class _Picked(NamedTuple):
     parent: Commit
 
 
-async def revert(ctx: Context, repo_name: str, branch: str, request: PickRequest, stamp: Stamp | None = None) -> Commit:
-    """Take back what a commit changed of a parent, as a new commit, together with a `stamp`.
+async def revert(
+    ctx: Context, repo_name: str, branch: str, request: PickRequest, guard: CommitGuard | None = None
+) -> Commit:
+    """Take back what a commit changed of a parent, as a new commit.
 
-    Raises MergeParentError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError.
+    Raises MergeParentError for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError,
+    and what the guard raises.
     """
     check_commit_texts(request.message, request.metadata or {}, request.committer)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
 
-    # once: whoever commits meanwhile must not have `main` mean their commit
+    # once: `main` must not mean a commit that is made while this runs
     commit = await resolve_commit(ctx, repo, request.ref)
     if len(commit.parents) > 1 and not request.parent_number:
         raise MergeParentError(
@@ -56,14 +59,14 @@ async def revert(ctx: Context, repo_name: str, branch: str, request: PickRequest
             "which of them it is to be taken back"
         )
     picked = await _picked(ctx, repo, commit, request)
-    attempt = partial(_try_revert, ctx, repo, picked, request, stamp)
-    return await _raced(ctx, repo, branch, "reverted", attempt, stamp)
+    build = partial(_reverted, ctx, repo, branch, picked, request)
+    return (await move_clean_branch(ctx, repo, branch, build, guard))[0]
 
 
 async def cherry_pick(
-    ctx: Context, repo_name: str, branch: str, request: PickRequest, stamp: Stamp | None = None
+    ctx: Context, repo_name: str, branch: str, request: PickRequest, guard: CommitGuard | None = None
 ) -> Commit:
-    """Apply what a commit changed of a parent, as a new commit that names where it comes from, with a `stamp`.
+    """Apply what a commit changed of a parent, as a new commit that names where it comes from.
 
     A change that the branch has already gives an empty commit, as existing clients expect. Raises InvalidRequestError
     for a merge without `parent_number`, MergeConflictError, DirtyBranchError, NoChangesError (the commit is empty).
@@ -78,25 +81,8 @@ async def cherry_pick(
             "which of them it is the change"
         )
     picked = await _picked(ctx, repo, commit, request)
-    return await _raced(ctx, repo, branch, "picked", partial(_try_pick, ctx, repo, picked, request, stamp), stamp)
-
-
-async def _raced(
-    ctx: Context,
-    repo: Repo,
-    branch: str,
-    what: str,
-    attempt: Callable[[Seen], Awaitable[Commit | None]],
-    stamp: Stamp | None,
-) -> Commit:
-    for _ in range(ATTEMPTS):
-        if stamp is not None:
-            await stamp.require()
-        seen = await clean_branch(ctx, repo, branch)
-        done = None if seen is None else await attempt(seen)
-        if done is not None:
-            return done
-    raise TooManyAttemptsError(f"branch {branch!r} of {repo.name!r}: lost {ATTEMPTS} races, nothing {what}: try again")
+    build = partial(_cherry_picked, ctx, repo, branch, picked, request)
+    return (await move_clean_branch(ctx, repo, branch, build, guard))[0]
 
 
 async def _picked(ctx: Context, repo: Repo, commit: Commit, request: PickRequest) -> _Picked:
@@ -108,10 +94,9 @@ async def _picked(ctx: Context, repo: Repo, commit: Commit, request: PickRequest
     return _Picked(commit, await load_commit(ctx, repo, commit.parents[number - 1]))
 
 
-async def _try_revert(
-    ctx: Context, repo: Repo, picked: _Picked, request: PickRequest, stamp: Stamp | None, seen: Seen
-) -> Commit | None:
-    ours = await load_commit(ctx, repo, seen.record.commit_id)
+async def _reverted(
+    ctx: Context, repo: Repo, branch: str, picked: _Picked, request: PickRequest, ours: Commit
+) -> NewCommit:
     sides = await sides_of(ctx, repo, picked.commit, picked.parent, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
     touched, lines = Touched(), DeltaLines()
@@ -119,20 +104,16 @@ async def _try_revert(
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not folded.changed and not request.allow_empty:
         raise NoChangesError(
-            f"revert of {picked.commit.id[:16]} on {seen.record.name!r}: no changes: nothing of it is left to take back"
+            f"revert of {picked.commit.id[:16]} on {branch!r}: no changes: nothing of it is left to take back"
         )
     await lines.check(ctx, repo, sides, folded.tree, "revert")
     message = request.message or f"Revert {request.ref}"
-    return await land(
-        ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
-        metadata=request.metadata or {}, stamp=stamp,
-    )  # fmt: skip
+    return NewCommit(folded.tree, touched, request.committer, message, request.metadata or {})
 
 
-async def _try_pick(
-    ctx: Context, repo: Repo, picked: _Picked, request: PickRequest, stamp: Stamp | None, seen: Seen
-) -> Commit | None:
-    ours = await load_commit(ctx, repo, seen.record.commit_id)
+async def _cherry_picked(
+    ctx: Context, repo: Repo, branch: str, picked: _Picked, request: PickRequest, ours: Commit
+) -> NewCommit:
     commit = picked.commit
     sides = await sides_of(ctx, repo, picked.parent, commit, ours)
     join = Join(ctx, repo, sides, Resolution("", ()))
@@ -140,14 +121,9 @@ async def _try_pick(
     delta = watched(ctx.runtime, lines.watched(join.delta()), touched)
     folded = await fold(ctx.trees, repo.store, ctx.runtime, sides.ours, delta)
     if not join.changes:
-        raise NoChangesError(
-            f"cherry-pick of {commit.id[:16]} to {seen.record.name!r}: no changes: the commit is empty"
-        )
+        raise NoChangesError(f"cherry-pick of {commit.id[:16]} to {branch!r}: no changes: the commit is empty")
     await lines.check(ctx, repo, sides, folded.tree, "cherry-pick")
     kept = commit.metadata if request.metadata is None else request.metadata
     metadata = {**kept, ORIGIN_KEY: commit.id, COMMITTER_KEY: commit.committer}
     message = commit.message if request.message is None else request.message
-    return await land(
-        ctx, repo, seen, [ours], folded.tree.id, touched, committer=request.committer, message=message,
-        metadata=metadata, stamp=stamp,
-    )  # fmt: skip
+    return NewCommit(folded.tree, touched, request.committer, message, metadata)

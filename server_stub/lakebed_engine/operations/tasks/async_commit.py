@@ -11,8 +11,8 @@ from functools import partial
 
 import msgspec
 
-from lakebed_engine.operations.branch.commit_guard import Stamp
 from lakebed_engine.operations.commit import commit as commit_commit
+from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, load_commit, open_repo, read_branch
 from lakebed_engine.operations.merge import cherry_pick
 from lakebed_engine.operations.merge import merge as merge_merge
@@ -92,7 +92,7 @@ class LongWork:
         branch: str,
         request: PickRequest,
         key: str,
-        make: Callable[[Stamp], Awaitable[Commit]],
+        make: Callable[[CommitGuard], Awaitable[Commit]],
     ) -> Commit:
         draft = self._tasks.draft(what, branch, msgspec.to_builtins(request), key)
         repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
@@ -121,7 +121,7 @@ class LongWork:
 async def commit(task: Work) -> Mapping[str, str]:
     """Do a commit."""
     request = msgspec.convert(task.task.request, CommitRequest)
-    new = await commit_commit.commit(task.ctx, task.repo.name, task.task.target, request, task.stamp())
+    new = await commit_commit.commit(task.ctx, task.repo.name, task.task.target, request, task.guard())
     return {"commit": new.id}
 
 
@@ -129,5 +129,5 @@ async def merge(task: Work) -> Mapping[str, str]:
     """Do a merge."""
     source = task.task.request["source"]
     request = msgspec.convert(task.task.request["merge"], MergeRequest)
-    new = await merge_merge.merge(task.ctx, task.repo.name, source, task.task.target, request, task.stamp())
+    new = await merge_merge.merge(task.ctx, task.repo.name, source, task.task.target, request, task.guard())
     return {"commit": new.id}

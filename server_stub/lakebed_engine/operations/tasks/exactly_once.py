@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from lakebed_engine.operations.branch.commit_guard import Stamp
+from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, absent, load_commit
 from lakebed_engine.operations.tasks.records import Task, key_name, key_row, task_row
 from lakebed_engine.operations.tasks.runner import Tasks
@@ -24,14 +24,14 @@ _LOOK = 60.0
 
 
 async def once(
-    ctx: Context, tasks: Tasks, repo: Repo, draft: Task, make: Callable[[Stamp], Awaitable[Commit]]
+    ctx: Context, tasks: Tasks, repo: Repo, draft: Task, make: Callable[[CommitGuard], Awaitable[Commit]]
 ) -> Commit:
     """Make a commit together with the key of `draft`, or give that of an earlier call with it.
 
     Raises KeyReusedError, what `make` raises, and what an earlier call with the key has failed with as a task.
     """
     try:
-        return await make(_stamp(ctx, repo, draft))
+        return await make(_guard(ctx, repo, draft))
     except EngineError:
         task = await tasks.known(repo, draft)
         if task is None:
@@ -43,7 +43,7 @@ async def once(
     raise task.error
 
 
-def _stamp(ctx: Context, repo: Repo, draft: Task) -> Stamp:
+def _guard(ctx: Context, repo: Repo, draft: Task) -> CommitGuard:
     looked = False
 
     def ended(new: Commit) -> list[Put]:
@@ -56,4 +56,4 @@ def _stamp(ctx: Context, repo: Repo, draft: Task) -> Stamp:
             raise TaskEndedError(f"key {draft.key[:80]!r} of {repo.name!r} came with another call first")
         looked = True  # not the first time: the check in the batch finds it too, at no cost
 
-    return Stamp(absent(repo.partition, key_name(draft.key)), ended, require)
+    return CommitGuard(absent(repo.partition, key_name(draft.key)), ended, require)

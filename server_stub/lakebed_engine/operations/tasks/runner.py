@@ -9,9 +9,8 @@ A task is one KV row, changed only by compare-and-swap:
 - `task-key/<digest>`: an idempotency key. Submitting twice with one key gives the first task.
 
 Two servers may be at one task, when the first was only slow. So what a task does must be safe to repeat, up to the step
-that must happen once: that one carries a `Stamp`, and lands together with the end of the task or not at all. And what
-it leaves behind is removed when its end is written, never before: who takes it over would fail for want of it, and tell
-that as the reason.
+that must happen once: that one carries a `CommitGuard`, so that the commit and the end of the task are one batch. What
+a task leaves behind is removed when its end is written, never before: a server that takes it over would miss it.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from typing import Any
 
 import msgspec
 
-from lakebed_engine.operations.branch.commit_guard import Stamp
 from lakebed_engine.operations.branch.compare_and_swap import apply
+from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import (
     Context,
     Repo,
@@ -94,13 +93,13 @@ class Work:
         if found is None or found.version != self._version:
             raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} was ended meanwhile")
 
-    def stamp(self) -> Stamp:
+    def guard(self) -> CommitGuard:
         """What makes a commit the end of this task: both land, or neither."""
 
         def ended(new: Commit) -> list[Put]:
             return [self.done({"commit": new.id})]
 
-        return Stamp(self.still_running(), ended, self.check)
+        return CommitGuard(self.still_running(), ended, self.check)
 
     def still_running(self) -> Check:
         """What holds until the task ends: for a batch that ends it."""

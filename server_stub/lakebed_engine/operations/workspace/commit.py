@@ -15,25 +15,23 @@ import msgspec
 import pyarrow as pa
 from lakebed_format.keys import WORKSPACES
 
-from lakebed_engine.operations.branch.commit_guard import Stamp
-from lakebed_engine.operations.branch.compare_and_swap import everything_of, nothing_staged, rotated, swap
-from lakebed_engine.operations.branch.group_commit import Ticket, together
-from lakebed_engine.operations.branch.view import stands, tree_of
-from lakebed_engine.operations.commit.commit import check_commit, commit_row, new_commit
+from lakebed_engine.operations.branch.compare_and_swap import Change, everything_of, nothing_staged, rotated
+from lakebed_engine.operations.branch.view import stands
+from lakebed_engine.operations.commit.commit import check_commit
+from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit, NewCommit
 from lakebed_engine.operations.commit.idempotency import Done, remembered
+from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import (
-    ATTEMPTS,
     Context,
     Repo,
     Seen,
     encode,
-    load_commit,
     open_repo,
     read_branch,
     refuse_protected,
 )
-from lakebed_engine.operations.history.changed_paths import touched_row, watched
-from lakebed_engine.operations.keys import PENDING_MARKERS, idempotency_key, pending_marker_key, staging
+from lakebed_engine.operations.history.changed_paths import watched
+from lakebed_engine.operations.keys import PENDING_MARKERS, idempotency_key, pending_marker_key
 from lakebed_engine.operations.validation import check_amount, check_text
 from lakebed_engine.operations.workspace.conflicts import Work, refuse_concurrent, refuse_dirty
 from lakebed_engine.operations.workspace.lifecycle import (
@@ -46,57 +44,44 @@ from lakebed_engine.operations.workspace.lifecycle import (
     rows_of,
 )
 from lakebed_engine.operations.workspace.selection import Chosen, Globs
-from lakebed_engine.stores.kv.base import ABSENT, Check, Put
+from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.changed_paths import Touched
 from lakebed_engine.tree.diff import diff
-from lakebed_engine.tree.fold import fold
+from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.tree.layers import write_layer
 from lakebed_engine.tree.merge_layers import overlaid
-from lakebed_engine.tree.trees import EMPTY_TREE, Tree, Write, begin_all, write_all
+from lakebed_engine.tree.trees import EMPTY_TREE, Tree, Write
 from lakebed_engine.vocabulary.errors import (
     EngineError,
     InvalidRequestError,
-    MissingFileError,
     NoChangesError,
-    OutcomeUnknownError,
     PathsConflictError,
-    TooManyAttemptsError,
     WorkspaceClosedError,
 )
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Layer, Workspace
 
 POLICIES = ("abort", "rebase", "overwrite")
 
-GUARDED = 100
-"""Paths that the last batch checks one by one: none was staged on the branch while the tree was folded."""
+
+@dataclass(eq=False)
+class WorkspaceWaiter(Waiter):
+    """A request to commit the workspace with this uid."""
+
+    request: AdvanceRequest
+    uid: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Try:
-    """One attempt, on both records as seen."""
+class _Delta:
+    """A workspace as it was read, and the part of it that a request chooses."""
 
-    ctx: Context
-    repo: Repo
     request: AdvanceRequest
     workspace: Seen
-    branch: Seen
     chosen: Chosen
-    stamp: Stamp | None
 
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A commit that the swap will put into history: its tree, the changes that it does not take, and its `paths`.
-
-    `paths` is None where there are too many to be told one by one.
-    """
-
-    attempt: _Try
-    commit: Commit
-    tree: Tree
-    rest: Layer | None
-    paths: list[str] | None
-    touched: Put
+    @property
+    def record(self) -> Workspace:
+        return record_of(self.workspace)
 
 
 async def advance(
@@ -106,165 +91,211 @@ async def advance(
     request: AdvanceRequest,
     *,
     direct: bool = True,
-    stamp: Stamp | None = None,
+    guard: CommitGuard | None = None,
 ) -> Commit:
-    """Commit a workspace, or the part of it that globs choose, and land a `stamp` with it. A refusal changes nothing:
-    it can be tried again.
+    """Commit a workspace, or the part of it that globs choose. A refusal changes nothing: it can be tried again.
 
-    Raises ConcurrentCommitError and DirtyOverlapError with the paths, NoChangesError, WorkspaceClosedError,
-    BranchNotFoundError, TooManyAttemptsError; InvalidRequestError also for a glob that matches nothing. `direct`: not
-    an import, which protected branches take; ProtectedBranchError.
+    `direct`: not an import, which protected branches take. Raises ConcurrentCommitError and DirtyOverlapError with the
+    paths, NoChangesError, WorkspaceClosedError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError;
+    InvalidRequestError also for a glob that matches nothing; and what the guard raises.
     """
     _check(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     record = record_of(await find(ctx, repo, found_id))
     if direct:
         refuse_protected(repo, record.branch)
-    with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see below
+    with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see `prepare`
         await find_sealed(ctx, repo, found_id)  # not while others wait
-    ticket = Ticket(ctx.runtime.signal(), request, record.uid, stamp=stamp)
-    new = await together(ctx, repo, record.branch, ticket, lambda tickets: _Chain(ctx, repo, tickets).run())
+    waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard)
+    branch = record.branch
+    new = await commit_together(
+        ctx, repo, branch, waiter, lambda waiters: WorkspaceCommit(ctx, repo, branch, waiters).run()
+    )
     if not request.globs:
         await try_marker(ctx, repo, record.uid, new.id)
     return new
 
 
-class _Chain:
-    """The commit of one workspace, and on top of it those of others who wait, in one swap.
+class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
+    """The commit of the first workspace, and on top of it those of others where nothing is against it.
 
-    Only the first one is told what stands against it. Others come along when nothing does, and when their paths are
-    none of those before them; whoever does not come along is the first of a later chain.
+    Only the first request gets an error. The others are committed with it when nothing conflicts and when they share no
+    path with those before them; each of the rest is the first of a later group.
     """
 
-    def __init__(self, ctx: Context, repo: Repo, tickets: Sequence[Ticket]) -> None:
-        self._ctx = ctx
-        self._repo = repo
-        self._first, *self._others = tickets
+    _tried = False
+    _workspace: Seen
+    _paths: set[str] | None
+    """Paths of the commits so far; None: too many to compare."""
 
-    async def run(self) -> None:
-        """Answer the first ticket, and perhaps others. Raises what the first one has to hear."""
-        for _ in range(ATTEMPTS):
-            self._first.answer = await self._round()
-            if self._first.answer is not None:
-                return
-            self._others = []  # what has changed was perhaps one of theirs: the first one must not wait for it
-        raise TooManyAttemptsError(
-            f"workspace {self._first.uid} of {self._repo.name!r}: lost {ATTEMPTS} races, nothing committed: try again"
-        )
-
-    async def _round(self) -> Commit | None:
-        """None: one of the records changed meanwhile."""
-        ctx, repo, first = self._ctx, self._repo, self._first
-        record = record_of(await find(ctx, repo, first.uid))
-        done = await _remembered(ctx, repo, record, _request_of(first))
-        if done is not None:
-            return done
-        if first.stamp is not None:
-            await first.stamp.require()
+    async def prepare(self) -> Seen | None:
+        """The record of the branch, the first workspace sealed. Answers a request that has made its commit before."""
+        if self._tried:  # what has changed was perhaps one of the others: the first must not wait for it
+            self.waiters = self.waiters[:1]
+        self._tried = True
+        first = self.waiters[0]
+        record = record_of(await find(self.ctx, self.repo, first.uid))
+        if await self._settle_remembered(record, first):
+            return None
+        if first.guard is not None:
+            await first.guard.require()
         try:
-            return await self._attempt(record.branch)
+            workspace = await find_sealed(self.ctx, self.repo, first.uid)
         except WorkspaceClosedError:  # perhaps by the same commit, sent twice
-            done = await _remembered(ctx, repo, record, _request_of(first))
-            if done is None:
-                raise
-            return done
-
-    async def _attempt(self, branch_name: str) -> Commit | None:
-        ctx, repo = self._ctx, self._repo
-        workspace = await find_sealed(ctx, repo, self._first.uid)
+            if await self._settle_remembered(record, first):
+                return None
+            raise
         if workspace is None:
             return None
-        branch = await read_branch(ctx, repo, branch_name)
-        try:
-            return await self._try(workspace, branch)
-        except MissingFileError:  # of a layer that was compacted or committed long ago
-            if await stands(ctx, repo, workspace) and await stands(ctx, repo, branch):
-                raise
-            return None
-        except (PathsConflictError, NoChangesError):  # what is in the way may be this workspace, committed or popped
-            if await stands(ctx, repo, workspace):
-                raise
-            return None
+        self._workspace = workspace
+        return await read_branch(self.ctx, self.repo, record.branch)
 
-    async def _try(self, workspace: Seen, branch: Seen) -> Commit | None:
-        ctx, repo = self._ctx, self._repo
-        tip = await load_commit(ctx, repo, branch.record.commit_id)
-        tree = await tree_of(ctx, repo, tip.id)
+    async def _settle_remembered(self, record: Workspace, first: WorkspaceWaiter) -> bool:
+        made = await _remembered(self.ctx, self.repo, record, first.request)
+        if made is not None:
+            self.settle(first, made)
+            self.waiters = []
+        return made is not None
+
+    async def fold(self, fold: Fold[WorkspaceWaiter]) -> bool:
+        """Add the commit of the first workspace, and those of others that go with it."""
+        first, *others = self.waiters
+        delta = self._delta(self._workspace, first.request)
+        self._paths = set()
+        try:
+            await self._add(fold, first, delta, fold.writes)
+        except (PathsConflictError, NoChangesError):  # perhaps of this workspace itself, committed or popped
+            if await stands(self.ctx, self.repo, self._workspace):
+                raise
+            return False
+        if self._paths is None or first.request.replace_prefix:
+            return True
+        known = {first.uid}
+        for waiter in others:
+            if waiter.uid not in known:  # sent twice: the workspace is closed, or has another base, by then
+                with suppress(EngineError):  # it is the answer when this request is the first
+                    if await self._add_follower(fold, waiter):
+                        known.add(waiter.uid)
+        return True
+
+    async def change(self, fold: Fold[WorkspaceWaiter]) -> Change:
+        """The record at the new head, with a new token."""
+        return await rotated(self.ctx, fold.seen.record, fold.tip.id)
+
+    async def unchanged(self, seen: Seen) -> bool:
+        """Whether the first workspace and the branch are as they were."""
+        return await stands(self.ctx, self.repo, self._workspace) and await super().unchanged(seen)
+
+    def _delta(self, workspace: Seen, request: AdvanceRequest) -> _Delta:
+        return _Delta(request, workspace, Chosen(self.ctx, self.repo, workspace.record.layers, Globs(request.globs)))
+
+    async def _add_follower(self, fold: Fold[WorkspaceWaiter], waiter: WorkspaceWaiter) -> bool:
+        """Add the commit of a further workspace. False: it cannot be committed with the others.
+
+        Not with the policy `abort`: for that, the head has moved.
+        """
+        request = waiter.request
+        workspace = await find_sealed(self.ctx, self.repo, waiter.uid)
+        if workspace is None or request.globs or request.replace_prefix or request.policy == "abort":
+            return False
+        record = record_of(workspace)
+        if record.claims or record.branch != fold.seen.record.name:
+            return False
+        if await _remembered(self.ctx, self.repo, record, request) is not None:
+            return False
+        delta = self._delta(workspace, request)
+        assert self._paths is not None
+        if await delta.chosen.load() > GUARDED or not self._paths.isdisjoint(await delta.chosen.paths()):
+            return False
+        fold.begin_writes()
         writes: list[Write] = []
         try:
-            request = _request_of(self._first)
-            chosen = _chosen(ctx, repo, workspace, request)
-            attempt = _Try(ctx, repo, request, workspace, branch, chosen, self._first.stamp)
-            made = [await _make(attempt, tip, tree, writes)]
-            along = await self._along(branch, made, writes)
-            await write_all(ctx.runtime, writes)
-        finally:
+            await self._add(fold, waiter, delta, writes)
+        except BaseException:
             for write in writes:
                 write.drop()
-        try:
-            landed = await _swing(ctx, repo, branch, made)
-        except OutcomeUnknownError as error:
-            for ticket in along:  # as unknown as the first one's: they must not try for themselves
-                ticket.answer = OutcomeUnknownError(str(error))
             raise
-        if not landed:
-            return None
-        for ticket, one in zip(along, made[1:], strict=True):
-            ticket.answer = one.commit
-        return made[0].commit
+        fold.writes += writes
+        return True
 
-    async def _along(self, branch: Seen, made: list[_Made], writes: list[Write]) -> list[Ticket]:
-        """Those of the others who come along; their commits are added to `made`."""
-        along: list[Ticket] = []
-        taken, known = set(made[0].paths or ()), {self._first.uid}
-        if made[0].paths is None or made[0].attempt.request.replace_prefix:
-            return along
-        for ticket in self._others:
-            if ticket.uid in known:  # the same workspace, sent twice: it is closed, or has another base, by then
-                continue
-            with suppress(EngineError):  # it hears of it when it is the first
-                one = await self._one_more(ticket, branch, made[-1], taken, writes)
-                if one is not None:
-                    made.append(one)
-                    along.append(ticket)
-                    known.add(ticket.uid)
-                    taken.update(one.paths or ())
-        return along
+    async def _add(
+        self, fold: Fold[WorkspaceWaiter], waiter: WorkspaceWaiter, delta: _Delta, writes: list[Write]
+    ) -> None:
+        """Add the commit of a workspace, whose files are added to `writes`. Raises what is against it, as `advance`."""
+        ctx, repo, request, record = self.ctx, self.repo, delta.request, delta.record
+        rows = await delta.chosen.load()
+        if not rows and not (request.allow_empty or request.replace_prefix or request.globs):
+            raise NoChangesError(f"workspace {record.uid} of {repo.name!r}: no changes to commit")
+        if request.globs:
+            delta.chosen.refuse_idle()
+        await self._refuse_conflicts(fold.seen, delta)
+        touched = Touched()
+        changes = watched(ctx.runtime, self._changes(delta, fold.tree), touched)
+        folded = await fold_tree(
+            ctx.trees, repo.store, ctx.runtime, fold.tree, changes, later=writes, relocate=request.relocate
+        )
+        if not folded.changed and not request.allow_empty:
+            raise NoChangesError(
+                f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
+            )
+        rest = await self._rest(delta) if request.globs else None
+        paths = await delta.chosen.paths() if rows <= GUARDED else None
+        message = request.message or record.message or f"Workspace {record.uid}"
+        new = fold.add(
+            waiter,
+            NewCommit(folded.tree, touched, request.committer, message, request.metadata, request.date),
+        )
+        self._add_rows(fold, delta, new, rest, paths or [])
+        self._paths = None if paths is None or self._paths is None else self._paths | set(paths)
 
-    async def _one_more(
-        self, ticket: Ticket, branch: Seen, last: _Made, taken: set[str], writes: list[Write]
-    ) -> _Made | None:
-        """The commit of one who comes along; None for one who cannot. Not `abort`: for that, the head has moved."""
-        ctx, repo, request = self._ctx, self._repo, _request_of(ticket)
-        workspace = await find_sealed(ctx, repo, ticket.uid)
-        if workspace is None or request.globs or request.replace_prefix or request.policy == "abort":
-            return None
-        if record_of(workspace).claims or record_of(workspace).branch != branch.record.name:
-            return None
-        if await _remembered(ctx, repo, record_of(workspace), request) is not None:
-            return None
-        attempt = _Try(ctx, repo, request, workspace, branch, _chosen(ctx, repo, workspace, request), ticket.stamp)
-        if await attempt.chosen.load() > GUARDED or not taken.isdisjoint(await attempt.chosen.paths()):
-            return None
-        own: list[Write] = []
-        try:
-            made = await _make(attempt, last.commit, last.tree, own)
-        except BaseException:
-            for write in own:
-                write.drop()
-            raise
-        writes += own
-        begin_all(ctx.runtime, writes)
-        return made
+    async def _refuse_conflicts(self, branch: Seen, delta: _Delta) -> None:
+        request, record = delta.request, delta.record
+        claims = (*record.claims, *request.replace_prefix)
+        work = Work(self.ctx, self.repo, delta.workspace, branch, delta.chosen, claims, request.conflicts_amount)
+        await refuse_dirty(work)
+        if branch.record.commit_id != record.commit_id and request.policy != "overwrite":
+            await refuse_concurrent(work, always=request.policy == "abort")
 
+    def _changes(self, delta: _Delta, head: Tree) -> AsyncIterator[pa.Table]:
+        """The chosen rows, over tombstones for all that the head has below the replaced prefixes."""
+        ctx, prefixes = self.ctx, delta.request.replace_prefix
+        if not prefixes:
+            return delta.chosen.rows()
 
-def _request_of(ticket: Ticket) -> AdvanceRequest:
-    assert isinstance(ticket.request, AdvanceRequest)
-    return ticket.request
+        async def gone() -> AsyncIterator[pa.Table]:
+            last = None
+            for prefix in sorted(prefixes):
+                if last is not None and prefix.startswith(last):
+                    continue
+                last = prefix
+                async for rows in diff(ctx.trees, self.repo.store, ctx.runtime, head, EMPTY_TREE, prefix=prefix):
+                    yield await ctx.runtime.cpu(rows.as_delta)
 
+        return overlaid(ctx.runtime, [delta.chosen.rows(), gone()])
 
-def _chosen(ctx: Context, repo: Repo, workspace: Seen, request: AdvanceRequest) -> Chosen:
-    return Chosen(ctx, repo, workspace.record.layers, Globs(request.globs))
+    async def _rest(self, delta: _Delta) -> Layer:
+        """What a partial commit leaves in the workspace, as a layer."""
+        await mark_used(self.repo, delta.record)
+        return await write_layer(self.repo.store, self.ctx.runtime, self.ctx.ids.new(), delta.chosen.rest())
+
+    def _add_rows(
+        self, fold: Fold[WorkspaceWaiter], delta: _Delta, new: Commit, rest: Layer | None, paths: Sequence[str]
+    ) -> None:
+        """The workspace's new record, its idempotency key and its marker, still to be written; and the checks."""
+        repo, request, record = self.repo, delta.request, delta.record
+        fold.checks.append(delta.workspace.check(repo))
+        fold.guard_paths(paths)
+        if rest is None:
+            fold.checks.append(nothing_staged(record))  # or a row that was acknowledged would be lost
+            fold.dropped += everything_of(record)
+            after = closing(self.ctx, record, "committed", new.id)
+            fold.puts.append(Put(repo.partition, pending_marker_key(record.uid), new.id.encode()))
+        else:
+            fold.dropped += record.layers
+            after = _continued(record, new, rest)
+        if request.idempotency_key:
+            fold.puts.append(Put(repo.partition, _done_key(record, request), encode(Done(new.id, _asked(request)))))
+        fold.puts += rows_of(repo, after)
 
 
 def _check(request: AdvanceRequest) -> None:
@@ -294,128 +325,6 @@ def _asked(request: AdvanceRequest) -> str:
     """A digest of what is to be committed, and how."""
     plain = msgspec.structs.replace(request, conflicts_amount=1, force=False)
     return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
-
-
-async def _make(attempt: _Try, tip: Commit, tree: Tree, writes: list[Write]) -> _Made:
-    """The commit on top of `tip`, whose tree is `tree`: the branch's head, or one that the same swap will install.
-
-    Raises what stands against it, as `advance` does.
-    """
-    ctx, repo, request = attempt.ctx, attempt.repo, attempt.request
-    record = record_of(attempt.workspace)
-    rows = await attempt.chosen.load()
-    if not rows and not (request.allow_empty or request.replace_prefix or request.globs):
-        raise NoChangesError(f"workspace {record.uid} of {repo.name!r}: no changes to commit")
-    if request.globs:
-        attempt.chosen.refuse_idle()
-    await _refuse_collisions(attempt)
-    touched = Touched()
-    delta = watched(ctx.runtime, _delta(attempt, tree), touched)
-    folded = await fold(ctx.trees, repo.store, ctx.runtime, tree, delta, later=writes, relocate=request.relocate)
-    if not folded.changed and not request.allow_empty:
-        raise NoChangesError(
-            f"workspace {record.uid} of {repo.name!r}: no changes to commit: it equals the head of the branch"
-        )
-    new, write = new_commit(
-        ctx,
-        repo,
-        [tip],
-        folded.tree.id,
-        committer=request.committer,
-        message=request.message or record.message or f"Workspace {record.uid}",
-        metadata=request.metadata,
-        date=request.date,
-    )
-    writes.append(write)
-    rest = None
-    if request.globs:
-        await mark_used(repo, record)
-        rest = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), attempt.chosen.rest())
-    paths = await attempt.chosen.paths() if rows <= GUARDED else None
-    return _Made(attempt, new, folded.tree, rest, paths, touched_row(repo, new.id, touched))
-
-
-async def _refuse_collisions(attempt: _Try) -> None:
-    record, request = record_of(attempt.workspace), attempt.request
-    claims = (*record.claims, *request.replace_prefix)
-    work = Work(
-        attempt.ctx, attempt.repo, attempt.workspace, attempt.branch, attempt.chosen, claims, request.conflicts_amount
-    )
-    await refuse_dirty(work)
-    if attempt.branch.record.commit_id != record.commit_id and request.policy != "overwrite":
-        await refuse_concurrent(work, always=request.policy == "abort")
-
-
-def _delta(attempt: _Try, head: Tree) -> AsyncIterator[pa.Table]:
-    """The chosen rows, over tombstones for all that the head has below the replaced prefixes."""
-    prefixes = attempt.request.replace_prefix
-    if not prefixes:
-        return attempt.chosen.rows()
-    ctx = attempt.ctx
-
-    async def gone() -> AsyncIterator[pa.Table]:
-        last = None
-        for prefix in sorted(prefixes):
-            if last is not None and prefix.startswith(last):
-                continue
-            last = prefix
-            async for rows in diff(ctx.trees, attempt.repo.store, ctx.runtime, head, EMPTY_TREE, prefix=prefix):
-                yield await ctx.runtime.cpu(rows.as_delta)
-
-    return overlaid(ctx.runtime, [attempt.chosen.rows(), gone()])
-
-
-async def _swing(ctx: Context, repo: Repo, seen: Seen, made: Sequence[_Made]) -> bool:
-    """The batch. False: one of the records changed, or a row was staged that a commit would have to look at."""
-    old = seen.record
-    checks: list[Check] = []
-    puts: list[Put] = []
-    dropped: list[Layer] = []
-    for one in made:
-        checks += _checks(one)
-        puts += _rows(one)
-        record = record_of(one.attempt.workspace)
-        dropped += everything_of(record) if one.rest is None else record.layers
-    turned = await rotated(ctx, old)
-    branch = msgspec.structs.replace(
-        old, gen=old.gen + 1, commit_id=made[-1].commit.id, staging_token=turned.token, layers=turned.layers
-    )
-    return await swap(
-        ctx,
-        repo,
-        seen,
-        branch,
-        puts=puts,
-        checks=[*checks, *turned.checks],
-        dropped=[*dropped, *turned.dropped],
-    )
-
-
-def _checks(made: _Made) -> list[Check]:
-    """What must still hold of a workspace, of what its stamp says, and of the branch where it touches it."""
-    attempt = made.attempt
-    checks = [attempt.workspace.check(attempt.repo)]
-    if attempt.stamp is not None:
-        checks.append(attempt.stamp.check)
-    if made.rest is None:
-        checks.append(nothing_staged(attempt.workspace.record))  # or a row that was acknowledged would be lost
-    live = staging(attempt.branch.record.staging_token)
-    return checks + [Check(live, path.encode(), ABSENT) for path in made.paths or ()]
-
-
-def _rows(made: _Made) -> list[Put]:
-    """The commit, the workspace's new record, its idempotency key, its stamp, and its marker, still to be written."""
-    attempt, new = made.attempt, made.commit
-    repo, request, record = attempt.repo, attempt.request, record_of(attempt.workspace)
-    rows = [commit_row(repo, new), made.touched, *(attempt.stamp.ended(new) if attempt.stamp is not None else ())]
-    if made.rest is None:
-        after = closing(attempt.ctx, record, "committed", new.id)
-        rows.append(Put(repo.partition, pending_marker_key(record.uid), new.id.encode()))
-    else:
-        after = _continued(record, new, made.rest)
-    if request.idempotency_key:
-        rows.append(Put(repo.partition, _done_key(record, request), encode(Done(new.id, _asked(request)))))
-    return [*rows, *rows_of(repo, after)]
 
 
 def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:

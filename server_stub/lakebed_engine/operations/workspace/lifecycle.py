@@ -352,12 +352,8 @@ async def _revert_part(ctx: Context, repo: Repo, seen: Seen, globs: Globs) -> bo
         if await stands(ctx, repo, seen):
             raise
         return False
-    turned = await rotated(ctx, seen.record)
-    kept = turned.layers[: len(turned.layers) - len(layers)]  # the old token, when something came after the seal
-    new = msgspec.structs.replace(
-        seen.record,
-        gen=seen.record.gen + 1,
-        staging_token=turned.token,
-        layers=(*kept, rest) if rest.parts else kept,
-    )
+    turned = await rotated(ctx, seen.record, seen.record.commit_id)
+    # the old token, when something came after the seal
+    kept = turned.record.layers[: len(turned.record.layers) - len(layers)]
+    new = msgspec.structs.replace(turned.record, layers=(*kept, rest) if rest.parts else kept)
     return await swap(ctx, repo, seen, new, checks=turned.checks, dropped=[*layers, *turned.dropped])

@@ -1,0 +1,130 @@
+"""The commit queue of a branch: one request at a time commits, together with others that wait.
+
+The queue saves work and is not a lock: a request that has waited for long goes ahead, and other processes have queues
+of their own. The compare-and-swap alone keeps the branch right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeVar
+
+from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.stores.kv.base import Check, Put
+from lakebed_engine.vocabulary.errors import EngineError
+from lakebed_engine.vocabulary.ports import Signal
+from lakebed_engine.vocabulary.records import Commit
+
+_PATIENCE = 10.0
+"""Seconds after which a request goes ahead: a commit that takes so long must not hold up the others."""
+
+_TOGETHER = 16
+"""Commits of one swap."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitGuard:
+    """A further condition of a commit, and rows that are written with it or not at all.
+
+    `check` and the rows that `rows` makes of the commit go into the batch of the swap. `require` raises when the
+    condition does not hold any more.
+    """
+
+    check: Check
+    rows: Callable[[Commit], Sequence[Put]]
+    require: Callable[[], Awaitable[None]]
+
+
+@dataclass(eq=False)
+class Waiter:
+    """A queued commit request. A subclass says what to commit; the requests of one class are committed together."""
+
+    signal: Signal
+    _: KW_ONLY
+    guard: CommitGuard | None = None
+    answer: Commit | EngineError | None = None
+    taken: bool = False
+    """Another request makes this commit: wait for its answer, however long it takes."""
+    gone: bool = False
+    """The caller does not wait for the answer any more."""
+
+    def result(self) -> Commit:
+        """The commit. Raises the error that is the answer."""
+        assert self.answer is not None
+        if isinstance(self.answer, EngineError):
+            raise self.answer
+        return self.answer
+
+
+W = TypeVar("W", bound=Waiter)
+
+
+@dataclass(eq=False)
+class Queue:
+    """The request that commits now, and those that wait, in order of arrival."""
+
+    leader: Waiter | None = None
+    waiting: list[Waiter] = field(default_factory=list)
+
+
+async def commit_together(
+    ctx: Context, repo: Repo, branch: str, waiter: W, commit: Callable[[Sequence[W]], Awaitable[None]]
+) -> Commit:
+    """Wait for this request's turn, then commit it together with those of its class that wait by then.
+
+    `commit` sets the answers. When it raises, nothing was committed, and the others it was called for queue again.
+    """
+    async with _queued(ctx, repo, branch, waiter) as queue:
+        if await _is_leader(ctx, queue, waiter):
+            await ctx.runtime.finish(lambda: _lead(queue, waiter, commit))
+    return waiter.result()
+
+
+@asynccontextmanager
+async def _queued(ctx: Context, repo: Repo, branch: str, waiter: Waiter) -> AsyncIterator[Queue]:
+    key = (repo.record.uid, branch)
+    queue: Queue = ctx.queues.setdefault(key, Queue())
+    queue.waiting.append(waiter)
+    try:
+        yield queue
+    finally:
+        waiter.gone = True
+        if waiter in queue.waiting:
+            queue.waiting.remove(waiter)
+        if queue.leader is waiter:
+            queue.leader = None
+        if queue.leader is None and queue.waiting:
+            queue.waiting[0].signal.set()
+        if queue.leader is None and not queue.waiting and ctx.queues.get(key) is queue:
+            del ctx.queues[key]
+
+
+async def _is_leader(ctx: Context, queue: Queue, waiter: Waiter) -> bool:
+    """Wait until it is this request's turn, or for long enough. False: another one has answered it."""
+    started = ctx.clock.monotonic()
+    while waiter.answer is None:
+        left = started + _PATIENCE - ctx.clock.monotonic()
+        if not waiter.taken and (left <= 0 or (queue.leader is None and queue.waiting[0] is waiter)):
+            queue.waiting.remove(waiter)
+            if queue.leader is None:
+                queue.leader = waiter
+            return True
+        await waiter.signal.wait(_PATIENCE if waiter.taken else left)
+    return False
+
+
+async def _lead(queue: Queue, leader: W, commit: Callable[[Sequence[W]], Awaitable[None]]) -> None:
+    followers = [one for one in queue.waiting if type(one) is type(leader)][: _TOGETHER - 1]
+    for one in followers:
+        queue.waiting.remove(one)
+        one.taken = True
+    try:
+        await commit([leader, *followers])
+    finally:
+        for one in reversed(followers):
+            one.taken = False
+            if one.answer is None and not one.gone:
+                queue.waiting.insert(0, one)
+            one.signal.set()
