@@ -11,7 +11,7 @@ import lakebed
 import pytest
 import yaml
 from lakebed import errors
-from lakebed._gateway import responses
+from lakebed._gateway import error_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASSES = [
@@ -64,8 +64,8 @@ def test_every_error_is_public() -> None:
 def test_every_kind_of_the_server_has_a_class_and_no_other_is_known() -> None:
     spec = yaml.load((ROOT / "openapi.yaml").read_text(), Loader=yaml.CSafeLoader)
     kinds = spec["x-error-kinds"]
-    assert set(responses.BY_KIND) == set(kinds)
-    assert {status for status in kinds.values() if status not in (500, 507)} <= set(responses.BY_STATUS)
+    assert set(error_answers.BY_KIND) == set(kinds)
+    assert {status for status in kinds.values() if status not in (500, 507)} <= set(error_answers.BY_STATUS)
 
 
 def _documented() -> dict[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from lakebed._bulk import progress_bar as progress
 from lakebed._render import html
 from lakebed._sync.bulk.ingest import Ingest
 from lakebed._sync.http.pagination import Listing
-from lakebed._sync.http.target import Session, Target
+from lakebed._sync.http.target import Storage, Target
 from lakebed._values import graph as render_graph
 from lakebed._values import graph_svg
 from lakebed._values.ingest import IngestPage, Source
@@ -213,7 +213,7 @@ def test_listings_and_ingests_are_counted_on_a_terminal(monkeypatch: pytest.Monk
     source = Source("mem://x", "", (), (), 0, True)
     told: list[IngestReport] = []
     for callback in (None, told.append):
-        job = Ingest(Target(Session(None), "repo", "main"), source, callback)  # type: ignore[arg-type]
+        job = Ingest(Target(None, Storage(), "repo", "main"), source, callback)  # type: ignore[arg-type]
         pages = IngestPage("c", None, 5, 0, 0, 0, 5, 0, 0, ())
         monkeypatch.setattr(job, "_page", lambda *_, pages=pages, **__: pages)
         job.commit("m", None, "rebase", allow_empty_source=False)

@@ -11,7 +11,7 @@ import lakebed
 import pytest
 import respx
 from lakebed._gateway import next_steps
-from lakebed._gateway.responses import BY_KIND
+from lakebed._gateway.error_answers import BY_KIND
 
 from tests.sdk.doors import REPO, Door
 

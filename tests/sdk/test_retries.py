@@ -13,7 +13,7 @@ import httpx
 import pytest
 import respx
 from lakebed import errors
-from lakebed._gateway.responses import retry_after
+from lakebed._gateway.error_answers import retry_after
 
 from tests.sdk.doors import API, QUICK, REPO, Door
 

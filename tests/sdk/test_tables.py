@@ -563,7 +563,7 @@ def test_files_of_this_machine_are_read_without_the_server(live: Any, monkeypatc
         asked.clear()
         assert await days(main) == {"mon": 1, "tue": 2, "wed": 3}
         assert asked == []
-        unwrap(repo)._session.storage.directory = "/nowhere"  # it was there, and is not any more
+        unwrap(repo)._storage.directory = "/nowhere"  # it was there, and is not any more
         assert await days(main) == {"mon": 1, "tue": 2, "wed": 3}
         assert len(set(asked)) == 3
 

@@ -138,7 +138,7 @@ class Base(AsyncFileSystem, metaclass=Keyed):  # type: ignore[misc]
         ref = kind(self._repository(place), self._seen(place).ref)
         behind = self._behind()
         if behind is not None:
-            ref._session = ref._session.over(Opening(ref._transport, behind.flush))
+            ref._target = ref._target.over(Opening(ref._transport, behind.flush))
         return ref
 
     def _seen(self, place: Place) -> Place:

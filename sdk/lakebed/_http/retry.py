@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lakebed._gateway import responses
+from lakebed._gateway import error_answers
 from lakebed._http import trust
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import (
@@ -59,7 +59,7 @@ class Failed(Exception):
 
 def refused(call: Call[Any], answer: Answer) -> Failed:
     """An answer that is no success."""
-    error = responses.error_of(call, answer)
+    error = error_answers.error_of(call, answer)
     safe = call.repeat == "safe"
     if isinstance(error, ThrottledError):
         race = call.races and error.kind == "too_many_attempts"
@@ -68,9 +68,9 @@ def refused(call: Call[Any], answer: Answer) -> Failed:
         # A branch commit or a merge relies on no particular head: sent again, it is planned anew on the new one.
         return Failed(error, again=call.races, race=True)
     if isinstance(error, OutcomeUnknownError):  # also with 503: a server that stopped had perhaps begun
-        return Failed(error, again=safe, asked=responses.retry_after(answer.headers))
+        return Failed(error, again=safe, asked=error_answers.retry_after(answer.headers))
     if answer.status == 503:
-        return Failed(error, again=True, asked=responses.retry_after(answer.headers))
+        return Failed(error, again=True, asked=error_answers.retry_after(answer.headers))
     if answer.status in (502, 504):
         return Failed(error if safe else _unknown(call, str(error), answer.status), again=safe)
     return Failed(error, again=False)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from lakebed._gateway import responses
+from lakebed._gateway import calls
 from lakebed._http import loopback, trust
 from lakebed._http.plain_http import Block, Connection, header_lines, request_of
 from lakebed._process.forks import ForkLock
@@ -83,7 +83,7 @@ class Lane:
     def _read(self, call: Call[T], answer: Answer) -> T:
         if answer.status not in call.success and answer.status not in _PLAIN:
             raise LongWay
-        return responses.read(call, answer)
+        return calls.read(call, answer)
 
     def close(self) -> None:
         """Close what is idle."""

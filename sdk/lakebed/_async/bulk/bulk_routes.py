@@ -110,7 +110,9 @@ class ProxiedWay:
         """Look at what the workspace shows: nothing can be registered a second time."""
         after = ""
         while True:
-            call = objects.list_page(*self._target.names, prefix="", delimiter="", after=after, amount=1000)
+            call = objects.list_page(
+                self._target.repository, self._target.ref, prefix="", delimiter="", after=after, amount=1000
+            )
             page = await self._target.transport.call(call)
             self._shown.update(_mark(row) for row in page.items if isinstance(row, ObjectInfo))
             if page.after is None:

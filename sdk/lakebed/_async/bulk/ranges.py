@@ -21,7 +21,7 @@ from lakebed.model import RangeInfo
 async def ranges_of(target: Target) -> list[RangeInfo]:
     """The ranges of the commit that a ref names, and the patches over them."""
     transport = target.transport
-    commit = await transport.call(commits.get(*target.names))
+    commit = await transport.call(commits.get(target.repository, target.ref))
     if not commit.metarange_id:
         return []
     place = await trusted(transport, await transport.call(repositories.get(target.repository)))

@@ -83,9 +83,9 @@ def merge_asked(
 async def commit(target: Target, asked: dict[str, Any]) -> Commit:
     """Commit a branch."""
     try:
-        return await target.transport.call(commits.commit(*target.names, **asked))
+        return await target.transport.call(commits.commit(target.repository, target.ref, **asked))
     except OutcomeUnknownError as lost:
-        begin = tasks.commit(*target.names, **asked)
+        begin = tasks.commit(target.repository, target.ref, **asked)
         mark = asked["metadata"][OPERATION_KEY]
         return await go_on(target, begin, mark, lost, keyed=asked["key"] != mark)
 
@@ -94,9 +94,9 @@ async def merge(source: Target, destination: str, asked: dict[str, Any]) -> Merg
     """Merge a ref into a branch."""
     target = source.at(destination)
     try:
-        return await target.transport.call(commits.merge(*source.names, destination, **asked))
+        return await target.transport.call(commits.merge(source.repository, source.ref, destination, **asked))
     except OutcomeUnknownError as lost:
-        begin = tasks.merge(*source.names, destination, **asked)
+        begin = tasks.merge(source.repository, source.ref, destination, **asked)
         mark = asked["metadata"][OPERATION_KEY]
         made = await go_on(target, begin, mark, lost, keyed=asked["key"] != mark)
         return MergeResult(made.id)

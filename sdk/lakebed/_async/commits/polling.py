@@ -20,7 +20,7 @@ async def over(target: Target, begin: Call[TaskStatus]) -> TaskStatus:
 async def ended(target: Target, task_id: str) -> TaskStatus:
     """A task that was begun, when it is over. The server is asked to wait, so this asks every twenty seconds or so."""
     while True:
-        state = await target.transport.call(tasks.get(*target.names, task_id))
+        state = await target.transport.call(tasks.get(target.repository, target.ref, task_id))
         if state.completed:
             return state
 

@@ -35,7 +35,7 @@ async def find(target: Target, operation_id: str, limit: int) -> Commit | None:
     after: str | None = ""
     left = limit
     while after is not None and left > 0:
-        call = commits.log(*target.names, after=after, amount=min(left, 1000), first_parent=True)
+        call = commits.log(target.repository, target.ref, after=after, amount=min(left, 1000), first_parent=True)
         page = await target.transport.call(call)
         for commit in page.items:
             if commit.operation_id == operation_id:

@@ -143,7 +143,7 @@ class Advance:
         branch = self._target
         try:
             if self._body is None:
-                branch = branch.at((await branch.transport.call(workspaces.get(*branch.names))).branch)
+                branch = branch.at((await branch.transport.call(workspaces.get(branch.repository, branch.ref))).branch)
             commit = await recover.find(branch, self._key, recover.SEARCHED)
         except LakebedError as error:
             return None, f"; the last look failed: {error.message}"

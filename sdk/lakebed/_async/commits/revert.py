@@ -35,7 +35,8 @@ async def revert(
     """Take back a commit. The server does not say which commit it made: its mark finds it."""
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.revert(
-        *target.names,
+        target.repository,
+        target.ref,
         ref,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),
@@ -72,7 +73,8 @@ async def cherry_pick(
     origin = await target.transport.call(commits.get(target.repository, ref))
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.cherry_pick(
-        *target.names,
+        target.repository,
+        target.ref,
         origin.id,
         parent=parent or 0,
         message=_checks.check_text(message, "commit message"),

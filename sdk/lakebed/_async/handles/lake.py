@@ -13,7 +13,6 @@ from typing import Any, Self
 from lakebed import _checks
 from lakebed._async.handles.repository import Repository
 from lakebed._async.http.pagination import Listing
-from lakebed._async.http.target import Session
 from lakebed._async.http.transport import Transport
 from lakebed._compat.aio import Door
 from lakebed._gateway.operations import keys, repositories, system
@@ -160,7 +159,7 @@ class Lake(Door):
 
     def repository(self, id: str) -> Repository:
         """A handle to a repository, whether or not it exists."""
-        return Repository(Session(self._transport), id)
+        return Repository(self._transport, id)
 
     def parse(self, uri: str) -> values_uri.Location:
         """The parts of `lakebed://repository/ref/path`. Raises InvalidRequestError."""

@@ -59,18 +59,14 @@ class RefObjects(Shown):
     def __init__(self, repository: RepositoryBase, id: str) -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "ref")
-        self._session = repository._session
+        self._target = Target(repository._transport, repository._storage, repository.id, self.id)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
     @property
-    def _target(self) -> Target:
-        return Target(self._session, self.repository.id, self.id)
-
-    @property
     def _transport(self) -> Transport:
-        return self._session.transport
+        return self._target.transport
 
     if not TYPE_CHECKING:
 

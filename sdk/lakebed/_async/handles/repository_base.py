@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from lakebed import _checks
 from lakebed._async.http.pagination import Listing
-from lakebed._async.http.target import Session
+from lakebed._async.http.target import Storage
 from lakebed._async.http.transport import Transport
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._compat.aio import Shown
@@ -25,13 +25,10 @@ class RepositoryBase(Shown):
 
     __module__ = "lakebed.aio"
 
-    def __init__(self, session: Session, id: str) -> None:
+    def __init__(self, transport: Transport, id: str) -> None:
         self.id = _checks.check_name(id, "repository name")
-        self._session = session
-
-    @property
-    def _transport(self) -> Transport:
-        return self._session.transport
+        self._transport = transport
+        self._storage = Storage()
 
     def __repr__(self) -> str:
         return f"<Repository {self.id}>"

@@ -62,7 +62,7 @@ class Staging(Writable):
         self._made = is_made or info is not None
         self._plain: Transport = repository._transport
         if not self._made:
-            self._session = self._session.over(Opening(self._plain, self._open))
+            self._target = self._target.over(Opening(self._plain, self._open))
         self._sink: sinks.Sink | None = None
         self._way: str | None = None
         self._given_out = False  # whether other tools were told where to write
@@ -213,7 +213,7 @@ class Staging(Writable):
             )
         )
         self._made = True
-        self._session = self.repository._session
+        self._target = self._target.over(self._plain)
 
     async def _place(self) -> WorkspaceInfo:
         """What the server said, without asking again; the prefix in it changes with commits of a part only."""

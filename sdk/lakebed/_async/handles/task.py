@@ -23,14 +23,14 @@ class _Background:
     def __init__(self, repository: RepositoryBase, id: str, ref: str = "") -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "task id")
-        self._target = Target(repository._session, repository.id, ref)
+        self._target = Target(repository._transport, repository._storage, repository.id, ref)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
     async def status(self) -> TaskStatus:
         """How far it is. Raises NotFoundError for one that is forgotten or never was."""
-        return await self._target.transport.call(tasks.get(*self._target.names, self.id, wait=0))
+        return await self._target.transport.call(tasks.get(self._target.repository, self._target.ref, self.id, wait=0))
 
     async def _ended(self) -> TaskStatus:
         """It when it is over and well. Raises what it failed with."""
@@ -57,7 +57,7 @@ class Import(Task):
 
     async def status(self) -> TaskStatus:
         """How far it is; `objects` counts what it has looked at. Raises NotFoundError."""
-        return await self._target.transport.call(imports.status(*self._target.names, self.id))
+        return await self._target.transport.call(imports.status(self._target.repository, self._target.ref, self.id))
 
     async def wait(self, progress: Callable[[TaskStatus], None] | None = None) -> Commit:
         """Wait until it is over; gives the commit, or the head where nothing differed. `progress` is told now and then.
@@ -76,7 +76,7 @@ class Import(Task):
 
     async def cancel(self) -> None:
         """Give it up: it commits nothing any more. Raises ConflictError when it is over, OutcomeUnknownError."""
-        await self._target.transport.call(imports.cancel(*self._target.names, self.id))
+        await self._target.transport.call(imports.cancel(self._target.repository, self._target.ref, self.id))
 
 
 class Dump(_Background):

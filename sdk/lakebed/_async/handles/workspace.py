@@ -20,7 +20,6 @@ from lakebed._async.commits.recover import new_operation_id
 from lakebed._async.commits.retry import Advance
 from lakebed._async.handles.ref import Ref
 from lakebed._async.handles.staging import Staging
-from lakebed._async.http.target import Session
 from lakebed._async.http.transport import recall
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._async.tables.diff import Diff
@@ -297,7 +296,7 @@ def _say_refused(found: ScanResult) -> None:
 def _restore(handle: Any, repository: Any, where: tuple[Any, ...], made: tuple[Any, ...]) -> Workspace:
     """A handle in another process: credentials are this process's own."""
     repository_id, found_id, options, is_made, given_out = made
-    home = repository(Session(recall(*where)), repository_id)
+    home = repository(recall(*where), repository_id)
     again: Workspace = handle(home, found_id, options, is_made=is_made)
     again._given_out = given_out
     return again

@@ -18,7 +18,7 @@ from tenacity import AsyncRetrying, retry_if_exception
 
 from lakebed._async.http.object_store import Outside
 from lakebed._compat.aio import Clients, run_in_thread, sleep
-from lakebed._gateway import responses
+from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
 from lakebed._http.thread_client import Lanes
 from lakebed._settings import config
@@ -96,16 +96,16 @@ class Transport:
 
     async def call(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
-        return responses.read(call, await self._answer(call, body))
+        return calls.read(call, await self._answer(call, body))
 
     async def once(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
-        return responses.read(call, await self._once(call, body))
+        return calls.read(call, await self._once(call, body))
 
     async def probe(self, call: Call[Any]) -> bool:
         """Send one call once. Whether it succeeded; never raises."""
         try:
-            responses.read(call, await self._once(call, None))
+            calls.read(call, await self._once(call, None))
         except (LakebedError, retry.Failed):
             return False
         return True
@@ -115,7 +115,7 @@ class Transport:
         """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
         response = await self._retrying(call, None, self._open)
         try:
-            head = responses.read(call, Answer(response.status_code, _headers(response)))
+            head = calls.read(call, Answer(response.status_code, _headers(response)))
             yield head, self._bytes(call, response)
         finally:
             await response.aclose()

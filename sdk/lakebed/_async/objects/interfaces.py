@@ -18,8 +18,7 @@ Rows = list[ObjectInfo]  # by this name, since a method of the protocols is name
 class ObjectReader(Protocol):
     """A ref whose objects can be read."""
 
-    @property
-    def _target(self) -> Target: ...
+    _target: Target
 
     def list(
         self, prefix: str = "", delimiter: str = "", after: str = "", limit: int | None = None

@@ -18,7 +18,7 @@ from lakebed._async.http.object_store import Expired
 from lakebed._async.http.target import Target
 from lakebed._async.objects.upload import ObjectBody
 from lakebed._compat.aio import Lock, gather, run_in_thread
-from lakebed._gateway import responses
+from lakebed._gateway import calls
 from lakebed._gateway.operations import workspaces
 from lakebed._values.signed import PartTarget, PartUrl
 from lakebed._values.upload_source import Meter, source_of
@@ -107,11 +107,11 @@ class PartsUpload:
     def __init__(self, target: Target, path: str, content_type: str, progress: Any) -> None:
         """`target` is the workspace, by its id."""
         self._transport = target.transport
-        self._where = (*target.names, path)
+        self._where = (target.repository, target.ref, path)
         self._content_type = content_type
         self._progress = progress
         self._subject: Call[None] = Call(
-            "upload", "PUT", "", responses.nothing, repeat="safe", subject=Subject(*self._where)
+            "upload", "PUT", "", calls.nothing, repeat="safe", subject=Subject(*self._where)
         )
         self._lock = Lock()
         self._urls: dict[int, PartUrl] = {}

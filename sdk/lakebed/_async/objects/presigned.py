@@ -18,7 +18,7 @@ from lakebed._async.objects.multipart import PartsUpload, Pieces, part_size
 from lakebed._async.objects.upload import ObjectBody
 from lakebed._async.objects.upload_item import Outgoing
 from lakebed._compat.aio import Lock, gather, run_in_thread, stream
-from lakebed._gateway import responses
+from lakebed._gateway import calls
 from lakebed._gateway.operations import workspaces
 from lakebed._values.upload_source import CHUNK, Meter, Source, source_of
 from lakebed._values.wire import Call, Subject
@@ -49,6 +49,7 @@ class SignedSink:
     def __init__(self, target: Target) -> None:
         """`target` is the workspace, by its id."""
         self._target = target
+        self._workspace = (target.repository, target.ref)
         self._parts = True  # until the server says that it signs none
         self._large = Lock()
 
@@ -78,7 +79,9 @@ class SignedSink:
     async def _sign(self, paths: list[str], size: int, content_type: str) -> tuple[UploadUrl, ...]:
         _refuse_huge(size)
         return await self._target.transport.call(
-            workspaces.upload_urls(*self._target.names, paths, size=size, content_type=content_type)
+            workspaces.upload_urls(
+                self._target.repository, self._target.ref, paths, size=size, content_type=content_type
+            )
         )
 
     async def _one(self, item: Outgoing, url: UploadUrl | None) -> ObjectInfo:
@@ -120,7 +123,12 @@ class SignedSink:
         _refuse_huge(meter.size)
         signed = _Signed(url, lambda: self._sign([item.path], meter.size, item.content_type))
         subject: Call[None] = Call(
-            "upload", "PUT", "", responses.nothing, repeat="safe", subject=Subject(*self._target.names, item.path)
+            "upload",
+            "PUT",
+            "",
+            calls.nothing,
+            repeat="safe",
+            subject=Subject(*self._workspace, item.path),
         )
         for _ in range(_TRIES):
             body = ObjectBody(source, item.progress)

@@ -38,7 +38,7 @@ async def nearby(target: Target) -> Nearby:
     """Gives the file that holds an object, or None. Asks the server once for each session."""
     if wanted_path(None) not in (None, DIRECT):
         return _nowhere
-    storage = target.session.storage
+    storage = target.storage
     if storage.namespace is None:
         transport = target.transport
         try:
@@ -65,7 +65,7 @@ async def nearby(target: Target) -> Nearby:
 
 def by_server(target: Target) -> bool:
     """Whether only the server can give the objects, as far as is known: a cloud store may give them itself."""
-    namespace = target.session.storage.namespace
+    namespace = target.storage.namespace
     return namespace is not None and namespace.startswith(("local://", "mem://"))
 
 

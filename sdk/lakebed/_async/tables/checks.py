@@ -190,7 +190,7 @@ async def explain_ref(target: Target, where: Place, operation: str, error: NotFo
 
 async def _is_commit(target: Target) -> bool:
     try:
-        await target.transport.call(commits.get(*target.names))
+        await target.transport.call(commits.get(target.repository, target.ref))
     except NotFoundError:
         return False
     return True

@@ -124,7 +124,7 @@ async def _read_at(ref: ObjectReader, moved: Any, path: str, start: int, length:
 
 def place_of(target: Target, path: str) -> Place:
     """What errors say."""
-    return Place(*target.names, path)
+    return Place(target.repository, target.ref, path)
 
 
 def folder_of(path: str) -> str:

@@ -246,7 +246,7 @@ class IntoWorkspace(Shipment):
             await target.register(rows, gone)
         elif rows or gone:
             where = target._target
-            await where.transport.call(workspaces.register(*where.names, rows, gone))
+            await where.transport.call(workspaces.register(where.repository, where.ref, rows, gone))
         return rows
 
 

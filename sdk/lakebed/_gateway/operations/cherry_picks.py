@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads
 from lakebed._values.wire import Call, Subject
 from lakebed.model import Commit
 
@@ -35,7 +35,7 @@ def revert(
     return call(
         "revertBranch",
         revert_branch._get_kwargs(repository, branch, body=body, idempotency_key=key),
-        responses.nothing,
+        calls.nothing,
         Subject(repository, branch),
         success=204,
         slow=True,
@@ -69,7 +69,7 @@ def hard_reset(repository: str, branch: str, ref: str, *, force: bool) -> Call[N
     from lakebed_api.api.branches import hard_reset_branch
 
     kwargs = hard_reset_branch._get_kwargs(repository, branch, ref=ref, **clean(force=force or None))
-    return call("hardResetBranch", kwargs, responses.nothing, Subject(repository, branch), success=204, slow=True)
+    return call("hardResetBranch", kwargs, calls.nothing, Subject(repository, branch), success=204, slow=True)
 
 
 def _overrides(message: str, metadata: Mapping[str, str]) -> CommitOverrides:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from lakebed._gateway import convert, responses
+from lakebed._gateway import calls, convert
 from lakebed._gateway._bodies import commit_body, merge_body
-from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
 from lakebed.model import OPERATION_KEY, Change, Commit, MergeResult, Page
 
@@ -60,7 +60,7 @@ def record(repository: str, commit: Commit) -> Call[None]:
     )
     kwargs = create_commit_record._get_kwargs(repository, body=body)
     subject = Subject(repository, commit.id)
-    return call("createCommitRecord", kwargs, responses.nothing, subject, success=204, repeat="safe")
+    return call("createCommitRecord", kwargs, calls.nothing, subject, success=204, repeat="safe")
 
 
 def get(repository: str, ref: str) -> Call[Commit]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, reads
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, reads
 from lakebed._gateway.operations.tasks import failure
 from lakebed._values.wire import Call, Subject
 from lakebed.model import TaskStatus
@@ -72,4 +72,4 @@ def cancel(repository: str, branch: str, import_id: str) -> Call[None]:
     from lakebed_api.api.imports import import_cancel
 
     kwargs = import_cancel._get_kwargs(repository, branch, id=import_id)
-    return call("importCancel", kwargs, responses.nothing, Subject(repository, branch), success=204)
+    return call("importCancel", kwargs, calls.nothing, Subject(repository, branch), success=204)

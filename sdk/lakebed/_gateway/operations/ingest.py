@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean
 from lakebed._values.ingest import IngestPage, Source
 from lakebed._values.wire import Call, Subject
 
@@ -36,7 +36,7 @@ def page(repository: str, place: str, source: Source, *, after: str, listed: int
     return call(
         "ingestObjects" if write else "diffIngest",
         make(repository, place, body=body),
-        responses.parser(_page),
+        calls.parser(_page),
         Subject(repository, place),
         repeat="safe",
         slow=True,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
 from lakebed.model import AccessKey, Page, SessionToken
 
@@ -51,7 +51,7 @@ def logout_everywhere() -> Call[None]:
     """End all tokens of the user. Asked twice, it ends also what was made between, so it is not repeated."""
     from lakebed_api.api.auth import logout
 
-    return call("logout", logout._get_kwargs(everywhere=True), responses.nothing, Subject(), success=204)
+    return call("logout", logout._get_kwargs(everywhere=True), calls.nothing, Subject(), success=204)
 
 
 def get(user: str, key_id: str) -> Call[AccessKey]:
@@ -68,7 +68,7 @@ def delete(user: str, key_id: str) -> Call[None]:
     from lakebed_api.api.auth import delete_credentials
 
     return call(
-        "deleteCredentials", delete_credentials._get_kwargs(user, key_id), responses.nothing, Subject(), success=204
+        "deleteCredentials", delete_credentials._get_kwargs(user, key_id), calls.nothing, Subject(), success=204
     )
 
 

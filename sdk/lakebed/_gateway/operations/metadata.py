@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from lakebed._gateway import convert
-from lakebed._gateway._build import call, clean, reads, segment
+from lakebed._gateway.calls import call, clean, reads, segment
 from lakebed._values.wire import Call, Subject
 from lakebed.model import RefsDump
 

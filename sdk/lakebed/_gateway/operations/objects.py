@@ -8,8 +8,8 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads, segment
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads, segment
 from lakebed._values.signed import Elsewhere
 from lakebed._values.wire import Answer, Call, Subject
 from lakebed.errors import ObjectFailure
@@ -26,7 +26,7 @@ def stat(repository: str, ref: str, path: str) -> Call[ObjectInfo]:
     from lakebed_api.api.objects import stat_object
 
     kwargs = stat_object._get_kwargs(repository, ref, path=path)
-    return call("statObject", kwargs, responses.parser(_described_row), Subject(repository, ref, path))
+    return call("statObject", kwargs, calls.parser(_described_row), Subject(repository, ref, path))
 
 
 def _described_row(row: Mapping[str, Any]) -> ObjectInfo:
@@ -55,7 +55,7 @@ def list_page(
     kwargs = list_objects._get_kwargs(
         repository, ref, **clean(prefix=prefix, delimiter=delimiter, after=after, amount=amount)
     )
-    parse = responses.parser(partial(convert.listing, convert_row=convert.listed, after=after))
+    parse = calls.parser(partial(convert.listing, convert_row=convert.listed, after=after))
     return call("listObjects", kwargs, parse, Subject(repository, ref))
 
 
@@ -66,8 +66,8 @@ def delete(repository: str, branch: str, path: str, if_match: str | None = None)
     kwargs = delete_object._get_kwargs(repository, branch, path=path, **clean(if_match=if_match and f'"{if_match}"'))
     subject = Subject(repository, branch, path)
     if if_match is not None:
-        return call("deleteObject", kwargs, responses.nothing, subject, success=204)
-    return call("deleteObject", kwargs, responses.nothing, subject, success=204, repeat="safe")
+        return call("deleteObject", kwargs, calls.nothing, subject, success=204)
+    return call("deleteObject", kwargs, calls.nothing, subject, success=204, repeat="safe")
 
 
 def delete_many(repository: str, branch: str, paths: Sequence[str]) -> Call[tuple[ObjectFailure, ...]]:
@@ -187,7 +187,7 @@ def list_addresses_page(
     kwargs = list_objects._get_kwargs(
         repository, ref, **clean(prefix=prefix, after=after, amount=amount, may_presign=True)
     )
-    parse = responses.parser(partial(convert.listing, convert_row=listed, after=after))
+    parse = calls.parser(partial(convert.listing, convert_row=listed, after=after))
     return call("listObjects", kwargs, parse, Subject(repository, ref))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads
 from lakebed._values.wire import Call, Subject
 from lakebed.model import ObjectInfo, StagedAddress
 
@@ -79,4 +79,4 @@ def replace_metadata(repository: str, branch: str, path: str, metadata: Mapping[
     body = UpdateObjectUserMetadata(set_=ObjectUserMetadata.from_dict(metadata))
     kwargs = update_object_user_metadata._get_kwargs(repository, branch, body=body, path=path)
     subject = Subject(repository, branch, path)
-    return call("updateObjectUserMetadata", kwargs, responses.nothing, subject, success=204, repeat="safe")
+    return call("updateObjectUserMetadata", kwargs, calls.nothing, subject, success=204, repeat="safe")

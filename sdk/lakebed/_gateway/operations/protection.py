@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call
 from lakebed._values.wire import Answer, Call, Subject
 from lakebed.model import ProtectionRules
 
@@ -33,7 +33,7 @@ def put(repository: str, patterns: Sequence[str], *, etag: str | None) -> Call[N
     return call(
         "setBranchProtectionRules",
         kwargs,
-        responses.nothing,
+        calls.nothing,
         Subject(repository),
         success=204,
         repeat="safe" if etag is None else "unsent",

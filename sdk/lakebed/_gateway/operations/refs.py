@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
 from lakebed.model import Page, RefInfo
 
@@ -48,7 +48,7 @@ def delete_branch(repository: str, branch: str, *, force: bool) -> Call[None]:
     from lakebed_api.api.branches import delete_branch
 
     kwargs = delete_branch._get_kwargs(repository, branch, **clean(force=force or None))
-    return call("deleteBranch", kwargs, responses.nothing, Subject(repository, branch), success=204)
+    return call("deleteBranch", kwargs, calls.nothing, Subject(repository, branch), success=204)
 
 
 def reset_branch(repository: str, branch: str, path: str | None, prefix: str | None = None) -> Call[None]:
@@ -65,7 +65,7 @@ def reset_branch(repository: str, branch: str, path: str | None, prefix: str | N
     elif prefix is not None:
         body = ResetCreation(type_=ResetType.COMMON_PREFIX, path=prefix)
     kwargs = reset_branch._get_kwargs(repository, branch, body=body)
-    return call("resetBranch", kwargs, responses.nothing, Subject(repository, branch, path), success=204)
+    return call("resetBranch", kwargs, calls.nothing, Subject(repository, branch, path), success=204)
 
 
 def list_tags(repository: str, *, prefix: str, after: str, amount: int) -> Call[Page[RefInfo]]:
@@ -106,4 +106,4 @@ def delete_tag(repository: str, tag: str, *, force: bool) -> Call[None]:
     from lakebed_api.api.tags import delete_tag
 
     kwargs = delete_tag._get_kwargs(repository, tag, **clean(force=force or None))
-    return call("deleteTag", kwargs, responses.nothing, Subject(repository, tag), success=204)
+    return call("deleteTag", kwargs, calls.nothing, Subject(repository, tag), success=204)

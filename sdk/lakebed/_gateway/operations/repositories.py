@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads, reads_page
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads, reads_page
 from lakebed._values.wire import Call, Subject
 from lakebed.model import Page, RepositoryInfo
 
@@ -66,7 +66,7 @@ def delete(repository: str, *, force: bool) -> Call[None]:
     from lakebed_api.api.repositories import delete_repository
 
     kwargs = delete_repository._get_kwargs(repository, **clean(force=force or None))
-    return call("deleteRepository", kwargs, responses.nothing, Subject(repository), success=204)
+    return call("deleteRepository", kwargs, calls.nothing, Subject(repository), success=204)
 
 
 def get_metadata(repository: str) -> Call[dict[str, str]]:
@@ -90,7 +90,7 @@ def set_metadata(repository: str, values: Mapping[str, str]) -> Call[None]:
 
     body = RepositoryMetadataSet(metadata=RepositoryMetadataSetMetadata.from_dict(values))
     kwargs = set_repository_metadata._get_kwargs(repository, body=body)
-    return call("setRepositoryMetadata", kwargs, responses.nothing, Subject(repository), success=204, repeat="safe")
+    return call("setRepositoryMetadata", kwargs, calls.nothing, Subject(repository), success=204, repeat="safe")
 
 
 def delete_metadata(repository: str, keys: Sequence[str]) -> Call[None]:
@@ -99,4 +99,4 @@ def delete_metadata(repository: str, keys: Sequence[str]) -> Call[None]:
     from lakebed_api.models import RepositoryMetadataKeys
 
     kwargs = delete_repository_metadata._get_kwargs(repository, body=RepositoryMetadataKeys(keys=list(keys)))
-    return call("deleteRepositoryMetadata", kwargs, responses.nothing, Subject(repository), success=204, repeat="safe")
+    return call("deleteRepositoryMetadata", kwargs, calls.nothing, Subject(repository), success=204, repeat="safe")

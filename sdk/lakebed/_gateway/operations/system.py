@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, reads
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, reads
 from lakebed._values.wire import Answer, Call, Subject
 from lakebed.model import ServerInfo, User
 
@@ -17,7 +17,7 @@ def health() -> Call[None]:
     """Is the server up?"""
     from lakebed_api.api.system import health_check
 
-    return call("healthCheck", health_check._get_kwargs(), responses.nothing, Subject(), success=204)
+    return call("healthCheck", health_check._get_kwargs(), calls.nothing, Subject(), success=204)
 
 
 def version() -> Call[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lakebed._gateway import convert, responses
+from lakebed._gateway import convert, error_answers
 from lakebed._gateway._bodies import commit_body, merge_body
-from lakebed._gateway._build import call, reads
+from lakebed._gateway.calls import call, reads
 from lakebed._values.wire import Call, Subject
 from lakebed.errors import ConflictError, LakebedError, ServerError
 from lakebed.model import TaskStatus
@@ -91,7 +91,7 @@ def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedEr
     if not error:
         return None
     kind, body = convert.text(error.kind, ""), error.to_dict()
-    failed = responses.BY_KIND.get(kind, ServerError)(
+    failed = error_answers.BY_KIND.get(kind, ServerError)(
         f"{operation} on {subject} failed: {convert.text(error.message)}",
         kind=kind,
         operation=operation,
@@ -99,5 +99,5 @@ def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedEr
         ref=subject.ref,
     )
     if isinstance(failed, ConflictError):
-        failed.with_conflicts(responses.conflicts_of(body), bool(body.get("conflicts_has_more")))
+        failed.with_conflicts(error_answers.conflicts_of(body), bool(body.get("conflicts_has_more")))
     return failed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from lakebed._gateway import convert, responses
-from lakebed._gateway._build import call, clean, reads, reads_page, segment
+from lakebed._gateway import calls, convert
+from lakebed._gateway.calls import call, clean, reads, reads_page, segment
 from lakebed._values.signed import PartTarget, PartUrl
 from lakebed._values.wire import Call, Subject
 from lakebed.model import Commit, ObjectInfo, Page, ScanRefusal, ScanResult, UploadUrl, WorkspaceInfo
@@ -69,7 +69,7 @@ def drop(repository: str, workspace: str) -> Call[None]:
 
     kwargs = drop_workspace._get_kwargs(repository, workspace)
     subject = Subject(repository, workspace)
-    return call("dropWorkspace", kwargs, responses.nothing, subject, success=204, repeat="safe")
+    return call("dropWorkspace", kwargs, calls.nothing, subject, success=204, repeat="safe")
 
 
 def renew(repository: str, workspace: str, expires_in: int) -> Call[WorkspaceInfo]:
@@ -95,7 +95,7 @@ def register(repository: str, workspace: str, objects: Sequence[ObjectInfo], del
     # Built by hand: ten thousand generated models cost more than the request itself.
     kwargs["json"] = {"objects": [_row(one) for one in objects], "deletes": list(deletes)}
     subject = Subject(repository, workspace)
-    return call("registerObjects", kwargs, responses.nothing, subject, success=204, repeat="safe", slow=True)
+    return call("registerObjects", kwargs, calls.nothing, subject, success=204, repeat="safe", slow=True)
 
 
 def _row(one: ObjectInfo) -> dict[str, object]:
@@ -266,7 +266,7 @@ def abort_parts(repository: str, workspace: str, path: str, target: PartTarget) 
     return call(
         "abortPartUpload",
         abort_part_upload._get_kwargs(repository, workspace, body=body),
-        responses.nothing,
+        calls.nothing,
         Subject(repository, workspace, path),
         success=204,
         repeat="safe",
@@ -319,7 +319,7 @@ def revert(repository: str, workspace: str, globs: Sequence[str]) -> Call[None]:
     from lakebed_api.models import WorkspaceRevert
 
     kwargs = revert_workspace._get_kwargs(repository, workspace, body=WorkspaceRevert(**clean(paths=list(globs))))
-    return call("revertWorkspace", kwargs, responses.nothing, Subject(repository, workspace), success=204, slow=True)
+    return call("revertWorkspace", kwargs, calls.nothing, Subject(repository, workspace), success=204, slow=True)
 
 
 def pop(repository: str, workspace: str, branch: str) -> Call[None]:
@@ -328,7 +328,7 @@ def pop(repository: str, workspace: str, branch: str) -> Call[None]:
     from lakebed_api.models import WorkspacePop
 
     kwargs = pop_workspace._get_kwargs(repository, workspace, body=WorkspacePop(**clean(branch=branch)))
-    return call("popWorkspace", kwargs, responses.nothing, Subject(repository, workspace), success=204, slow=True)
+    return call("popWorkspace", kwargs, calls.nothing, Subject(repository, workspace), success=204, slow=True)
 
 
 def stash(repository: str, branch: str, *, message: str, expires_in: int | None) -> Call[WorkspaceInfo]:

@@ -270,12 +270,12 @@ def _to_fetch(ref: ObjectReader, prefix: str) -> Listing[Any]:
     addresses = target.transport.addresses
 
     def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
-        addresses.keep((*target.names, info.path, info.checksum), found, expires)
+        addresses.keep((target.repository, target.ref, info.path, info.checksum), found, expires)
 
     return Listing(
         target.transport,
         lambda after, amount: objects.list_addresses_page(
-            *target.names, prefix=prefix, after=after, amount=amount, keep=keep
+            target.repository, target.ref, prefix=prefix, after=after, amount=amount, keep=keep
         ),
         ObjectInfo.COLUMNS,
         f"objects of {target.ref}",
@@ -300,7 +300,7 @@ def download_tree(
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     base, top, tally = folder(prefix), Path(target), Tally(progress)
     where = ref._target
-    key = ("download", where.transport.settings.endpoint, *where.names, base)
+    key = ("download", where.transport.settings.endpoint, where.repository, where.ref, base)
     with run_in_thread(journal_for, key, top, journal) as memory:
         work = Fetch(ref, memory, tally, jobs)
         try:

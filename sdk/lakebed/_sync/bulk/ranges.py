@@ -23,7 +23,7 @@ from lakebed.model import RangeInfo
 def ranges_of(target: Target) -> list[RangeInfo]:
     """The ranges of the commit that a ref names, and the patches over them."""
     transport = target.transport
-    commit = transport.call(commits.get(*target.names))
+    commit = transport.call(commits.get(target.repository, target.ref))
     if not commit.metarange_id:
         return []
     place = trusted(transport, transport.call(repositories.get(target.repository)))

@@ -85,9 +85,9 @@ def merge_asked(
 def commit(target: Target, asked: dict[str, Any]) -> Commit:
     """Commit a branch."""
     try:
-        return target.transport.call(commits.commit(*target.names, **asked))
+        return target.transport.call(commits.commit(target.repository, target.ref, **asked))
     except OutcomeUnknownError as lost:
-        begin = tasks.commit(*target.names, **asked)
+        begin = tasks.commit(target.repository, target.ref, **asked)
         mark = asked["metadata"][OPERATION_KEY]
         return go_on(target, begin, mark, lost, keyed=asked["key"] != mark)
 
@@ -96,9 +96,9 @@ def merge(source: Target, destination: str, asked: dict[str, Any]) -> MergeResul
     """Merge a ref into a branch."""
     target = source.at(destination)
     try:
-        return target.transport.call(commits.merge(*source.names, destination, **asked))
+        return target.transport.call(commits.merge(source.repository, source.ref, destination, **asked))
     except OutcomeUnknownError as lost:
-        begin = tasks.merge(*source.names, destination, **asked)
+        begin = tasks.merge(source.repository, source.ref, destination, **asked)
         mark = asked["metadata"][OPERATION_KEY]
         made = go_on(target, begin, mark, lost, keyed=asked["key"] != mark)
         return MergeResult(made.id)

@@ -53,7 +53,7 @@ def publish(
     def compare(stored: Sequence[ObjectInfo]) -> None:
         compare_all(call, stored, body)
 
-    call: Call[Commit] = objects.publish(*target.names, batch.boundary, compare)
+    call: Call[Commit] = objects.publish(target.repository, target.ref, batch.boundary, compare)
     flow = Advance(target, call, key, policy="rebase", retry_for=RETRY_FOR, on_attempt=None, body=body)
     try:
         return flow.run()

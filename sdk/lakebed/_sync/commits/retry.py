@@ -145,7 +145,7 @@ class Advance:
         branch = self._target
         try:
             if self._body is None:
-                branch = branch.at((branch.transport.call(workspaces.get(*branch.names))).branch)
+                branch = branch.at((branch.transport.call(workspaces.get(branch.repository, branch.ref))).branch)
             commit = recover.find(branch, self._key, recover.SEARCHED)
         except LakebedError as error:
             return None, f"; the last look failed: {error.message}"

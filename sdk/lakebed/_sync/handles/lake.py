@@ -19,7 +19,6 @@ from lakebed._settings import config, default_lake
 from lakebed._settings.config import Settings
 from lakebed._sync.handles.repository import Repository
 from lakebed._sync.http.pagination import Listing
-from lakebed._sync.http.target import Session
 from lakebed._sync.http.transport import Transport
 from lakebed._values import uri as values_uri
 from lakebed._values.wire import Answer
@@ -162,7 +161,7 @@ class Lake(Door):
 
     def repository(self, id: str) -> Repository:
         """A handle to a repository, whether or not it exists."""
-        return Repository(Session(self._transport), id)
+        return Repository(self._transport, id)
 
     def parse(self, uri: str) -> values_uri.Location:
         """The parts of `lakebed://repository/ref/path`. Raises InvalidRequestError."""

@@ -15,7 +15,7 @@ from lakebed import _checks
 from lakebed._compat.sync import Shown
 from lakebed._gateway.operations import commits, metadata, protection, refs, repositories, workspaces
 from lakebed._sync.http.pagination import Listing
-from lakebed._sync.http.target import Session
+from lakebed._sync.http.target import Storage
 from lakebed._sync.http.transport import Transport
 from lakebed._sync.objects.shared_directory import trusted
 from lakebed.errors import AlreadyExistsError, NotFoundError
@@ -27,13 +27,10 @@ class RepositoryBase(Shown):
 
     __module__ = "lakebed"
 
-    def __init__(self, session: Session, id: str) -> None:
+    def __init__(self, transport: Transport, id: str) -> None:
         self.id = _checks.check_name(id, "repository name")
-        self._session = session
-
-    @property
-    def _transport(self) -> Transport:
-        return self._session.transport
+        self._transport = transport
+        self._storage = Storage()
 
     def __repr__(self) -> str:
         return f"<Repository {self.id}>"

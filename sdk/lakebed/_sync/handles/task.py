@@ -25,14 +25,14 @@ class _Background:
     def __init__(self, repository: RepositoryBase, id: str, ref: str = "") -> None:
         self.repository = repository
         self.id = _checks.check_name(id, "task id")
-        self._target = Target(repository._session, repository.id, ref)
+        self._target = Target(repository._transport, repository._storage, repository.id, ref)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.repository.id}/{self.id}>"
 
     def status(self) -> TaskStatus:
         """How far it is. Raises NotFoundError for one that is forgotten or never was."""
-        return self._target.transport.call(tasks.get(*self._target.names, self.id, wait=0))
+        return self._target.transport.call(tasks.get(self._target.repository, self._target.ref, self.id, wait=0))
 
     def _ended(self) -> TaskStatus:
         """It when it is over and well. Raises what it failed with."""
@@ -59,7 +59,7 @@ class Import(Task):
 
     def status(self) -> TaskStatus:
         """How far it is; `objects` counts what it has looked at. Raises NotFoundError."""
-        return self._target.transport.call(imports.status(*self._target.names, self.id))
+        return self._target.transport.call(imports.status(self._target.repository, self._target.ref, self.id))
 
     def wait(self, progress: Callable[[TaskStatus], None] | None = None) -> Commit:
         """Wait until it is over; gives the commit, or the head where nothing differed. `progress` is told now and then.
@@ -78,7 +78,7 @@ class Import(Task):
 
     def cancel(self) -> None:
         """Give it up: it commits nothing any more. Raises ConflictError when it is over, OutcomeUnknownError."""
-        self._target.transport.call(imports.cancel(*self._target.names, self.id))
+        self._target.transport.call(imports.cancel(self._target.repository, self._target.ref, self.id))
 
 
 class Dump(_Background):

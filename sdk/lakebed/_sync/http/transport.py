@@ -19,7 +19,7 @@ import httpx
 from tenacity import Retrying, retry_if_exception
 
 from lakebed._compat.sync import Clients, run_in_thread, sleep
-from lakebed._gateway import responses
+from lakebed._gateway import calls
 from lakebed._http import loopback, retry, trust
 from lakebed._http.thread_client import Lanes
 from lakebed._settings import config
@@ -98,16 +98,16 @@ class Transport:
 
     def call(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call and read its answer. Raises the error of ours that the outcome stands for."""
-        return responses.read(call, self._answer(call, body))
+        return calls.read(call, self._answer(call, body))
 
     def once(self, call: Call[T], body: Body | None = None) -> T:
         """Send one call once, for flows that decide themselves what to do next. Raises `Failed`."""
-        return responses.read(call, self._once(call, body))
+        return calls.read(call, self._once(call, body))
 
     def probe(self, call: Call[Any]) -> bool:
         """Send one call once. Whether it succeeded; never raises."""
         try:
-            responses.read(call, self._once(call, None))
+            calls.read(call, self._once(call, None))
         except (LakebedError, retry.Failed):
             return False
         return True
@@ -117,7 +117,7 @@ class Transport:
         """Open a download: its described head, and its bytes, which raise `Failed` when they break off."""
         response = self._retrying(call, None, self._open)
         try:
-            head = responses.read(call, Answer(response.status_code, _headers(response)))
+            head = calls.read(call, Answer(response.status_code, _headers(response)))
             yield head, self._bytes(call, response)
         finally:
             response.close()

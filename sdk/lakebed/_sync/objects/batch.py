@@ -72,7 +72,7 @@ def upload_many(
     if not batch.parts and not batch.deletions:
         return []
     body = BatchBody(batch, progress)
-    call = objects.upload_many(*target.names, batch.boundary)
+    call = objects.upload_many(target.repository, target.ref, batch.boundary)
     stored = target.transport.call(call, body)
     compare_all(call, stored, body)
     return list(stored)

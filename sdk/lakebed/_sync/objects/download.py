@@ -54,7 +54,7 @@ class Download:
             raise InvalidRequestError(f"start and length must not be negative: {start}, {length}")
         self.info: ObjectInfo | None = None
         self._transport = target.transport
-        self._where = (*target.names, path)
+        self._where = (target.repository, target.ref, path)
         self._start = start
         self._length = length
         self._checksum = checksum

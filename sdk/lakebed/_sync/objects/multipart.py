@@ -17,7 +17,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from lakebed._compat.sync import Lock, gather, run_in_thread
-from lakebed._gateway import responses
+from lakebed._gateway import calls
 from lakebed._gateway.operations import workspaces
 from lakebed._sync.http.object_store import Expired
 from lakebed._sync.http.target import Target
@@ -109,11 +109,11 @@ class PartsUpload:
     def __init__(self, target: Target, path: str, content_type: str, progress: Any) -> None:
         """`target` is the workspace, by its id."""
         self._transport = target.transport
-        self._where = (*target.names, path)
+        self._where = (target.repository, target.ref, path)
         self._content_type = content_type
         self._progress = progress
         self._subject: Call[None] = Call(
-            "upload", "PUT", "", responses.nothing, repeat="safe", subject=Subject(*self._where)
+            "upload", "PUT", "", calls.nothing, repeat="safe", subject=Subject(*self._where)
         )
         self._lock = Lock()
         self._urls: dict[int, PartUrl] = {}

@@ -66,7 +66,8 @@ def upload(
 ) -> ObjectInfo:
     """Write one object and compare checksums."""
     call = objects.upload(
-        *target.names,
+        target.repository,
+        target.ref,
         _checks.check_path(path),
         content_type=checked_type(content_type),
         metadata=checked_metadata(metadata),

@@ -190,7 +190,7 @@ def explain_ref(target: Target, where: Place, operation: str, error: NotFoundErr
 
 def _is_commit(target: Target) -> bool:
     try:
-        target.transport.call(commits.get(*target.names))
+        target.transport.call(commits.get(target.repository, target.ref))
     except NotFoundError:
         return False
     return True

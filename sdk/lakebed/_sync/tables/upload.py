@@ -246,7 +246,7 @@ class IntoWorkspace(Shipment):
             target.register(rows, gone)
         elif rows or gone:
             where = target._target
-            where.transport.call(workspaces.register(*where.names, rows, gone))
+            where.transport.call(workspaces.register(where.repository, where.ref, rows, gone))
         return rows
 
 

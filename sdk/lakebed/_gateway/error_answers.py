@@ -1,4 +1,4 @@
-"""From an answer to a value or to an error of ours: status first, then content type, then the body.
+"""From an answer to an error of ours: status first, then content type, then the body.
 
 Pure. The error classes are chosen here and nowhere else: by `kind` when the server says one that is known, else by
 status. A body is never trusted to be what the status promised.
@@ -6,18 +6,15 @@ status. A body is never trusted to be what the status promised.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from lakebed import errors
 from lakebed._gateway.next_steps import next_step
 from lakebed._values.wire import Answer, Call
 from lakebed.errors import Conflict, LakebedError, ProtocolError
-
-T = TypeVar("T")
 
 BY_KIND: dict[str, type[LakebedError]] = {
     "invalid_request": errors.InvalidRequestError,
@@ -108,49 +105,16 @@ BY_STATUS: dict[int, type[LakebedError]] = {
 _CLIPPED = 300
 
 
-def read(call: Call[T], answer: Answer) -> T:
-    """The value of a successful answer. Raises the error that the answer stands for."""
-    if answer.status not in call.success:
-        raise error_of(call, answer)
-    try:
-        return call.parse(answer)
-    except LakebedError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ProtocolError(
-            f"cannot read the answer to {call.operation} on {call.subject}: "
-            f"{type(error).__name__}: {error}; it begins {_clip(answer)!r}",
-            **_context(call, answer),
-        ) from None
-
-
-def json_of(answer: Answer) -> Mapping[str, Any]:
-    """The JSON object in a body. Raises ValueError when there is none."""
-    value = json.loads(answer.content)
-    if not isinstance(value, dict):
-        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
-    return value
-
-
-def parser(from_dict: Callable[[Mapping[str, Any]], T]) -> Callable[[Answer], T]:
-    """Read the body as JSON, then as a value."""
-    return lambda answer: from_dict(json_of(answer))
-
-
-def nothing(answer: Answer) -> None:
-    """Read nothing: the status says it all."""
-
-
 def error_of(call: Call[Any], answer: Answer) -> LakebedError:
     """The error that an answer stands for. Takes any status and any body."""
     body = _error_body(answer)
     kind = body.get("kind") if isinstance(body.get("kind"), str) else None
     said = body.get("message")
-    message = said if isinstance(said, str) and said else _clip(answer)
+    message = said if isinstance(said, str) and said else clip(answer)
     cls = _class_of(answer.status, kind, call)
     step = next_step(call, kind)
     sentence = _sentence(call, answer.status, message) + (f"; {step}" if step else "")
-    error = cls(sentence, kind=kind, **_context(call, answer, body))
+    error = cls(sentence, kind=kind, **context(call, answer, body))
     if isinstance(error, errors.ThrottledError):
         error.retry_after = retry_after(answer.headers)
     if isinstance(error, errors.ConflictError):
@@ -182,7 +146,7 @@ def _sentence(call: Call[Any], status: int, message: str) -> str:
     return f"{call.operation} on {call.subject} failed: {why} (HTTP {status})"
 
 
-def _context(call: Call[Any], answer: Answer, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def context(call: Call[Any], answer: Answer, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     said = (body or {}).get("request_id")
     request_id = answer.headers.get("x-request-id") or (said if isinstance(said, str) else None)
     subject = call.subject
@@ -200,12 +164,13 @@ def _error_body(answer: Answer) -> Mapping[str, Any]:
     if "json" not in answer.headers.get("content-type", "").lower():
         return {}
     try:
-        return json_of(answer)
+        body = answer.json()
     except (ValueError, RecursionError):
         return {}
+    return body if isinstance(body, dict) else {}
 
 
-def _clip(answer: Answer) -> str:
+def clip(answer: Answer) -> str:
     text = answer.content[: 4 * _CLIPPED].decode("utf-8", "replace").strip()
     return " ".join(text.split())[:_CLIPPED]
 
