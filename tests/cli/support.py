@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import lakebed
+
 from tests.support.nursery import ended
 from tests.support.server import clean_environment
 from tests.support.waiting import PATIENCE
@@ -66,3 +68,7 @@ class Command:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+
+
+def place(branch: lakebed.Branch, path: str = "") -> str:
+    return f"lakebed://{branch.repository.id}/{branch.name}/{path}"

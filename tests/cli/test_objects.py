@@ -9,6 +9,7 @@ import lakebed
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.support import place
 
 WEIRD = ["a//b", "/lead", "tail/", "..", "../up", "./x", "sp ace", "é/ü", "🙂", "q?x=1&y#z", "%2F", "new\nline", "a+b"]
 
@@ -19,10 +20,6 @@ def main(repo: lakebed.Repository) -> lakebed.Branch:
     branch = repo.branch("main")
     branch.put_many({"a.csv": b"id\n1\n", "f/b.csv": b"22", "f/g/c.csv": b"333", "fx": b"4444"})
     return branch
-
-
-def place(branch: lakebed.Branch, path: str = "") -> str:
-    return f"lakebed://{branch.repository.id}/{branch.name}/{path}"
 
 
 def paths(run: Run, *arguments: str) -> list[str]:

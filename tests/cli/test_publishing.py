@@ -8,7 +8,7 @@ import lakebed
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.test_objects import place
+from tests.cli.support import place
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from lakefs.client import Client
 from lakefs.exceptions import ObjectExistsException
 from lakefs_spec import LakeFSFileSystem
 
-from tests.server.test_s3_store import settings_of
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 from tests.support.waiting import wait_until
 

@@ -9,8 +9,8 @@ import lakefs
 import pytest
 from lakefs.client import Client
 
-from tests.server.test_s3_store import settings_of
 from tests.support.s3 import shared
+from tests.support.s3_settings import settings_of
 from tests.support.server import running_server
 
 pytestmark = pytest.mark.slow

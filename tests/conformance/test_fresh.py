@@ -19,7 +19,7 @@ from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
 
-from tests.conformance.test_objects import Recorder, cut, keys, partial, setup_root
+from tests.conformance.objects import Recorder, cut, keys, partial, setup_root
 from tests.support.waiting import PATIENCE
 
 MIB = 1 << 20

@@ -19,7 +19,7 @@ from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCa
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound, InvalidNamespaceError, StoreUnavailableError
 
-from tests.conformance.test_objects import MIB, cut, keys, partial, read
+from tests.conformance.objects import MIB, cut, keys, partial, read
 
 _AT_FDCWD, _EXCHANGE = -100, 2
 SECRET = b"a file outside of the namespace"

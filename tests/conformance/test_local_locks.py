@@ -15,7 +15,7 @@ from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import UnsyncedCalls
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
-from tests.conformance.test_objects import MIB, cut, keys, partial
+from tests.conformance.objects import MIB, cut, keys, partial
 
 
 @contextmanager

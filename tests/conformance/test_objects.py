@@ -17,17 +17,16 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import lakebed_engine
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lakebed_engine.stores.objects.base import CHUNK, ObjectStore, ObjectStores
+from lakebed_engine.stores.objects.base import ObjectStore, ObjectStores
 from lakebed_engine.stores.objects.cloud.options import CloudOptions
 from lakebed_engine.stores.objects.cloud.store import CloudObjects
-from lakebed_engine.stores.objects.local import async_io
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCalls
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -43,13 +42,12 @@ from lakebed_engine.vocabulary.errors import (
 )
 from lakebed_format.keys import REPOSITORY_MARKER, largest
 
+from tests.conformance.objects import MIB, Recorder, cut, keys, partial, read, run, setup_root
 from tests.support.azurite import shared_azurite
 from tests.support.s3 import shared
 from tests.support.waiting import PATIENCE, until
 
-T = TypeVar("T")
 Pair = tuple[ObjectStore, Path]
-MIB = 1 << 20
 
 # Keys that a file system cannot hold, or that look like what the adapter makes of them.
 WEIRD = [
@@ -60,10 +58,6 @@ WEIRD = [
     "CON", "back\\slash", "x" * 63, "x" * 64, "x" * 64 + "/y", "x" * 64 + "!", "x" * 65, "x" * 128, "x" * 255,
     "x" * 256, "x" * 1024, "\x01" * 1024, "/" * 1024, "é" * 512, "y/" * 512, "\U0010ffff", "\ue000",
 ]  # fmt: skip
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
 
 
 @contextmanager
@@ -133,26 +127,6 @@ def local(root: Path) -> Iterator[LocalObjects]:
     store = LocalObjects(root, "local://t")
     yield store
     store.close()
-
-
-async def keys(store: ObjectStore, prefix: str = "", start_after: str = "") -> list[str]:
-    return [blob.key async for blob in store.list(prefix, start_after)]
-
-
-async def partial(store: ObjectStore) -> list[str]:
-    return [blob.key async for blob in store.list_partial()]
-
-
-async def read(store: ObjectStore, key: str, start: int = 0, length: int | None = None) -> bytes:
-    async with store.open(key, start, length) as chunks:
-        parts = [chunk async for chunk in chunks]
-    assert all(0 < len(part) <= CHUNK for part in parts)
-    return b"".join(parts)
-
-
-async def cut(data: bytes, size: int) -> AsyncIterator[bytes]:
-    for at in range(0, len(data), size):
-        yield data[at : at + size]
 
 
 def by_bytes(names: Sequence[str]) -> list[str]:
@@ -672,50 +646,6 @@ async def test_nothing_is_made_in_the_place_of_a_directory_that_is_gone(place: P
     store.close()
 
 
-class Recorder(SystemCalls):
-    """The calls in order, as (call, path); optionally one of them fails."""
-
-    def __init__(self, fail: str = "", error: int = 0) -> None:
-        self.log: list[tuple[str, str]] = []
-        self._paths: dict[int, str] = {}
-        self._fail, self._error = fail, error
-        for name in ("write", "writev", "fsync", "fdatasync"):
-            setattr(self, name, self._on_fd(name, getattr(os, name)))
-        for name in ("rename", "link", "unlink", "mkdir"):
-            setattr(self, name, self._on_path(name, getattr(SystemCalls, name)))
-        setattr(self, "open", self._open)  # noqa: B010 - the true one is a static method
-        setattr(self, "fsync_all", self._fsync_all)  # noqa: B010
-
-    def _fsync_all(self, fds: Sequence[int]) -> list[OSError | None]:
-        answers = async_io.fsync_all(fds)
-        self.log += [("fsync", self._paths[fd]) for fd in fds]
-        return answers
-
-    def _note(self, name: str, path: str) -> None:
-        self.log.append((name, path))
-        if name == self._fail:
-            raise OSError(self._error, os.strerror(self._error))
-
-    def _open(self, path: bytes, flags: int, mode: int = 0o777) -> int:
-        fd = SystemCalls.open(path, flags, mode)
-        self._paths[fd] = os.fsdecode(path)
-        return fd
-
-    def _on_fd(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def recorded(fd: int, *args: Any) -> Any:
-            self._note(name, self._paths[fd])
-            return call(fd, *args)
-
-        return recorded
-
-    def _on_path(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def recorded(*paths: bytes) -> Any:
-            self._note(name, os.fsdecode(paths[-1]))
-            return call(*paths)
-
-        return recorded
-
-
 @pytest.mark.parametrize("if_absent", [False, True])
 @pytest.mark.parametrize("size", [10, 2 * MIB])
 @pytest.mark.parametrize("key", ["a/b/c", "a//c"])
@@ -896,12 +826,6 @@ async def test_cancelled_before_its_name_is_written(root: Path, size: int) -> No
         assert await partial(local) == []
 
     await main()
-    local.close()
-
-
-async def setup_root(root: Path) -> None:
-    local = LocalObjects(root, "local://t")
-    await local.put("kept", b"old")
     local.close()
 
 

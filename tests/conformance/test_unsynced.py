@@ -21,7 +21,7 @@ from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCa
 from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.registry import Stores
 
-from tests.conformance.test_objects import MIB, cut, keys
+from tests.conformance.objects import MIB, cut, keys
 
 SYNCS = ("fsync", "fsync_all", "fdatasync", "writeback")
 

@@ -9,9 +9,13 @@
 from __future__ import annotations
 
 import re
+import shlex
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from tests.cli.support import Command
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -82,3 +86,20 @@ def matches(expected: str, printed: str) -> bool:
 def _plain(text: str) -> list[str]:
     text = _SIZE.sub("<size>", _TIME.sub("<time>", _ID.sub("<id>", text)))
     return [re.sub(r" +", " ", line).rstrip() for line in text.strip("\n").split("\n")]
+
+
+def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
+    code = "\n" * (block.line - 1) + block.code  # tracebacks name the line of the page
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "The inplace keyword")  # Dask's own calls to pandas 3
+        exec(compile(code, str(page), "exec"), namespace)
+
+
+def run_console(page: Path, block: Block, command: Command) -> None:
+    for exchange in exchanges(block.code):
+        program, *arguments = shlex.split(exchange.command)
+        assert program == "lakebed", f"{page.name}: {exchange.command} cannot be tested; use a `sh` block"
+        result = command(*arguments, code=None)
+        printed = result.text + result.err
+        assert matches(exchange.expected, printed), f"{page.name}: $ {exchange.command}\n{printed}"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.support import Command
-from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, Block, anchors, blocks, exchanges, links, matches
+from tests.docs.snippets import PAGES, ROOT, SPARK_PAGES, anchors, blocks, links, run_console, run_python
 from tests.support.server import clean_environment, running_server
 
 HERE = [page for page in PAGES if blocks(page) and page not in SPARK_PAGES]
@@ -34,23 +32,6 @@ def test_page(
                 run_python(page, block, namespace)
             else:
                 run_console(page, block, command)
-
-
-def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
-    code = "\n" * (block.line - 1) + block.code  # tracebacks name the line of the page
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "The inplace keyword")  # Dask's own calls to pandas 3
-        exec(compile(code, str(page), "exec"), namespace)
-
-
-def run_console(page: Path, block: Block, command: Command) -> None:
-    for exchange in exchanges(block.code):
-        program, *arguments = shlex.split(exchange.command)
-        assert program == "lakebed", f"{page.name}: {exchange.command} cannot be tested; use a `sh` block"
-        result = command(*arguments, code=None)
-        printed = result.text + result.err
-        assert matches(exchange.expected, printed), f"{page.name}: $ {exchange.command}\n{printed}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

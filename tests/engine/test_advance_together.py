@@ -12,9 +12,9 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, LogRequest, Workspace
 
+from tests.engine.gates import Gate, in_line, lake, line
 from tests.engine.support import REPO, HookedKV, content, put
 from tests.engine.support import run as run_job
-from tests.engine.test_commits_together_races import Gate, in_line, lake, line
 from tests.engine.workspacing import advance, now, workspace
 from tests.support.waiting import PATIENCE, until
 

@@ -15,8 +15,8 @@ from lakebed_format.digest import metarange_id
 from lakebed_format.keys import METARANGES, RANGES
 
 from tests.engine.support import REPO, chunked, content, put_commit
-from tests.engine.test_sweeping import Lake as Swept
-from tests.engine.test_sweeping import memory_lake
+from tests.engine.swept import Lake as Swept
+from tests.engine.swept import memory_lake
 from tests.engine.trees import Delta, Lake, State, applied, table
 
 PATCHED = Limits(share=0)

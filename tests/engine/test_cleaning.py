@@ -14,6 +14,7 @@ from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 
+from tests.engine.calls import crash_after_seal
 from tests.engine.support import (
     REPO,
     FakeClock,
@@ -26,7 +27,6 @@ from tests.engine.support import (
     put,
     put_commit,
 )
-from tests.engine.test_staging import crash_after_seal
 
 GRACE = 300.0
 

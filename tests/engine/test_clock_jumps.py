@@ -20,9 +20,9 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import AdvanceRequest, CommitRequest, Workspace
 from lakebed_engine.vocabulary.reports import SweepOptions
 
+from tests.engine.calls import begin, complete, send
 from tests.engine.support import REPO, FakeClock, fails, make_engine, put, put_commit
-from tests.engine.test_multiparts import begin, complete, send
-from tests.engine.test_sweeping import DAY, GRACE, memory_lake
+from tests.engine.swept import DAY, GRACE, memory_lake
 from tests.engine.workspacing import now, workspace, write_below
 
 WEEK = 7 * DAY

@@ -10,6 +10,7 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 
+from tests.engine.calls import crash_after_seal
 from tests.engine.support import (
     REPO,
     FakeClock,
@@ -23,7 +24,6 @@ from tests.engine.support import (
     put,
     put_commit,
 )
-from tests.engine.test_staging import crash_after_seal
 
 
 async def test_what_a_commit_says() -> None:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch
-from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, LogRequest
-from lakebed_format.keys import COMMITS
 
-from tests.engine.support import REPO, HookedKV, LossyKV, commit, make_engine, put
+from tests.engine.gates import Gate, in_line, lake, line
+from tests.engine.support import REPO, commit, put
 from tests.support.waiting import PATIENCE, until
 
 
@@ -24,45 +19,6 @@ from tests.support.waiting import PATIENCE, until
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other engine tests do not wait for turns."""
     monkeypatch.setattr("lakebed_engine.operations.commit.queue._PATIENCE", PATIENCE)
-
-
-class Gate(MemoryObjects):
-    """Writes of commits wait while the gate is closed, or fail."""
-
-    def __init__(self) -> None:
-        super().__init__("mem://lake")
-        self.opened = asyncio.Event()
-        self.opened.set()
-        self.waiting = 0
-        self.failures: list[Exception] = []
-
-    async def put(self, key: str, data: bytes, *, if_absent: bool = False, by_content: bool = False) -> None:
-        if key.startswith(COMMITS):
-            self.waiting += 1
-            await self.opened.wait()
-            if self.failures:
-                raise self.failures.pop()
-        await super().put(key, data, if_absent=if_absent, by_content=by_content)
-
-
-class OneStore:
-    """Every namespace is this store."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self.store = store
-
-    def open(self, uri: str) -> ObjectStore:
-        return self.store
-
-
-@asynccontextmanager
-async def lake() -> AsyncIterator[tuple[Engine, Gate, HookedKV, LossyKV]]:
-    store = Gate()
-    lossy = LossyKV(MemoryKV(), lambda _: "")
-    kv = HookedKV(lossy)
-    engine = await make_engine(kv, OneStore(store))
-    yield engine, store, kv, lossy
-    await engine.close()
 
 
 async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[Commit]]:
@@ -77,17 +33,6 @@ async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[C
         await until(in_line(engine, store, number))
         assert len((await engine.get_branch(REPO, "main")).layers) >= before
     return tasks
-
-
-def in_line(engine: Engine, store: Gate, number: int) -> Callable[[], bool]:
-    """Whether a committer is held at the gate, or, behind it, so many wait."""
-    return lambda: store.waiting > 0 if number == 0 else len(line(engine)) == number
-
-
-def line(engine: Engine) -> list[object]:
-    """Those who wait for their turn."""
-    lines = list(engine._ctx.queues.values())
-    return [] if not lines else list(lines[0].waiting)
 
 
 async def first_parents(engine: Engine) -> list[tuple[str, list[str]]]:

@@ -9,8 +9,8 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit
 
+from tests.engine.calls import pick, revert
 from tests.engine.support import REPO, content, fails, make_engine, put_commit
-from tests.engine.test_picking import pick, revert
 
 TABLE = "lake/events/"
 LOG = f"{TABLE}_delta_log/"

@@ -21,7 +21,7 @@ from lakebed_engine.vocabulary.reports import Finding, FsckOptions, SweepOptions
 from lakebed_format.keys import COMMITS, PARTS, RANGES, REPOSITORY_MARKER, is_made, is_mark, workspace_of
 
 from tests.engine.support import REPO, chunked, content, fails, make_engine, put_commit
-from tests.engine.test_sweeping import DATA, DAY, WAYS, Lake, fill, memory_lake, settle
+from tests.engine.swept import DATA, DAY, WAYS, Lake, fill, memory_lake, settle
 
 ID, HEX = "ab" * 16, "cd" * 32
 

@@ -30,8 +30,8 @@ from lakebed_format import encode_metarange, encode_range, identity, metarange_i
 from lakebed_format.keys import COMMITS, DRAFTS, DUMPS, LAYERS, METARANGES, RANGES, REFS, REPOSITORY_MARKER
 from lakebed_format.schemas import METARANGE_SCHEMA
 
+from tests.engine.calls import crash_after_seal
 from tests.engine.support import REPO, FakeClock, HookedKV, commit, fails, make_engine, merge, put, put_commit
-from tests.engine.test_staging import crash_after_seal
 
 NAMESPACE = "mem://lake"
 EVERYTHING = FsckOptions(data=True, deep=True, orphan_age=0.0)

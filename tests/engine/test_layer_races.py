@@ -23,8 +23,8 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit
 
 from tests.engine.layering import LateKV, Model, World, just_seal, layers_of, observed, push, shown, write
+from tests.engine.racing import lake
 from tests.engine.support import REPO, LossyKV, commit, fails, history, losing
-from tests.engine.test_races import lake
 from tests.engine.trees import Delta
 
 Act = Callable[[Engine], Awaitable[object]]

@@ -14,8 +14,8 @@ from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.vocabulary.records import Entry
 
+from tests.engine.pages import grouped, listed
 from tests.engine.support import REPO, HookedKV, commit, make_engine
-from tests.engine.test_paging import grouped, listed
 
 State = dict[str, Entry]
 SEED = 7

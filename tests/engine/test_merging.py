@@ -15,6 +15,7 @@ from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Commit, MergeRequest
 from lakebed_format.keys import COMMITS
 
+from tests.engine.calls import crash_after_seal
 from tests.engine.support import (
     REPO,
     HookedKV,
@@ -27,7 +28,6 @@ from tests.engine.support import (
     put,
     put_commit,
 )
-from tests.engine.test_staging import crash_after_seal
 
 SIDES = [None, "A", "B", "C"]
 MATRIX = list(itertools.product(SIDES[:2], SIDES, SIDES))  # the base's own text does not matter

@@ -21,14 +21,15 @@ from lakebed_engine.operations.multipart.part_selection import SentPart
 from lakebed_engine.operations.multipart.records import REMEMBERED, Target, target_of
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
+from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Entry, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, once, put
-from tests.engine.test_sweeping import Waiting
+from tests.engine.swept import Waiting
+from tests.support.object_stores import OneStore
 
 T = TypeVar("T")
 SENT = {1: b"first ", 2: b"second ", 9: b"last"}
@@ -86,7 +87,7 @@ class FaultyObjects:
 
     def __init__(self, inner: MemoryObjects, fault: Fault) -> None:
         self._inner = inner
-        self.uri, self.get, self.open = inner.uri, inner.get, inner.open
+        self.uri, self.get, self.open, self.any_key = inner.uri, inner.get, inner.open, inner.any_key
         self.put, self.get_range, self.copy = inner.put, inner.get_range, inner.copy
         self.list_partial, self.delete_partial, self.delete_older = (
             inner.list_partial,
@@ -120,15 +121,6 @@ class FaultyObjects:
 class JoiningObjects(FaultyObjects):
     async def concat(self, keys: Sequence[str], target: str) -> None:
         await self.fault.call("concat", lambda: self._inner.concat(keys, target), writes=True)
-
-
-class OneStore:
-    def __init__(self, store: Any) -> None:
-        self.store = store
-
-    def open(self, uri: str) -> ObjectStore:
-        found: ObjectStore = self.store
-        return found
 
 
 class Lake:

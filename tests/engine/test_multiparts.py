@@ -18,34 +18,16 @@ from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Entry, UploadRequest, WorkspaceRequest
+from lakebed_engine.vocabulary.records import Entry, WorkspaceRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
 from lakebed_format.keys import PARTS
 
+from tests.engine.calls import begin, complete, md5, send
 from tests.engine.support import REPO, FakeClock, HookedKV, commit, content, fails, make_engine, once, put
 
 LARGE = b"L" * LEAST_PART
 DAY = 24 * 3600.0
 WEEK = 7 * DAY
-
-
-def md5(data: bytes) -> str:
-    return hashlib.md5(data).hexdigest()
-
-
-async def begin(engine: Engine, path: str = "big", branch: str = "main", **options: Any) -> Target:
-    request = UploadRequest(path=path, content_type="text/plain", metadata={"who": "kim"})
-    return target_of(await engine.multiparts.create(REPO, branch, request, **options))
-
-
-async def send(engine: Engine, target: Target, number: int, data: bytes, checksum: str = "") -> SentPart:
-    part = await engine.multiparts.put_part(REPO, target, number, len(data), once(data), lambda: checksum)
-    assert (part.number, part.size, part.md5) == (number, len(data), md5(data))
-    return SentPart(number, part.md5)
-
-
-async def complete(engine: Engine, target: Target, parts: Sequence[SentPart], **options: Any) -> Entry:
-    return (await engine.multiparts.complete(REPO, target, parts, **options)).entry
 
 
 async def two(engine: Engine, path: str = "big", tail: bytes = b"tail", branch: str = "main") -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal
 
 import pytest
@@ -11,11 +10,11 @@ from hypothesis import strategies as st
 from lakebed_engine.engine import Engine
 from lakebed_engine.vocabulary import errors
 
+from tests.engine.calls import crash_after_seal
+from tests.engine.pages import Item, grouped, listed
 from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit
-from tests.engine.test_staging import crash_after_seal
 from tests.engine.trees import Delta, State, applied
 
-Item = tuple[str, str]
 names = st.one_of(
     st.text("ab/", min_size=1, max_size=5), st.sampled_from(["\U0010ffff/\U0010ffff", "é/é", "/", "//", "a\0/b"])
 )
@@ -28,23 +27,6 @@ amounts = st.sampled_from([1, 2, 5, 1000])
 FEW = settings(max_examples=150, deadline=None)
 
 
-def key(path: str) -> bytes:
-    return path.encode()
-
-
-def grouped(rows: Iterable[Item], prefix: str, delimiter: str, after: str, group_kind: str) -> list[Item]:
-    """The oracle: rows in order behind `after`, those that share a common prefix as one; `after` may be one itself."""
-    out: list[Item] = []
-    for path, kind in sorted(rows, key=lambda row: key(row[0])):
-        if not path.startswith(prefix) or (after and key(path) <= key(after)):
-            continue
-        cut = path.find(delimiter, len(prefix)) if delimiter else -1
-        item = (path, kind) if cut < 0 else (path[: cut + len(delimiter)], group_kind)
-        if item not in out and item != (after, group_kind):
-            out.append(item)
-    return out
-
-
 async def apply_all(engine: Engine, delta: Delta, branch: str = "main") -> None:
     for path, text in delta.items():
         await (put(engine, path, text, branch) if text else engine.delete_object(REPO, branch, path))
@@ -53,17 +35,6 @@ async def apply_all(engine: Engine, delta: Delta, branch: str = "main") -> None:
 async def commit_all(engine: Engine, delta: Delta, branch: str = "main") -> None:
     await apply_all(engine, delta, branch)
     await commit(engine, branch=branch, allow_empty=True)
-
-
-async def listed(engine: Engine, ref: str, amount: int, after: str, **options: Any) -> list[Item]:
-    found: list[Item] = []
-    while True:
-        page = await engine.list_objects(REPO, ref, after=after, amount=amount, **options)
-        assert len(page.items) == amount or not page.has_more
-        found += [(one.path, "object" if one.entry else "group") for one in page.items]
-        if not page.has_more:
-            return found
-        after = page.items[-1].path
 
 
 async def differences(verb: Any, amount: int, after: str, **options: Any) -> list[Item]:

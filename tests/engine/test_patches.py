@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cursor import Cursor, tree_cursor
 from lakebed_engine.tree.diff import Detail, diff
@@ -24,6 +23,7 @@ from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.engine.support import REPO, chunked, put_commit
 from tests.engine.trees import Delta, Lake, State, applied, changed, entry, ids, order, paths, states, table
+from tests.support.object_stores import OneStore
 
 SOME = settings(max_examples=120, deadline=None)
 small = st.lists(st.dictionaries(paths, st.sampled_from([None, "", "one", "two"]), max_size=4), min_size=1, max_size=8)
@@ -222,16 +222,6 @@ def test_when_ranges_are_rewritten(rows: int, limits: Limits, wanted: bool) -> N
     base = Tree("t", ranges, [one.max_path for one in ranges])
     assert too_much(base, "0b", "7x", rows, 100 * rows, limits) == wanted
     assert too_much(base, "3b", "3c", rows, 100 * rows, limits) == (wanted or rows * limits.share >= 100)
-
-
-class OneStore:
-    """Every namespace is this store."""
-
-    def __init__(self, store: MemoryObjects) -> None:
-        self.store = store
-
-    def open(self, uri: str) -> ObjectStore:
-        return self.store
 
 
 class SlowReads(MemoryObjects):

@@ -10,8 +10,9 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, PickRequest
+from lakebed_engine.vocabulary.records import Commit
 
+from tests.engine.calls import pick, revert
 from tests.engine.support import (
     REPO,
     HookedKV,
@@ -25,14 +26,6 @@ from tests.engine.support import (
     put,
     put_commit,
 )
-
-
-async def revert(engine: Engine, ref: str, branch: str = "main", **options: Any) -> Commit:
-    return await engine.revert(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
-
-
-async def pick(engine: Engine, ref: str, branch: str = "main", **options: Any) -> Commit:
-    return await engine.cherry_pick(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
 
 
 async def merged(engine: Engine) -> Commit:

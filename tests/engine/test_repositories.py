@@ -34,7 +34,7 @@ class FailingObjects(MemoryObjects):
             await self.step()
 
 
-class OneStore:
+class FailingStores:
     """Opens namespaces whose puts take a step."""
 
     def __init__(self, step: Step | None = None) -> None:
@@ -51,7 +51,7 @@ class Crash(Exception):
     """The process died here."""
 
 
-def crashes(at: int) -> tuple[Engine, HookedKV, OneStore]:
+def crashes(at: int) -> tuple[Engine, HookedKV, FailingStores]:
     """An engine whose `at`-th step (KV call, before or after an object put) crashes."""
     steps = [0]
 
@@ -60,7 +60,7 @@ def crashes(at: int) -> tuple[Engine, HookedKV, OneStore]:
         if steps[0] == at:
             raise Crash
 
-    kv, stores = HookedKV(MemoryKV()), OneStore(step)
+    kv, stores = HookedKV(MemoryKV()), FailingStores(step)
     kv.before = step
     return Engine(kv, stores), kv, stores
 

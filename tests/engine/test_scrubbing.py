@@ -12,7 +12,7 @@ from lakebed_engine.vocabulary.reports import ScrubOptions
 from lakebed_format.keys import RANGES
 
 from tests.engine.support import REPO, put_commit
-from tests.engine.test_sweeping import DAY, Lake, fill, memory_lake
+from tests.engine.swept import DAY, Lake, fill, memory_lake
 
 WEEK = 7 * DAY
 FAST = ScrubOptions(every=WEEK, rate=0.0, objects=True)

@@ -14,7 +14,6 @@ from lakebed_engine.operations.commit.group_commit import NewCommit, commit_file
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.rows import delta_table
@@ -24,6 +23,7 @@ from lakebed_engine.vocabulary.records import Branch
 from tests.engine.layering import just_seal, push, write
 from tests.engine.support import REPO, HookedKV, commit, make_engine, put, run
 from tests.engine.trees import Delta
+from tests.support.object_stores import OneStore
 
 
 class CountingObjects(MemoryObjects):
@@ -40,14 +40,6 @@ class CountingObjects(MemoryObjects):
         await super().put(key, data, if_absent=if_absent, by_content=by_content)
 
 
-class OneStore:
-    def __init__(self) -> None:
-        self.store = CountingObjects("mem://lake")
-
-    def open(self, uri: str) -> ObjectStore:
-        return self.store
-
-
 async def rows(count: int) -> AsyncIterator[pa.Table]:
     for start in range(0, count, 100_000):
         numbers = range(start, min(count, start + 100_000))
@@ -56,7 +48,7 @@ async def rows(count: int) -> AsyncIterator[pa.Table]:
         )
 
 
-async def filled(kv: HookedKV, stores: OneStore, count: int) -> Engine:
+async def filled(kv: HookedKV, stores: OneStore[CountingObjects], count: int) -> Engine:
     """A lake of `count` committed entries, made below the operations: quickly."""
     engine = await make_engine(kv, stores)
     ctx = engine._ctx
@@ -88,7 +80,7 @@ VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
 
 def counted(count: int, cold: bool) -> dict[str, tuple[int, int]]:
     async def job() -> dict[str, tuple[int, int]]:
-        kv, stores = HookedKV(MemoryKV()), OneStore()
+        kv, stores = HookedKV(MemoryKV()), OneStore(CountingObjects("mem://lake"))
         engine = await filled(kv, stores, count)
         found = {}
         for name, verb in VERBS.items():
@@ -147,7 +139,7 @@ LAYERED: dict[str, Callable[[Engine], Awaitable[Any]]] = {
 
 async def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
     async def job(count: int, cold: bool) -> dict[str, tuple[int, int]]:
-        kv, stores = HookedKV(MemoryKV()), OneStore()
+        kv, stores = HookedKV(MemoryKV()), OneStore(CountingObjects("mem://lake"))
         engine = await filled(kv, stores, count)
         await layered(engine)
         assert len((await engine.get_branch(REPO, "main")).layers) == 5

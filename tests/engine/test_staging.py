@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.engine import Engine
-from lakebed_engine.operations.branch.compare_and_swap import seal
-from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import Deletion, UploadRequest
 
+from tests.engine.calls import crash_after_seal
 from tests.engine.support import (
     REPO,
     FakeClock,
@@ -29,14 +27,6 @@ from tests.engine.support import (
     put,
     put_commit,
 )
-
-
-async def crash_after_seal(engine: Engine, branch: str = "main") -> None:
-    """A commit that died between its seal and its swap."""
-    repo = await open_repo(engine._ctx, REPO)
-    found = await seal(engine._ctx, repo, await read_branch(engine._ctx, repo, branch))
-    assert found is not None
-    assert found.record.layers
 
 
 async def data_keys(stores: Stores, uri: str = "mem://lake") -> set[str]:

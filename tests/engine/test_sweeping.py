@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,99 +20,42 @@ from lakebed_engine.operations.layers.layers import put_on_top
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
-from lakebed_engine.stores.objects.base import BlobStat, ObjectStore
+from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.registry import Stores
-from lakebed_engine.tree.layers import write_layer
-from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.ports import PolledSignals
 from lakebed_engine.vocabulary.records import Workspace
 from lakebed_engine.vocabulary.reports import FsckOptions, Orphan, SweepOptions, SweepPass
 from lakebed_format.keys import COMMITS, DUMPS, LAYERS, METARANGES, RANGES, REPOSITORY_MARKER
 
+from tests.engine.calls import crash_after_seal
 from tests.engine.support import (
     REPO,
     FakeClock,
     HookedKV,
-    chunked,
     commit,
     content,
-    fails,
     make_engine,
     merge,
     put,
     put_commit,
 )
-from tests.engine.test_staging import crash_after_seal
+from tests.engine.swept import (
+    DATA,
+    DAY,
+    GRACE,
+    WAYS,
+    Lake,
+    Waiting,
+    fill,
+    lost_commit,
+    memory_lake,
+    settle,
+    written_layer,
+)
 
-T = TypeVar("T")
-GRACE = 300.0
-DAY = 24 * 3600.0
-DATA = SweepOptions(data=True, grace=GRACE)
 FOLDERS = (COMMITS, METARANGES, RANGES, LAYERS)
 FULL_URI = f"data/2026010100/{'f' * 32}"
-
-
-class Waiting(PolledSignals):
-    """A Runtime whose sleep is time on a hand-driven clock; `meanwhile` is done once, in the first of them."""
-
-    def __init__(self, clock: FakeClock) -> None:
-        self.clock = clock
-        self.slept = 0.0
-        self.meanwhile: Callable[[], Awaitable[Any]] | None = None
-
-    async def cpu(self, job: Callable[..., T], *args: object, small: bool = False) -> T:
-        return job(*args)
-
-    async def gather(self, jobs: Sequence[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
-        return [await job() for job in jobs]
-
-    async def sleep(self, seconds: float) -> None:
-        job, self.meanwhile = self.meanwhile, None
-        if job is not None:
-            await job()
-        self.slept += seconds
-        self.clock.forward(seconds)
-
-
-class Lake(NamedTuple):
-    """A repository, and the engine that sweeps it."""
-
-    engine: Engine
-    kv: HookedKV
-    store: ObjectStore
-    clock: FakeClock
-    runtime: Waiting
-
-    async def sweep(self, options: SweepOptions = DATA, repo: str = REPO) -> SweepPass:
-        return await self.engine.sweep(repo, options)
-
-    async def files(self) -> set[str]:
-        return {blob.key async for blob in self.store.list()}
-
-    async def age(self, seconds: float = DAY + 1) -> None:
-        """Everything in the bucket is so much older."""
-        if isinstance(self.store, MemoryObjects):
-            self.clock.forward(seconds)
-            return
-        for path in Path(self.store._places.root.decode()).rglob("*"):  # type: ignore[attr-defined]
-            if path.is_file():
-                os.utime(path, (path.stat().st_mtime - seconds,) * 2)
-
-    async def whole(self) -> bool:
-        found = await self.engine.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0.0))
-        return found.ok and found.orphan_count == 0
-
-
-async def memory_lake(**options: Any) -> Lake:
-    clock, stores, kv = FakeClock(), Stores(None), HookedKV(MemoryKV())
-    store = stores.open("mem://lake")
-    assert isinstance(store, MemoryObjects)
-    store._clock = clock
-    runtime = Waiting(clock)
-    engine = await make_engine(kv, stores, clock=clock, runtime=runtime, cleanup_grace=GRACE, **options)
-    return Lake(engine, kv, store, clock, runtime)
 
 
 async def local_lake(place: Path, stack: ExitStack) -> Lake:
@@ -133,78 +75,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
         yield memory_lake if request.param == "memory" else lambda: local_lake(tmp_path, stack)
 
 
-async def fill(lake: Lake) -> dict[str, str]:
-    """History on two branches, a tag, a merge, rows in tokens and in layers of both kinds. What `main` shows."""
-    engine = lake.engine
-    await put_commit(engine, {"a": "1", "b": "2"})
-    await engine.create_branch(REPO, "dev", "main")
-    await put_commit(engine, {"c": "3"}, "dev")
-    await merge(engine, "dev")
-    await engine.create_tag(REPO, "v1", "main")
-    await put(engine, "d", "sealed")
-    await crash_after_seal(engine)
-    pushed = await put(engine, "e", "pushed", "dev")
-    await engine.reset_branch(REPO, "dev")
-    await engine.push(REPO, "main", [("e", pushed), ("a", None)])
-    await put(engine, "f", "live")
-    return await content(engine)
-
-
 # ways to leave something behind
-
-
-async def lost_commit(lake: Lake) -> None:
-    """A commit that died before its swap: a commit file, a metarange, a range."""
-    await put(lake.engine, "lost", "x", "dev")
-
-    async def die(name: str, what: Any) -> None:
-        if name == "apply" and any(key.startswith(b"commit/") for _, key, _ in what.puts):
-            raise errors.StoreUnavailableError("down")
-
-    lake.kv.before = die
-    await fails(commit(lake.engine, "lost", "dev"), errors.StoreUnavailableError)
-    lake.kv.before = None
-    await lake.engine.reset_branch(REPO, "dev")
-
-
-async def lost_push(lake: Lake) -> None:
-    """A push that died before its swap: the parts of a layer, and the data that they name."""
-    await written_layer(lake)
-
-
-async def written_layer(lake: Lake) -> Any:
-    entry = await put(lake.engine, "pushed", "y", "dev")
-    await lake.engine.reset_branch(REPO, "dev")
-    delta = chunked([delta_table([("pushed", entry)])])
-    return await write_layer(lake.store, lake.runtime, lake.engine._ctx.ids.new(), delta)
-
-
-async def lost_upload(lake: Lake) -> None:
-    """Data that was never staged, and data whose row was written over."""
-    await lake.store.put(f"data/2026010100/{'0' * 32}", b"z")
-    await put(lake.engine, "f", "first")
-    await put(lake.engine, "f", "live")
-
-
-async def lost_patch(lake: Lake) -> None:
-    await lake.store.put(f"{RANGES}{'0' * 64}.parquet", b"z")
-
-
-async def lost_dump(lake: Lake) -> None:
-    """A dump that was cut off: the draft of its first part. One that is whole stays, and is no orphan."""
-    whole = await lake.engine.dumping.dump(REPO)
-
-    async def die(source: str, target: str) -> None:
-        raise errors.StoreUnavailableError("down")
-
-    lake.store.copy = die  # type: ignore[method-assign]
-    await fails(lake.engine.dumping.dump(REPO), errors.StoreUnavailableError)
-    del lake.store.copy
-    left = {blob.key async for blob in lake.store.list(DUMPS)}
-    assert len(left - {f"{DUMPS}{one}.jsonl" for one in whole.values()}) == 1
-
-
-WAYS = [lost_commit, lost_push, lost_upload, lost_patch, lost_dump]
 
 
 @pytest.mark.parametrize("leave", WAYS)
@@ -247,13 +118,6 @@ async def test_every_kind_goes_after_two_looks_and_a_day_and_not_before(
     (again,) = (await lake.sweep()).reports
     assert (again.found, again.recent) == (0, 0)
     await lake.kv.close()
-
-
-async def settle(lake: Lake) -> None:
-    """What swaps dropped is removed: only orphans are left."""
-    await lake.engine.run_cleaner()
-    lake.clock.forward(GRACE + 1)
-    await lake.engine.run_cleaner()
 
 
 async def test_without_data_objects_stay() -> None:

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.server.test_s3_store import settings_of
 from tests.support.postgres import PASSWORD, USER, Postgres
 from tests.support.s3 import S3Server
+from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 from tests.support.tcp_proxy import TcpProxy
 

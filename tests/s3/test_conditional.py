@@ -7,9 +7,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
+from tests.s3.multipart import FIRST, SECOND, upload
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_multipart import FIRST, SECOND, upload
-from tests.s3.test_objects import refused
 
 RACERS = 8
 LOST = {"PreconditionFailed", "ConditionalRequestConflict"}

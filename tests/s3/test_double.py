@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import lakebed_testing
 
+from tests.s3.multipart import FIRST, SECOND, upload
 from tests.s3.target import Target
-from tests.s3.test_multipart import FIRST, SECOND, upload
 
 
 def test_an_s3_client_and_the_test_server() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_objects import refused
 
 FOLDERS = 1_050
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -13,29 +12,10 @@ import pytest
 from boto3.s3.transfer import TransferConfig  # type: ignore[import-untyped]
 
 from tests.s3.conftest import DOMAIN
+from tests.s3.multipart import FIRST, MIB, SECOND, parted, upload
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_objects import refused
 from tests.support.server import RunningServer, running_server
-
-MIB = 1 << 20
-FIRST, SECOND = os.urandom(5 * MIB), os.urandom(MIB + 17)
-
-
-def parted(*bodies: bytes) -> str:
-    """The ETag of an object of these parts."""
-    digest = hashlib.md5(b"".join(hashlib.md5(body).digest() for body in bodies)).hexdigest()
-    return f'"{digest}-{len(bodies)}"'
-
-
-def upload(s3: Any, where: dict[str, str], *bodies: bytes, **named: Any) -> tuple[str, list[dict[str, Any]]]:
-    """The id of an upload, and its parts as completing it names them."""
-    begun = s3.create_multipart_upload(**where, **named)["UploadId"]
-    parts = []
-    for number, body in enumerate(bodies, 1):
-        etag = s3.upload_part(**where, UploadId=begun, PartNumber=number, Body=body)["ETag"]
-        assert etag == f'"{hashlib.md5(body).hexdigest()}"'
-        parts.append({"PartNumber": number, "ETag": etag})
-    return begun, parts
 
 
 def test_parts_become_an_object(target: Target) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from awscrt import checksums
 
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_objects import refused
 
 MIB = 1 << 20
 BODIES = [os.urandom(5 * MIB), os.urandom(5 * MIB + 1), os.urandom(77)]

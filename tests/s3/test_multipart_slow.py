@@ -12,9 +12,9 @@ from lakebed_engine.operations.multipart import complete
 from lakebed_engine.vocabulary.errors import PreconditionFailedError
 from lakebed_server.s3.responses import keep_alive
 
+from tests.s3.multipart import FIRST, SECOND, parted, upload
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_multipart import FIRST, SECOND, parted, upload
-from tests.s3.test_objects import refused
 
 
 @pytest.fixture

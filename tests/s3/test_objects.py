@@ -6,11 +6,10 @@ import base64
 import hashlib
 import os
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
+from tests.s3.refusals import refused
 from tests.s3.target import Target
 
 ODD = [
@@ -32,14 +31,6 @@ ODD = [
     "tab\there",
     "a" * 900,
 ]
-
-
-def refused(call: Any, *arguments: Any, **named: Any) -> tuple[str, int]:
-    """The code and the status of an error that must come."""
-    with pytest.raises(ClientError) as caught:
-        call(*arguments, **named)
-    answer = caught.value.response
-    return answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
 
 
 @pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import lakebed
 
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_objects import refused
 
 
 def test_uncommitted_data_is_shared_with_rest(branch: Target, repo: lakebed.Repository) -> None:

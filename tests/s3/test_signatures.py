@@ -19,8 +19,8 @@ from botocore import UNSIGNED  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
 from tests.s3.conftest import DOMAIN
+from tests.s3.refusals import refused
 from tests.s3.target import Target
-from tests.s3.test_objects import refused
 
 KEY = "a folder/ü+1.txt"
 VERSIONS = {"V4": "s3v4", "V2": "s3"}

@@ -19,7 +19,7 @@ from lakebed._gateway.operations import objects
 from lakebed._http.thread_client import _KEPT, Lane, Lanes
 from lakebed._settings import config
 
-from tests.sdk.test_processes import in_a_fork
+from tests.sdk.forks import in_a_fork
 from tests.support.server import clean_environment
 from tests.support.steady import steady
 from tests.support.waiting import PATIENCE

@@ -10,8 +10,8 @@ import respx
 from lakebed import errors
 from lakebed.model import Change, Commit, CommonPrefix, ObjectInfo, RefInfo
 
+from tests.sdk.answers import COMMIT, page
 from tests.sdk.doors import API, REPO, Door
-from tests.sdk.test_retries import COMMIT, page
 
 TAGS = REPO + "/tags"
 

@@ -6,9 +6,8 @@ import asyncio
 import multiprocessing
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing.connection import Connection
 from typing import Any
 
 import lakebed
@@ -17,12 +16,12 @@ import lakebed_testing
 import pytest
 from lakebed._process.forks import ForkLock
 
+from tests.sdk.forks import FORK, in_a_fork
 from tests.support.waiting import PATIENCE
 
 # from Python 3.12 on, forking beside any thread warns: here it is what is tested
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 METHODS = ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)]
-FORK = multiprocessing.get_context("fork")
 
 
 @pytest.fixture(scope="module")
@@ -38,29 +37,6 @@ def main(server: lakebed_testing.LakebedServer) -> Iterator[lakebed.Branch]:
         branch.put("here.txt", b"first line\nsecond line\n")
         yield branch
     server.reset()
-
-
-def in_a_fork(job: Callable[[], Any]) -> Any:
-    """What a job returns, or the repr of what it raises, in a forked child."""
-    here, there = FORK.Pipe(duplex=False)
-
-    def run(pipe: Connection) -> None:
-        try:
-            pipe.send(job())
-        except BaseException as error:
-            pipe.send(repr(error))
-
-    child = FORK.Process(target=run, args=(there,))
-    child.start()
-    there.close()
-    try:
-        assert here.poll(PATIENCE), "the child hangs"
-        return here.recv()
-    finally:
-        child.join(0.1)
-        child.kill()  # one that hangs; any other has ended
-        child.join()
-        here.close()
 
 
 def read_and_write(main: lakebed.Branch, name: str) -> tuple[bytes, str]:

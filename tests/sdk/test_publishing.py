@@ -16,7 +16,7 @@ from lakebed import errors
 
 from tests.sdk.doors import REPO, Door
 from tests.sdk.live import KEY, SECRET, Proxy, serving
-from tests.sdk.test_transfer import parsed, stored
+from tests.sdk.stored import parsed, stored
 
 BATCH = f"{REPO}/branches/main/objects/batch"
 COMMIT = {"id": "c" * 64, "parents": [], "committer": "me", "message": "m", "creation_date": 1, "meta_range_id": ""}

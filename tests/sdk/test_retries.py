@@ -15,6 +15,7 @@ import respx
 from lakebed import errors
 from lakebed._gateway.error_answers import retry_after
 
+from tests.sdk.answers import COMMIT, page
 from tests.sdk.doors import API, QUICK, REPO, Door
 
 STAT = REPO + "/refs/main/objects/stat"
@@ -29,23 +30,10 @@ STORED = {
     "mtime": 1,
     "size_bytes": 3,
 }
-COMMIT = {"id": "c" * 64, "parents": [], "committer": "me", "message": "m", "creation_date": 1, "meta_range_id": ""}
 
 
 def commit_row(metadata: dict[str, str], id: str = "c") -> dict[str, Any]:
     return {**COMMIT, "id": id * 64, "metadata": metadata}
-
-
-def page(rows: list[dict[str, Any]], following: str = "") -> dict[str, Any]:
-    return {
-        "pagination": {
-            "has_more": bool(following),
-            "next_offset": following,
-            "results": len(rows),
-            "max_per_page": 1000,
-        },
-        "results": rows,
-    }
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from lakebed._values.signed import Addresses, Elsewhere
 
 from tests.sdk.doors import Door
 from tests.sdk.live import Proxy
-from tests.server.test_s3_store import settings_of
 from tests.support.faulty_s3 import BROKEN, DENIED, FaultyS3
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow

@@ -23,7 +23,7 @@ from lakebed._tables.ranged_read import Ranged
 from lakebed.model import ObjectInfo
 
 from tests.sdk.doors import Door
-from tests.sdk.test_processes import in_a_fork
+from tests.sdk.forks import in_a_fork
 from tests.support.steady import steady
 
 SMALL, MIDDLE, LARGE = 1_000, 30_000, 200_000

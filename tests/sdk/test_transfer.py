@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import email
-import email.policy
 import hashlib
 import io
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -19,6 +17,7 @@ from lakebed._http.batch import Batch, Part
 from lakebed._values.upload_source import CHUNK, source_of
 
 from tests.sdk.doors import REPO, Door
+from tests.sdk.stored import parsed, stored
 
 OBJECTS = REPO + "/refs/main/objects"
 UPLOAD = REPO + "/branches/main/objects"
@@ -201,12 +200,6 @@ def received(
     return requests
 
 
-def stored(data: bytes, path: str = "a") -> dict[str, Any]:
-    checksum = hashlib.md5(data).hexdigest()
-    row = {"path": path, "path_type": "object", "physical_address": "x", "checksum": checksum, "mtime": 1}
-    return {**row, "size_bytes": len(data)}
-
-
 class Pipe(io.RawIOBase):
     """A file that can only be read forwards."""
 
@@ -309,21 +302,6 @@ def test_a_damaged_upload_is_noticed(door: Door, wire: respx.MockRouter) -> None
             await lake.repository("repo").branch("main").put("a", b"abc")
 
     door.run(scenario)
-
-
-def parsed(request: httpx.Request, body: bytes) -> list[tuple[str, str | None, str | None, bytes]]:
-    """A form as another library reads it."""
-    head = f"Content-Type: {request.headers['content-type']}\r\n\r\n".encode()
-    message = email.message_from_bytes(head + body, policy=email.policy.HTTP)
-    return [
-        (
-            str(part.get_param("name", header="content-disposition")),
-            part.get_filename(),
-            part.get("content-type"),
-            bytes(part.get_payload(decode=True)),
-        )
-        for part in message.iter_parts()
-    ]
 
 
 def test_a_batch_is_one_form(door: Door, wire: respx.MockRouter, tmp_path: Path) -> None:

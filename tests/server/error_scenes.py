@@ -21,8 +21,8 @@ from lakebed_engine.vocabulary import errors
 from lakebed_server.process.app import App, create_app
 from lakebed_wire.operations import OPERATIONS
 
+from tests.server.lake import REPO, Lake
 from tests.server.support import Answer, FakeEngine, ask, services
-from tests.server.test_api import REPO, Lake
 
 SOME = "0" * 64
 OPEN, CLOSED = "1" * 32, "2" * 32

@@ -9,13 +9,16 @@ import functools
 import hashlib
 import io
 import logging
+import re
 import socket
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx
 import msgspec
 import uvicorn
 from lakebed_engine.engine import Engine
@@ -41,8 +44,10 @@ from lakebed_server.network.clients import read_proxies
 from lakebed_server.process.app import App, create_app
 from lakebed_server.process.logs import LEVELS, Format, LineFormatter
 from lakebed_server.settings.schema import LimitSettings
+from lakebed_wire.operations import ERROR_KINDS
 
 from tests.support.waiting import PATIENCE, wait_until
+from tools import spec
 
 T = TypeVar("T")
 
@@ -369,3 +374,47 @@ class Wire:
         if not data:
             raise EOFError("the server closed the connection")
         return data
+
+
+LOGIN = "/api/v1/auth/login"
+
+
+def basic(key_id: Any, secret: Any) -> Any:
+    return "Basic " + base64.b64encode(f"{key_id}:{secret}".encode()).decode()
+
+
+def refused(answer: httpx.Response, kind: str, said: str, *, retry: bool) -> None:
+    """The answer is this error, fit to be shown, with Retry-After where waiting may help and only there."""
+    body = answer.json()
+    assert (answer.status_code, body["kind"]) == (ERROR_KINDS[kind], kind), answer.text
+    assert re.search(said, body["message"]), body["message"]
+    assert ("retry-after" in answer.headers) == retry
+    assert body["request_id"] == answer.headers["x-request-id"]
+    for secret in ("test-secret", "/tmp", "Traceback", "127.0.0.1", "a message of the store"):
+        assert secret not in answer.text
+
+
+DOCUMENT = spec.load(Path(__file__).parents[2] / "openapi.yaml")
+
+
+DOCUMENTED = {
+    (operation["operationId"], int(status))
+    for item in DOCUMENT["paths"].values()
+    for operation in item.values()
+    if isinstance(operation, dict) and "operationId" in operation
+    for status in operation["responses"]
+    if int(status) >= 400
+}
+
+
+class Clock:
+    """Time that is set."""
+
+    def __init__(self) -> None:
+        self.time = 1_700_000_000.0
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time

@@ -10,38 +10,17 @@ from typing import Any
 import pytest
 from lakebed_server.bounds.admission import OPERATIONS, Room
 from lakebed_server.http.request import Call
-from lakebed_server.http.responses import Reply, StreamReply, empty
+from lakebed_server.http.responses import Reply, StreamReply
 from lakebed_server.process.app import create_app
 from lakebed_server.rest.operation_handlers import HANDLERS
 from lakebed_server.s3 import dispatch
 from lakebed_server.settings.schema import LimitSettings
 from lakebed_server.vocabulary import RequestError
 
+from tests.server.held import BRANCH, COMMITS, Held
 from tests.server.s3.gatewaying import Bucket
 from tests.server.support import OBJECTS, FakeEngine, Wire, bounded, services, serving
 from tests.support.waiting import wait_until
-
-COMMITS = "/api/v1/repositories/repo/refs/main/commits"
-BRANCH = "/api/v1/repositories/repo/branches/main"
-
-
-class Held:
-    """Handlers that do not return until the test lets them."""
-
-    def __init__(self) -> None:
-        self.inside = 0
-        self.most = 0
-        self.open = False
-
-    async def __call__(self, call: Call, *_: object) -> Reply:
-        self.inside += 1
-        self.most = max(self.most, self.inside)
-        try:
-            while not self.open:
-                await asyncio.sleep(0.005)
-        finally:
-            self.inside -= 1
-        return empty()
 
 
 def readable(wires: list[Wire]) -> list[Wire]:

@@ -20,16 +20,11 @@ from lakebed_server.auth.remembered import Remembered
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.vocabulary import RequestError, StartError
 
-from tests.server.support import BASIC, KEY_ID, SECRET, Wire, ask, make_app, serving
+from tests.server.support import BASIC, KEY_ID, LOGIN, SECRET, Wire, ask, basic, make_app, serving
 
 USER = "/api/v1/user"
-LOGIN = "/api/v1/auth/login"
 KEY = SecretKey("a secret of the tests")
 RING = KeyRing([KEY])
-
-
-def basic(key_id: Any, secret: Any) -> Any:
-    return "Basic " + base64.b64encode(f"{key_id}:{secret}".encode()).decode()
 
 
 def log_in(app: Any, key_id: Any = KEY_ID, secret: Any = SECRET) -> Any:

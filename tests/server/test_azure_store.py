@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from tests.server.copying import parts_are_copied
-from tests.server.test_faults import refused
+from tests.server.support import refused
 from tests.server.workspacing import Api
 from tests.support.azurite import CONTAINER, Azurite, shared_azurite
 from tests.support.faulty_s3 import BUSY, FaultyS3

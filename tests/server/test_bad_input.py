@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.server.lake import MAIN, REPO, Lake
 from tests.server.support import Answer, ask
-from tests.server.test_api import MAIN, REPO, Lake
 
 LS = REPO + "/refs/main/objects/ls"
 OBJECT = REPO + "/refs/main/objects?path=a.csv"

@@ -20,8 +20,18 @@ from lakebed_server.process.logs import LineFormatter
 from lakebed_server.vocabulary import Scope, SettingError
 
 from tests.server.s3.gatewaying import Bucket
-from tests.server.support import KEY_ID, OBJECTS, SECRET, FakeEngine, ask, log_to_stream, make_app, services
-from tests.server.test_auth import LOGIN, basic
+from tests.server.support import (
+    KEY_ID,
+    LOGIN,
+    OBJECTS,
+    SECRET,
+    FakeEngine,
+    ask,
+    basic,
+    log_to_stream,
+    make_app,
+    services,
+)
 from tests.support.server import clean_environment
 
 PROXIES = "10.0.0.0/8, 127.0.0.1, 2001:db8:1::/48"

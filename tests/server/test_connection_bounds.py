@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.server.serving import PAIR, START
 from tests.server.support import BASIC, OBJECTS, UPLOAD, FakeEngine, Wire, bounded, make_app, serving
-from tests.server.test_serve import PAIR, START
 from tests.support.waiting import PATIENCE, wait_until
 
 MIB = 1 << 20

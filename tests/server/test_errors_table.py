@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,18 +24,8 @@ from lakebed_server.vocabulary import RequestError
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.server.error_scenes import BODIES, CLOSED, FAULTS, TABLE, FailingEngine, Request, Scene
-from tests.server.support import KEY_ID, SECRET, Answer, FakeEngine, ask, services
-from tools import spec
+from tests.server.support import DOCUMENTED, KEY_ID, SECRET, Answer, FakeEngine, ask, services
 
-DOCUMENT = spec.load(Path(__file__).parents[2] / "openapi.yaml")
-DOCUMENTED = {
-    (operation["operationId"], int(status))
-    for item in DOCUMENT["paths"].values()
-    for operation in item.values()
-    if isinstance(operation, dict) and "operationId" in operation
-    for status in operation["responses"]
-    if int(status) >= 400
-}
 Change = Callable[[Request], Request]
 
 CLOSED_NAME = f"main+{CLOSED}"

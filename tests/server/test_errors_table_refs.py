@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 from lakebed_wire.operations import ERROR_KINDS
 
-from tests.server.test_api import MAIN, REPO, Lake
-from tests.server.test_errors_table import DOCUMENTED
+from tests.server.lake import MAIN, REPO, Lake
+from tests.server.support import DOCUMENTED
 
 GONE = "/repositories/nothing"
 DEV = REPO + "/branches/dev"

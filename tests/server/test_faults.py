@@ -18,12 +18,12 @@ import apsw
 import httpx
 import lakebed
 import pytest
-from lakebed_wire.operations import ERROR_KINDS
 
-from tests.server.test_s3_store import settings_of
+from tests.server.support import refused
 from tests.support import faulty_disk
 from tests.support.faulty_disk import FaultyDisk
 from tests.support.faulty_s3 import BROKEN, BUSY, DENIED, FULL, Fault, FaultyS3
+from tests.support.s3_settings import settings_of
 from tests.support.scene import Scene
 from tests.support.server import RunningServer, running_server
 from tests.support.steady import steady
@@ -85,17 +85,6 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     program = [faulty_disk.__file__]
     with running_server(tmp_path_factory, environment=environment, program=program) as server:
         yield Lake(server, environment, FaultyDisk(control))
-
-
-def refused(answer: httpx.Response, kind: str, said: str, *, retry: bool) -> None:
-    """The answer is this error, fit to be shown, with Retry-After where waiting may help and only there."""
-    body = answer.json()
-    assert (answer.status_code, body["kind"]) == (ERROR_KINDS[kind], kind), answer.text
-    assert re.search(said, body["message"]), body["message"]
-    assert ("retry-after" in answer.headers) == retry
-    assert body["request_id"] == answer.headers["x-request-id"]
-    for secret in ("test-secret", "/tmp", "Traceback", "127.0.0.1", "a message of the store"):
-        assert secret not in answer.text
 
 
 # --- S3 ------------------------------------------------------------------------------------------------------------

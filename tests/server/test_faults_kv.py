@@ -18,7 +18,7 @@ import asyncpg
 import httpx
 import pytest
 
-from tests.server.test_faults import refused
+from tests.server.support import refused
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.scene import Scene, run_verb, well
 from tests.support.server import RunningServer, running_server

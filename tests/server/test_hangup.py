@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.test_serve import START
+from tests.server.serving import START
 from tests.support.server import clean_environment, running_server
 from tests.support.waiting import wait_until
 

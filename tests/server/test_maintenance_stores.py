@@ -13,10 +13,10 @@ import asyncpg
 import lakebed
 import pytest
 
-from tests.server.test_s3_store import client_of
-from tests.server.test_s3_store import settings_of as s3_settings
 from tests.support.postgres import PASSWORD, Postgres, running_postgres
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import client_of
+from tests.support.s3_settings import settings_of as s3_settings
 from tests.support.scene import run_verb
 from tests.support.server import running_server
 

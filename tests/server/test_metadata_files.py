@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from lakebed_format import decode_metarange, decode_range
 
+from tests.server.lake import REPO, Lake
 from tests.server.support import ask
-from tests.server.test_api import REPO, Lake
 
 AT = REPO + "/metadata"
 

@@ -10,8 +10,8 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from tests.server.lake import MAIN, REPO, Lake
 from tests.server.support import Answer, ask
-from tests.server.test_api import MAIN, REPO, Lake
 
 LS = f"/api/v1{REPO}/refs/main/objects/ls?amount=1000"
 

@@ -15,8 +15,8 @@ from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, PickRequest
 
-from tests.server.test_api import MAIN, REPO
-from tests.server.test_tasks import Working
+from tests.server.lake import MAIN, REPO
+from tests.server.slow_tasks import Working
 
 COMMIT, TASK = MAIN + "/commits", MAIN + "/commits/async?wait=10"
 MERGE = REPO + "/refs/dev/merge/main"

@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from tests.server.overloading import KINDS, Seen, hostile, load
-from tests.server.test_serve import PAIR, Process, request
+from tests.server.serving import PAIR, Process, request
 from tests.support.waiting import PATIENCE, wait_until
 
 SECONDS = float(os.environ.get("LAKEBED_OVERLOAD", "5"))

@@ -12,12 +12,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.server.test_presign import open_s3, registered
-from tests.server.test_s3_store import settings_of
+from tests.server.presigned import open_s3, registered
 from tests.server.workspacing import Api, Json
 from tests.support.azurite import CONTAINER, shared_azurite
 from tests.support.faulty_s3 import BROKEN, BUSY, FaultyS3, refusal
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow

@@ -14,25 +14,12 @@ from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_server.process.app import create_app
 
-from tests.server.support import services
-from tests.server.test_api import MAIN, REPO, Lake
+from tests.server.lake import MAIN, REPO, Lake
+from tests.server.support import Clock, services
 
 BACKING = MAIN + "/staging/backing?path="
 STAT = REPO + "/refs/main/objects/stat?path="
 ABC = hashlib.md5(b"abc").hexdigest()
-
-
-class Clock:
-    """Time that is set."""
-
-    def __init__(self) -> None:
-        self.time = 1_700_000_000.0
-
-    def now(self) -> float:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time
 
 
 class Placed(Lake):

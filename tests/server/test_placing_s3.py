@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from tests.server.copying import PMPU, parts_are_copied
-from tests.server.test_s3_store import settings_of
 from tests.server.workspacing import Api
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow

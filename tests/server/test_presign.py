@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
-from typing import Any
 from uuid import uuid4
 
 import boto3  # type: ignore[import-untyped]
 import httpx
 import pytest
 
-from tests.server.test_s3_store import settings_of
+from tests.server.presigned import open_s3, registered
 from tests.server.workspacing import Api, Json, layer_file, registration
 from tests.support.azurite import CONTAINER, shared_azurite
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import settings_of
 from tests.support.server import RunningServer, running_server
 
 pytestmark = pytest.mark.slow
@@ -32,14 +32,6 @@ def bucket() -> S3Server:
 def s3_server(tmp_path_factory: pytest.TempPathFactory, bucket: S3Server) -> Iterator[RunningServer]:
     with running_server(tmp_path_factory, environment=settings_of(bucket)) as server:
         yield server
-
-
-def open_s3(server: RunningServer, bucket: S3Server) -> Api:
-    """A new repository in the bucket."""
-    api = Api(server, f"r-{uuid4().hex[:16]}")
-    body = {"name": api.repo.rpartition("/")[2], "storage_namespace": bucket.namespace()}
-    api.http.post("/repositories", json=body).raise_for_status()
-    return api
 
 
 @pytest.fixture
@@ -138,13 +130,6 @@ def test_signed_writes_are_tagged(api: Api, bucket: S3Server) -> None:
 def scanned(*, registered: int = 0, unchanged: int = 0) -> Json:
     """The answer of a scan that found nothing gone and refused nothing."""
     return {"registered": registered, "vanished": 0, "unchanged": unchanged, "refused": 0, "refusals": []}
-
-
-def registered(made: Json, signed: Json, data: bytes, **more: Any) -> Json:
-    """What registers an object that was written at a signed address."""
-    assert signed["physical_address"].startswith(made["storage_prefix"] + "~/")
-    row = registration(made, signed.get("path", "large"), data, **more)
-    return {**row, "physical_address": signed["physical_address"]}
 
 
 def test_the_store_is_asked_what_was_written(api: Api, bucket: S3Server) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.test_api import MAIN, REPO, Lake
+from tests.server.lake import MAIN, REPO, Lake
 
 BATCH = MAIN + "/objects/batch"
 FORM = "multipart/form-data; boundary=B"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.test_api import MAIN, REPO, Lake
+from tests.server.lake import MAIN, REPO, Lake
 
 RULES = REPO + "/settings/branch_protection"
 

@@ -13,8 +13,8 @@ import lakebed
 import pytest
 
 from tests.support.s3 import S3Server, shared
+from tests.support.s3_settings import client_of, settings_of
 from tests.support.server import RunningServer, running_server
-from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -27,22 +27,6 @@ class Lake(NamedTuple):
     server: RunningServer
     client: lakebed.Lake
     bucket: S3Server
-
-
-def settings_of(bucket: S3Server, **more: str) -> dict[str, str]:
-    """What names the bucket's server, in the environment."""
-    return {
-        "LAKEBED_OBJECTS_S3_ENDPOINT": bucket.endpoint,
-        "LAKEBED_OBJECTS_S3_REGION": "us-east-1",
-        "LAKEBED_OBJECTS_S3_ACCESS_KEY_ID": bucket.access_key_id,
-        "LAKEBED_OBJECTS_S3_SECRET_ACCESS_KEY": bucket.secret_access_key,
-        "LAKEBED_OBJECTS_S3_ALLOW_HTTP": "true",
-        **more,
-    }
-
-
-def client_of(server: RunningServer) -> lakebed.Lake:
-    return lakebed.connect(server.endpoint, server.access_key_id, server.secret_access_key, timeout=PATIENCE, retries=0)
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ import pytest
 from lakebed_server.process.app import create_app
 from lakebed_server.rest.operation_handlers import HANDLERS
 
+from tests.server.held import BRANCH, COMMITS, Held
+from tests.server.serving import PAIR, Process, request
 from tests.server.support import UPLOAD, FakeEngine, Wire, bounded, services, serving
-from tests.server.test_admission import BRANCH, COMMITS, Held
-from tests.server.test_serve import PAIR, Process, request
 from tests.support.waiting import PATIENCE, wait_until
 
 Start = Callable[..., Process]

@@ -12,8 +12,8 @@ from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.tasks import runner as tasks_module
 
-from tests.server.test_api import REPO
-from tests.server.test_tasks import IMPORT, Held, Working
+from tests.server.lake import REPO
+from tests.server.slow_tasks import IMPORT, Held, Working
 
 FOLDER = ("common_prefix", "mem://elsewhere/in/", "dest/")
 MISSING = ("object", "mem://elsewhere/none", "a")

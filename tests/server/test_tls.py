@@ -30,8 +30,8 @@ from lakebed_server.process.server import Server
 from lakebed_server.settings.schema import LimitSettings, TlsSettings
 from lakebed_server.vocabulary import SettingError
 
+from tests.server.serving import Process
 from tests.server.support import make_app
-from tests.server.test_serve import Process
 from tests.support.certificates import Pair, make_pair
 from tests.support.ports import reserved_ports
 from tests.support.server import RunningServer, running_server

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
-from lakebed_engine.stores.objects.base import BlobStat, ObjectStore, PutResult
+from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreUnavailableError
 
@@ -289,17 +289,6 @@ class SimObjects:
 
     async def copy(self, source: str, target: str) -> None:
         await self._network.call("copy", target, lambda _: finish(self._inner.copy(source, target)), write=True)
-
-
-class OneStore:
-    """ObjectStores of a single namespace."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-
-    def open(self, uri: str) -> ObjectStore:
-        assert uri == self._store.uri
-        return self._store
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

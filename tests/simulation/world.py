@@ -32,7 +32,8 @@ from tests.simulation.multiparts import LIFETIME
 from tests.simulation.outside import SOURCE
 from tests.simulation.properties import Checker
 from tests.simulation.scheduler import Policy, Process, Scheduler, SimRuntime
-from tests.simulation.stores import Faults, Network, OneStore, SimKV, SimObjects
+from tests.simulation.stores import Faults, Network, SimKV, SimObjects
+from tests.support.object_stores import OneStore
 
 REPO = "lake"
 NAMESPACE = "mem://lake"

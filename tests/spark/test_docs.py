@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.docs.snippets import SPARK_PAGES, blocks
-from tests.docs.test_snippets import run_console, run_python
+from tests.docs.snippets import SPARK_PAGES, blocks, run_console, run_python
 from tests.support.server import RunningServer, clean_environment
 
 

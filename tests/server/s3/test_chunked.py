@@ -15,8 +15,8 @@ from awscrt import checksums as crt
 from lakebed_server.s3.requests.aws_chunked import ChunkDecoder
 from lakebed_server.s3.vocabulary import S3Error
 
+from tests.server.s3.amazon_keys import AMAZON_KEY
 from tests.server.s3.gatewaying import HOST, Bucket, Headers, code
-from tests.server.s3.test_signatures_v4 import AMAZON_KEY, amazon  # noqa: F401 - a fixture
 from tests.server.support import SECRET, Answer
 
 SIGNED = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
@@ -29,7 +29,7 @@ def crc32(data: bytes) -> str:
     return base64.b64encode(zlib.crc32(data).to_bytes(4, "big")).decode()
 
 
-def test_amazons_examples(amazon: Bucket) -> None:  # noqa: F811
+def test_amazons_examples(amazon: Bucket) -> None:
     data = b"a" * 66560
     for payload, seed, signatures, trailer in (
         (

@@ -15,8 +15,8 @@ from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_server.s3.config import Alias
 
+from tests.server.s3.amazon_keys import AMAZON_KEY, AMAZON_SECRET, ODD_KEYS
 from tests.server.s3.gatewaying import HOST, NOW, Bucket, Headers, code
-from tests.server.s3.test_signatures_v4 import AMAZON_KEY, AMAZON_SECRET, ODD_KEYS
 from tests.server.support import KEY_ID, SECRET
 
 AMAZON_HOST = "awsexamplebucket1.us-west-1.s3.amazonaws.com"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 from urllib.parse import quote
@@ -14,39 +13,14 @@ from botocore.auth import S3SigV4QueryAuth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from lakebed_server.auth.guesses import Guesses
-from lakebed_server.s3.config import Alias
 from lakebed_server.s3.requests import dates
 from lakebed_server.s3.signatures.keys import signing_key
 
+from tests.server.s3.amazon_keys import AMAZON_KEY, ODD_KEYS
 from tests.server.s3.gatewaying import EMPTY, HOST, NOW, UNSIGNED, Bucket, Headers, code, frozen, text, xml
 from tests.server.support import KEY_ID, SECRET
 
-AMAZON_KEY, AMAZON_SECRET = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
-AMAZON_NOW = 1369353600  # 20130524T000000Z
 AMAZON_HOST = "examplebucket.s3.amazonaws.com"
-ODD_KEYS = [
-    "main/plain.csv",
-    "main/with space",
-    "main/plus+and%percent",
-    "main//double//slash",
-    "main/trailing/",
-    "main/ünï/日本/🙂",
-    "main/quote'\"<>&;=?#[]@!$()*,:|\\^`{}~",
-    "main/./dot/../dots",
-    "main/%2F%20",
-    "main/-._~",
-    "main/control\x01\x7f",
-]
-
-
-@pytest.fixture
-def amazon() -> Iterator[Bucket]:
-    """The bucket and the time of Amazon's examples; its keys have no branch, so the bucket is bound to one."""
-    made = Bucket(domains=("s3.amazonaws.com",), aliases={"examplebucket": Alias("lake", "main")})
-    made.now = AMAZON_NOW
-    made.run(made.gateway._services.authenticator.store.ensure_admin(AMAZON_KEY, AMAZON_SECRET, AMAZON_NOW))
-    yield made
-    made.close()
 
 
 def example(headers: Headers, signature: str, payload: str = EMPTY) -> Headers:

@@ -1,0 +1,54 @@
+"""Merges, reverts, multipart uploads and a commit that stops half way, in short calls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from lakebed_engine.engine import Engine
+from lakebed_engine.operations.branch.compare_and_swap import seal
+from lakebed_engine.operations.context import open_repo, read_branch
+from lakebed_engine.operations.multipart.part_selection import SentPart
+from lakebed_engine.operations.multipart.records import Target, target_of
+from lakebed_engine.vocabulary.records import Commit, Entry, PickRequest, UploadRequest
+
+from tests.engine.support import (
+    REPO,
+    once,
+)
+
+
+async def crash_after_seal(engine: Engine, branch: str = "main") -> None:
+    """A commit that died between its seal and its swap."""
+    repo = await open_repo(engine._ctx, REPO)
+    found = await seal(engine._ctx, repo, await read_branch(engine._ctx, repo, branch))
+    assert found is not None
+    assert found.record.layers
+
+
+async def revert(engine: Engine, ref: str, branch: str = "main", **options: Any) -> Commit:
+    return await engine.revert(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
+
+
+async def pick(engine: Engine, ref: str, branch: str = "main", **options: Any) -> Commit:
+    return await engine.cherry_pick(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
+
+
+def md5(data: bytes) -> str:
+    return hashlib.md5(data).hexdigest()
+
+
+async def begin(engine: Engine, path: str = "big", branch: str = "main", **options: Any) -> Target:
+    request = UploadRequest(path=path, content_type="text/plain", metadata={"who": "kim"})
+    return target_of(await engine.multiparts.create(REPO, branch, request, **options))
+
+
+async def send(engine: Engine, target: Target, number: int, data: bytes, checksum: str = "") -> SentPart:
+    part = await engine.multiparts.put_part(REPO, target, number, len(data), once(data), lambda: checksum)
+    assert (part.number, part.size, part.md5) == (number, len(data), md5(data))
+    return SentPart(number, part.md5)
+
+
+async def complete(engine: Engine, target: Target, parts: Sequence[SentPart], **options: Any) -> Entry:
+    return (await engine.multiparts.complete(REPO, target, parts, **options)).entry
