@@ -540,20 +540,16 @@ async def test_nothing_acknowledged_is_lost_when_the_server_dies_under_load(mort
         assert rows <= asked
 
 
-async def test_who_waits_for_a_connection_of_a_database_that_hangs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_pool, "TURN", 0.1)
-
-    class Connected:
-        def is_closed(self) -> bool:
-            return False
-
-    async def connect() -> Any:
-        return Connected()
-
-    pool = postgres_pool.Pool(connect, size=1, patience=5, place="here")
-    async with pool.lend():
-        with pytest.raises(StoreUnavailableError, match="all 1 connections"):
-            async with pool.lend():
-                pass
-    async with pool.lend() as connection:  # and it is free again
-        assert isinstance(connection, Connected)
+async def test_a_caller_waits_a_bounded_time_for_a_connection(
+    postgres: Postgres, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(postgres.dsn, schema, pool=1) as kv:
+        await put(kv, b"k")
+        monkeypatch.setattr(postgres_pool, "WAIT", 0.1)
+        pool = (await kv._session()).pool
+        async with pool.lend():
+            with pytest.raises(StoreUnavailableError, match="all 1 connections"):
+                async with pool.lend():
+                    pass
+        async with pool.lend() as connection:  # and it is free again
+            assert await connection.fetchval("SELECT 1") == 1

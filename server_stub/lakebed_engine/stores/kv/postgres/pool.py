@@ -1,6 +1,6 @@
-"""Connections to PostgreSQL for one event loop: made when they are needed, kept, and made anew when they are lost.
+"""The connections to PostgreSQL of one event loop: asyncpg's pool, with patience for a server that is starting.
 
-Not asyncpg's own pool: that one cleans a connection with a round trip each time it comes back, and nothing here leaves
+The pool cleans no connection that comes back (`reset`): that would take a round trip, and no statement here leaves
 anything to clean.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Final
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import asyncpg
 
@@ -17,57 +17,79 @@ from lakebed_engine.stores.kv.postgres.errors import closed, is_lost, is_passing
 from lakebed_engine.stores.kv.postgres.schema import Connection
 from lakebed_engine.vocabulary.errors import StoreError, StoreUnavailableError
 
-Records = list[asyncpg.Record]
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
 
-_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between two tries to connect; the last is repeated
-TURN: Final = 30.0
-"""Seconds that a caller waits for a connection, before a database that hangs holds up everybody for ever."""
-_FRESH_SECONDS: Final = 1.0  # a connection that was used this lately is taken to be alive
+Records = list[asyncpg.Record]
+Lent: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
+"""A connection of the pool, until it is returned."""
+
+_PAUSE: Final = 0.1
+"""Seconds between two tries to connect."""
+WAIT: Final = 30.0
+"""Seconds that a caller waits for a connection when all are busy."""
+_FRESH_SECONDS: Final = 1.0
+"""A connection that was used this lately is taken to be alive."""
 _PING_SECONDS: Final = 2.0
-_READS: Final = 3  # tries of a read; each may find its connection lost
+_READS: Final = 3
+"""Tries of a read; each may find its connection lost."""
+_ALWAYS: Final = 1 << 62
+"""Statements of a connection: it is never replaced for its age."""
+
+
+class TimedConnection(asyncpg.Connection):
+    """A connection that knows when it was last used."""
+
+    used: float = 0.0
 
 
 class Pool:
-    """At most `size` connections. When all are busy a caller waits, `TURN` at most. `connect` makes a usable one."""
+    """At most `size` connections. `connect` makes one that is ready. Tries for `patience` seconds to reach a server."""
 
     def __init__(self, connect: Callable[[], Awaitable[Connection]], *, size: int, patience: float, place: str) -> None:
         self._connect = connect
         self._patience = patience
         self._place = place
         self._size = size
-        self._free = asyncio.Semaphore(size)
-        self._idle: list[tuple[Connection, float]] = []  # the last one used is taken first
-        self._lent: set[Connection] = set()
         self._closed = False
+        self._pool: asyncpg.Pool[asyncpg.Record] = asyncpg.create_pool(  # type: ignore[call-overload]
+            min_size=0,
+            max_size=size,
+            max_queries=_ALWAYS,
+            connect=self._one_more,
+            connection_class=TimedConnection,
+            setup=_check,
+            reset=_note_use,
+        )
 
     @asynccontextmanager
-    async def lend(self) -> AsyncIterator[Connection]:
+    async def lend(self) -> AsyncIterator[Lent]:
         """A connection that answered a moment ago. Raises StoreError when there is none."""
+        connection = await self._take()
+        try:
+            yield connection
+        finally:
+            await self._pool.release(connection)
+
+    async def _take(self) -> Lent:
         if self._closed:
             raise closed(self._place)
-        async with self._turn():
-            connection = await self._take()
-            self._lent.add(connection)
+        await self._pool  # the first time it opens; it makes no connection yet
+        end = _now() + self._patience
+        while True:
             try:
-                yield connection
-            finally:
-                self._lent.discard(connection)
-                if not connection.is_closed():
-                    self._idle.append((connection, _now()))
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """One of the `size` connections may be used. Raises StoreError."""
-        try:
-            async with asyncio.timeout(TURN if self._free.locked() else None):
-                await self._free.acquire()
-        except TimeoutError:
-            text = f"all {self._size} connections to PostgreSQL were busy for {TURN:g} s; try again later"
-            raise StoreUnavailableError(f"{text}: {self._place}", told=text) from None
-        try:
-            yield
-        finally:
-            self._free.release()
+                return await self._pool.acquire(timeout=WAIT)
+            except StoreError:
+                raise
+            except _LostError:
+                continue
+            except TimeoutError:
+                text = f"all {self._size} connections to PostgreSQL were busy for {WAIT:g} s; try again later"
+                raise StoreUnavailableError(f"{text}: {self._place}", told=text) from None
+            except _NotConnectedError as error:
+                if not is_passing(error.cause) or _now() + _PAUSE > end:
+                    raise store_error(error.cause, self._place) from error.cause
+            await asyncio.sleep(_PAUSE)  # then a connection may be free, or the server may take one more
 
     async def fetch(self, statement: str, *arguments: object) -> Records:
         """The rows of a statement that may be run twice: it is, when its connection was lost."""
@@ -79,61 +101,70 @@ class Pool:
                 except Exception as error:
                     if not is_lost(error) or isinstance(error, TimeoutError):
                         raise store_error(error, self._place) from error
-                    connection.terminate()
+                    cut(connection)
                     lost = error
         assert lost is not None, "every try ended with a lost connection"
         raise store_error(lost, self._place) from lost
 
     async def close(self) -> None:
-        """Wait for what is lent, then close every connection."""
+        """Wait for the calls under way, then close every connection."""
         self._closed = True
-        for _ in range(self._size):
-            await self._free.acquire()
-        for connection, _ in self._idle:
-            try:
-                await connection.close(timeout=5)
-            except Exception:  # it was lost, or does not answer: nothing is left to say to it
-                connection.terminate()
-        self._idle.clear()
+        await self._pool
+        try:
+            async with asyncio.timeout(WAIT):
+                await self._pool.close()
+        except TimeoutError:
+            return  # the pool has cut the connections
 
     async def abandon(self) -> None:
         """Cut every connection: the event loop ends."""
         self._closed = True
-        for connection in [*self._lent, *(connection for connection, _ in self._idle)]:
-            connection.terminate()
-        self._idle.clear()
+        await self._pool
+        self._pool.terminate()
         for _ in range(3):  # the transports close in the next rounds of the loop
             await asyncio.sleep(0)
 
-    async def _take(self) -> Connection:
-        begun = _now()
-        tries = 0
-        while True:
-            while self._idle:
-                connection, used = self._idle.pop()
-                if connection.is_closed():
-                    continue
-                if _now() - used < _FRESH_SECONDS or await _answers(connection):
-                    return connection
-            try:
-                return await self._connect()
-            except StoreError:
-                raise
-            except Exception as error:
-                pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
-                if not is_passing(error) or _now() + pause - begun > self._patience:
-                    raise store_error(error, self._place) from error
-            tries += 1
-            await asyncio.sleep(pause)
+    async def _one_more(self, *_: object, **__: object) -> Connection:
+        try:
+            return await self._connect()
+        except StoreError:
+            raise
+        except Exception as error:
+            raise _NotConnectedError(error) from error
 
 
-async def _answers(connection: Connection) -> bool:
+class _NotConnectedError(Exception):
+    """A new connection could not be made. Its timeout is not that of a caller that waits for a free one."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class _LostError(Exception):
+    """A pooled connection does not answer any more."""
+
+
+def cut(connection: Lent) -> None:
+    """Close a connection that was lost. The pool may have seen the loss, and taken it back already."""
+    with suppress(asyncpg.InterfaceError):
+        connection.terminate()
+
+
+async def _check(connection: Lent) -> None:
+    """Before a connection is used again: ask the server, unless it was used a moment ago."""
+    used: float = connection.used  # type: ignore[attr-defined]
+    if not used or _now() - used < _FRESH_SECONDS:
+        return
     try:
         await connection.fetchval("SELECT 1", timeout=_PING_SECONDS)
     except Exception:
-        connection.terminate()
-        return False
-    return True
+        cut(connection)
+        raise _LostError from None
+
+
+async def _note_use(connection: TimedConnection) -> None:
+    connection.used = _now()
 
 
 def _now() -> float:

@@ -12,7 +12,7 @@ import asyncpg
 from lakebed_engine.stores.kv.base import Versioned
 from lakebed_engine.stores.kv.postgres.batching import Answers, Item, Lanes
 from lakebed_engine.stores.kv.postgres.errors import wrong_dsn
-from lakebed_engine.stores.kv.postgres.pool import Pool
+from lakebed_engine.stores.kv.postgres.pool import Pool, TimedConnection
 from lakebed_engine.stores.kv.postgres.schema import APPLY, GET, GET_MANY, Connection, ensure_schema, quoted
 from lakebed_engine.stores.kv.postgres.writer import Work, Writer, choose
 from lakebed_engine.vocabulary.errors import StoreError
@@ -58,6 +58,7 @@ class Access:
             connection: Connection = await asyncpg.connect(
                 self.dsn,
                 timeout=self.patience,
+                connection_class=TimedConnection,
                 command_timeout=self.timeout + 5,  # the server itself gives up first, and then says so
                 max_cached_statement_lifetime=0,
                 server_settings={

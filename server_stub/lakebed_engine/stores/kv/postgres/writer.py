@@ -26,7 +26,7 @@ from lakebed_engine.stores.kv.postgres.errors import (
     is_worth_repeating,
     store_error,
 )
-from lakebed_engine.stores.kv.postgres.pool import Pool
+from lakebed_engine.stores.kv.postgres.pool import Pool, cut
 from lakebed_engine.stores.kv.postgres.schema import APPLY, lock_id
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, PredicateFailed, StoreError
 
@@ -152,7 +152,7 @@ class Writer:
                 except Exception as error:
                     last = attempt == _TRIES - 1
                     if is_lost(error):
-                        connection.terminate()
+                        cut(connection)
                         if last or not is_unsent(error):
                             raise self._unknown(error) from error
                     elif last or not is_worth_repeating(error):
