@@ -16,7 +16,7 @@ LOWEST := .venv-lowest
 # what runs with the lowest version of each dependency that pyproject.toml allows
 LOWEST_TESTS := tests/format tests/sdk tests/server tests/cli
 AZURITE := $(VENV)/.azurite
-# the tests of `make test` by job; `pytest-rest` has what no other job has
+# The jobs of `make test`. Each has its folders of tests; `pytest-rest` runs every folder that no other job has.
 PYTESTS := server simulation engine sdk crash histories
 simulation_tests := tests/simulation
 engine_tests := tests/engine tests/format tests/conformance
@@ -24,25 +24,30 @@ server_tests := tests/server
 sdk_tests := tests/sdk tests/fs tests/compat
 crash_tests := tests/crash tests/power
 histories_tests := tests/histories
-SIGKILLS := tests/crash/test_sigkill.py
 ON_SPARK := sdk/lakebed_spark sdk/pyspark_lakebed tests/spark $(wildcard benchmarks/spark*.py)
-# those that start more of Spark than the one session that the others share: a job of their own
+# tests that start more of Spark than the one session that the others share
 SPARK_APART := $(addprefix tests/spark/test_,bucket.py cli_pipelines.py connect.py failures.py java.py)
 ON_S3  := tests/s3
 ON_DELTA := tests/delta
 ELSEWHERE := tests/spark $(ON_S3) $(ON_DELTA)
-# The stores on which servers are killed: a job for each, since a kill is mostly waiting for a disk.
-KILLED := sqlite postgres
-# Jobs that run at once: with four on two cores, two compute while the others wait.
-LANES  ?= 4
-# A directory in memory for what tests write, where there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
-# kills are to meet the waits of a real disk.
+# What a tier leaves out (pyproject.toml explains the markers). `make soak` leaves out nothing.
+TIER ?= not soak
+DURATIONS := --durations=15 --durations-min=1
+PYTEST = -m pytest -q $(DURATIONS) $(if $(TIER),-m "$(TIER)")
+# Jobs that run at the same time: with four on two cores, two compute while the others wait.
+AT_ONCE ?= 4
+JOBS = $(PYTHON) tools/jobs.py --at-once $(AT_ONCE)
+# A directory in memory for what tests write, if there is room (`make SCRATCH= test`: on disk). Not for tests/crash:
+# these tests need the delays of a real disk.
 SCRATCH = $(shell $(PYTHON) tools/scratch.py)
 IN_MEMORY = $(if $(SCRATCH),TMPDIR="$(SCRATCH)")
 DATA_DIR ?=
 SEEDS  ?= 20000
 SETS   ?= 20
 KILLS  ?= 50
+# The sizes of `make test`: kills on each KV store, and seconds of a history of real servers.
+TEST_KILLS ?= 5
+TEST_HISTORY ?= 10
 ONLY   ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 ifdef PIP_INDEX_URL
@@ -50,7 +55,7 @@ export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check serve fix generate bench simulate correctness docs lint types layers generated pytest $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest pytest-fast schemathesis lock locks audit release test-lowest spark spark-shared spark-apart s3 test-delta clean
+.PHONY: help demo test check soak envs serve fix generate bench simulate correctness docs lint types layers generated unit pytest $(PYTESTS:%=pytest-%) pytest-rest schemathesis lock locks audit release test-lowest spark spark-shared spark-apart s3 test-delta clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -117,16 +122,27 @@ demo: $(VENV)/.demo ## the main job, end to end, on real data (DATA_DIR=... keep
 serve: $(VENV)/.demo ## start a server (DATA_DIR=... chooses where the data lies)
 	@$(BIN)/lakebed serve $(if $(DATA_DIR),--data-dir "$(DATA_DIR)")
 
-# The longest jobs come first, and what they need before all of them: make passes over a job whose prerequisites are still
-# being made, and comes back to it when all the others have begun.
-test: ## everything, with all the installing it needs
-	@echo "everything, $(LANES) jobs at a time; what a job prints is shown when it ends"
-	@$(MAKE) --no-print-directory -j$(LANES) -Otarget $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready $(LOWEST)/.ready
-	@$(MAKE) --no-print-directory -j$(LANES) -Otarget SCRATCH="$(SCRATCH)" \
-		spark-apart spark-shared pytest-simulation pytest-engine $(KILLED:%=pytest-kills-%) pytest-sdk pytest-rest pytest-server \
-		pytest-crash pytest-histories s3 schemathesis test-lowest types lint layers generated locks
+# Three tiers. Each runs all of its jobs even if some fail, and reports the slowest tests and the failed jobs at the end.
+# Jobs that take long come first.
+check: $(VENV)/.dev ## lint, types, contracts, unit tests: the loop of a contributor, at most 2 minutes
+	@$(JOBS) "make check: lint, types, contracts and unit tests" unit types generated lint layers locks
 
-check: lint types layers generated locks pytest-fast ## the quick loop: no slow tests
+# `-k`: when an environment cannot be made, the jobs that do not need it still run
+test: ## everything on real parts, scaled down, with all the installing it needs: at most 10 minutes; CI runs it
+	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs || true
+	@LAKEBED_KILLS=$(TEST_KILLS) LAKEBED_HISTORY_SECONDS=$(TEST_HISTORY) MAKE="$(MAKE)" \
+		$(JOBS) "make test: all suites on real parts (PostgreSQL, S3, Spark), with scaled-down simulation, kills, mutants and histories" \
+		spark-shared pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 schemathesis \
+		pytest-histories types generated lint layers locks
+
+soak: ## all schedules, kills, mutants, histories, fuzzers, benchmarks, lowest versions; writes the evidence pages
+	@$(MAKE) --no-print-directory -k -j$(AT_ONCE) -Otarget envs $(DELTA)/.ready $(LOWEST)/.ready || true
+	@TIER= MAKE="$(MAKE)" $(JOBS) "make soak: every test at full size, Spark apart, Delta Lake and the lowest versions" \
+		spark-shared spark-apart pytest-engine pytest-server pytest-crash pytest-simulation pytest-sdk pytest-rest s3 \
+		test-delta schemathesis test-lowest pytest-histories types generated lint layers locks; \
+	code=$$?; $(MAKE) --no-print-directory correctness || code=1; $(MAKE) --no-print-directory bench || code=1; exit $$code
+
+envs: $(SPARK)/.classes $(AZURITE) $(S3)/.ready $(ST)/.ready
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -148,42 +164,39 @@ $(AZURITE): $(VENV)/.dev tests/support/azurite.py
 	$(BIN)/python -m tests.support.azurite
 	@touch $@
 
-pytest: $(PYTESTS:%=pytest-%) $(KILLED:%=pytest-kills-%) pytest-rest
+pytest: $(PYTESTS:%=pytest-%) pytest-rest
+
+unit: $(VENV)/.dev
+	$(IN_MEMORY) $(BIN)/python -m pytest -q $(DURATIONS) -n 2 --dist loadfile -m "not slow and not soak" $(ELSEWHERE:%=--ignore %)
 
 $(filter-out pytest-crash,$(PYTESTS:%=pytest-%)): pytest-%: $(AZURITE)
-	$(IN_MEMORY) $(BIN)/python -m pytest $($*_tests)
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) $($*_tests)
 
 pytest-crash: $(VENV)/.dev
-	$(BIN)/python -m pytest $(crash_tests) --ignore $(SIGKILLS)
-
-$(KILLED:%=pytest-kills-%): pytest-kills-%: $(VENV)/.dev
-	$(BIN)/python -m pytest $(SIGKILLS) -k $*
+	$(BIN)/python $(PYTEST) $(crash_tests)
 
 pytest-rest: $(AZURITE)
-	$(IN_MEMORY) $(BIN)/python -m pytest $(foreach one,$(PYTESTS),$($(one)_tests:%=--ignore %)) $(ELSEWHERE:%=--ignore %)
-
-pytest-fast: $(VENV)/.dev
-	$(IN_MEMORY) $(BIN)/python -m pytest -q -m "not slow" $(ELSEWHERE:%=--ignore %)
+	$(IN_MEMORY) $(BIN)/python $(PYTEST) $(foreach one,$(PYTESTS),$($(one)_tests:%=--ignore %)) $(ELSEWHERE:%=--ignore %)
 
 spark: spark-shared spark-apart ## the PySpark tests alone, in their own environment
 
 spark-shared: $(SPARK)/.classes
 	$(SPARK)/bin/mypy $(ON_SPARK) tools/java_home.py
-	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest tests/spark $(SPARK_APART:%=--ignore %)
+	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) tests/spark $(SPARK_APART:%=--ignore %)
 
 spark-apart: $(SPARK)/.classes
-	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python -m pytest $(SPARK_APART)
+	JAVA_HOME="$$($(SPARK)/bin/python tools/java_home.py)" $(SPARK)/bin/python $(PYTEST) $(SPARK_APART)
 
 s3: $(S3)/.ready ## the S3 gateway by the clients that people use, in their own environment
 	$(S3)/bin/mypy $(ON_S3)
-	$(S3)/bin/python -m pytest $(ON_S3)
+	$(S3)/bin/python $(PYTEST) $(ON_S3)
 
 test-delta: $(DELTA)/.ready ## Delta Lake by Spark on a branch, through the S3 gateway; in an environment of its own
 	$(DELTA)/bin/mypy $(ON_DELTA) tools/java_home.py
-	JAVA_HOME="$$($(DELTA)/bin/python tools/java_home.py)" $(DELTA)/bin/python -m pytest $(ON_DELTA)
+	JAVA_HOME="$$($(DELTA)/bin/python tools/java_home.py)" $(DELTA)/bin/python $(PYTEST) $(ON_DELTA)
 
 test-lowest: $(LOWEST)/.ready $(AZURITE) ## the tests with the lowest version of each dependency
-	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not slow" $(LOWEST_TESTS)
+	$(IN_MEMORY) $(LOWEST)/bin/python -m pytest -q -m "not slow and not soak" $(LOWEST_TESTS)
 
 locks: $(VENV)/.dev
 	$(BIN)/python tools/lock.py --check
@@ -207,7 +220,7 @@ fix: $(VENV)/.dev ## format, and fix what the linter can
 	$(BIN)/ruff check --fix . || true
 	$(BIN)/ruff format .
 
-generate: $(VENV)/.dev ## make generated/ and the SDK's sync door anew
+generate: $(VENV)/.dev ## write generated/ and the sync half of the SDK
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/unasync_sdk.py
 

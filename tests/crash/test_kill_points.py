@@ -25,6 +25,7 @@ from tests.crash.aftermath import Known, Shown, fingerprint, known_ids, shown, s
 from tests.crash.scenarios import LOOKING, PREPARING, REWRITE, SCENARIOS, Place, opened, prepare, small_files
 from tests.crash.zygote import Zygote, running_zygote
 from tests.support.postgres import Postgres, running_postgres
+from tests.support.sampling import sampled
 
 pytestmark = pytest.mark.slow
 
@@ -172,12 +173,12 @@ async def _kill_points(
     raise AssertionError("unreachable")
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", sampled(SCENARIOS, 3))
 async def test_killed_at_every_store_call(zygote: Zygote, on_sqlite: Start, name: str, record_property: Record) -> None:
     await kill_everywhere(zygote, on_sqlite, name, record_property)
 
 
-@pytest.mark.parametrize("name", ["commit", "merge", "push"])
+@pytest.mark.parametrize("name", sampled(["commit", "merge", "push"], 1))
 async def test_killed_at_every_store_call_on_postgres(
     zygote: Zygote, on_postgres: Start, name: str, record_property: Record
 ) -> None:

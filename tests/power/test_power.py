@@ -22,6 +22,7 @@ from tests.power.recording.os_calls import recording
 from tests.power.recording.recorder import Recorder
 from tests.power.recording.starts import Trees, after_kill, first_start
 from tests.power.replay import SEEDS, build, look, moment
+from tests.support.sampling import sampled
 from tests.support.seeds import seed_of_the_engine
 
 START = seed_of_the_engine()
@@ -73,7 +74,7 @@ def test_a_mutant_still_applies(patch: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("patch", patches(), ids=name)
+@pytest.mark.parametrize("patch", sampled(patches(), 2, name))
 def test_a_mutant_is_caught(patch: Path, record_property: Callable[[str, object], None]) -> None:
     (found,) = hunt_mutant(patch, [START])
     assert found.needed is not None

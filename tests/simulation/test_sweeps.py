@@ -19,7 +19,7 @@ def test_some_sweeps() -> None:
     assert deleted > 50
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_many_sweeps() -> None:
     violations, deleted = run(40, 600)
     assert violations == []
@@ -27,5 +27,6 @@ def test_many_sweeps() -> None:
 
 
 @pytest.mark.slow
-def test_sweeps_that_are_others_after_each_change() -> None:
-    assert run(seed_of_the_engine(), 600)[0] == []
+@pytest.mark.parametrize("count", [150, pytest.param(600, marks=pytest.mark.soak)])
+def test_sweeps_that_are_others_after_each_change(count: int) -> None:
+    assert run(seed_of_the_engine(), count)[0] == []
