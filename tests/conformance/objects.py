@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import lakebed_engine
 from lakebed_engine.stores.objects.base import CHUNK, ObjectStore
 from lakebed_engine.stores.objects.local import async_io
 from lakebed_engine.stores.objects.local.store import LocalObjects
@@ -91,3 +97,50 @@ async def setup_root(root: Path) -> None:
     local = LocalObjects(root, "local://t")
     await local.put("kept", b"old")
     local.close()
+
+
+@contextmanager
+def directory() -> Iterator[Path]:
+    """A temporary directory. Not pytest's: removing 1,024 levels of directories exceeds shutil.rmtree's recursion."""
+    path = tempfile.mkdtemp()
+    try:
+        yield Path(path)
+    finally:
+        subprocess.run(["rm", "-rf", path], check=True)
+
+
+MORE = os.environ.get("LAKEBED_TEST_NAMESPACES", "").split()
+"""Other cloud stores to run the suite on, for example `az://container`; docs/stores.md says how."""
+
+
+ADAPTERS = ["memory", "local", "seaweedfs", "moto", "azurite", *MORE]
+
+
+class NoSync(SystemCalls):
+    """Where durability is not the question, the disk is not asked."""
+
+    fsync = staticmethod(lambda fd: None)
+
+    @staticmethod
+    def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
+        return [None for _ in fds]
+
+
+CHILD_HEAD = """
+    import asyncio, os, resource, sys
+    from pathlib import Path
+    from lakebed_engine.stores.objects.local.store import LocalObjects
+    from lakebed_engine.vocabulary.errors import StoreFullError
+    store = LocalObjects(Path(sys.argv[1]), "local://t")
+"""
+
+
+def child(root: Path, code: str) -> subprocess.Popen[str]:
+    source = textwrap.dedent(CHILD_HEAD) + textwrap.dedent(code)
+    path = os.path.dirname(next(iter(lakebed_engine.__path__)))
+    return subprocess.Popen(
+        [sys.executable, "-c", source, str(root)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )

@@ -10,9 +10,20 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.objects.base import ObjectStore
-from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, Workspace, WorkspaceRequest
+from lakebed_engine.vocabulary.records import (
+    AdvanceRequest,
+    Commit,
+    Entry,
+    Workspace,
+    WorkspaceRequest,
+)
 
-from tests.engine.support import REPO
+from tests.engine.support import (
+    REPO,
+    FakeClock,
+    make_engine,
+    put_commit,
+)
 
 
 async def workspace(engine: Engine, ref: str = "main", **options: Any) -> Workspace:
@@ -50,3 +61,15 @@ async def register(engine: Engine, found: Workspace, rows: dict[str, str | None]
 async def now(engine: Engine, found: Workspace) -> Workspace:
     """Its record."""
     return await engine.get_workspace(REPO, found.uid)
+
+
+async def base() -> tuple[Engine, Workspace]:
+    engine = await make_engine(clock=FakeClock())
+    await put_commit(engine, {"a": "1", "z": "26"})
+    return engine, await workspace(engine)
+
+
+def clock_of(engine: Engine) -> FakeClock:
+    clock = engine._ctx.clock
+    assert isinstance(clock, FakeClock)
+    return clock
