@@ -45,6 +45,16 @@ class LakebedError(Exception):
         self.repository = repository
         self.ref = ref
         self.path = path
+        self._reason = ""
+
+    @property
+    def reason(self) -> str:
+        """The cause alone: the message without what failed and without the next step."""
+        return self._reason or self.message
+
+    @reason.setter
+    def reason(self, reason: str) -> None:
+        self._reason = reason
 
     def __str__(self) -> str:
         # The builtin parents (OSError, KeyError) would each print something else.

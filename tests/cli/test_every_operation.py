@@ -220,7 +220,7 @@ def test_every_operation_is_reached_or_left_out_for_a_reason() -> None:
 
 def test_the_gateway_makes_a_call_of_each_reached_operation_and_of_no_other() -> None:
     """The SDK sends nothing but what its gateway makes, under the name of the operation."""
-    written = "".join(path.read_text() for path in (SOURCES / "_gateway").glob("*.py"))
+    written = "".join(path.read_text() for path in (SOURCES / "_gateway").rglob("*.py"))
     called = set(re.findall(r'"([a-z]+[A-Z]\w*|commit|login|logout|setup)"', written))
     operations = {operation.operation_id for operation in OPERATIONS}
     assert called & operations == REACHED.keys()

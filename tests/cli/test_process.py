@@ -277,8 +277,11 @@ def test_a_missing_server_is_said_in_one_sentence(run: Run, monkeypatch: pytest.
             raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")
 
     monkeypatch.setattr(addons, "entry_points", lambda group: [Broken()])
-    error = run("serve", "--port", "1", code=1).err
-    assert error == "lakebed: `lakebed serve` needs the server, which is not installed: pip install 'lakebed[server]'\n"
+    for verb in ("serve", "fsck", "keys"):
+        error = run(verb, "--port", "1", code=1).err
+        assert error == (
+            f"lakebed: `lakebed {verb}` needs the server, which is not installed: pip install 'lakebed[server]'\n"
+        )
     assert main.run(["--help"]) == 0
 
 

@@ -142,7 +142,7 @@ def test_bad_input_is_one_clear_sentence(run: Run, repo: lakebed.Repository, tre
         ("upload", str(tree / "none"), main, "-m", "no"): "There is no file",
         ("workspace", "create", main, "--expires-in", "soon"): "is no length of time",
         ("workspace", "create", main, "--expires-in", "1s"): "expires_in",
-        ("workspace", "create", f"{repo.id}"): "says too little",
+        ("workspace", "create", f"{repo.id}"): "too few parts",
         ("workspace", "add", f"{main}+0"): "at least one GLOB",
         ("workspace", "drop", f"{main}+0"): "--yes",
         ("workspace", "rules", "gs://bucket/x"): "s3:// only",

@@ -104,7 +104,8 @@ def test_wrong_values_are_told_with_their_source(monkeypatch: pytest.MonkeyPatch
         told = f"access key {server.access_key_id!r} from environment LAKEBED_ACCESS_KEY_ID"
         assert told in str(refused.value)
         assert told in str(pickle.loads(pickle.dumps(refused.value)))
-        assert "wrong (HTTP 401)" in str(refused.value)
+        assert "HTTP" not in str(refused.value)
+        assert refused.value.status == 401
     with lakebed.connect(retries=0) as lake, pytest.raises(lakebed.ServerUnavailableError) as gone:
         lake.user()
     assert f"cannot connect to {server.endpoint} (from environment LAKEBED_ENDPOINT)" in str(gone.value)

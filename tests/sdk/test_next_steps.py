@@ -19,8 +19,8 @@ from tests.sdk.doors import REPO, Door
 @pytest.mark.parametrize(
     ("taken", "step"),
     [
-        (lambda repo: repo.create("local://elsewhere"), "exist_ok=True takes it if .* another name"),
-        (lambda repo: repo.branch("main").create(), "exist_ok=True takes it where it stands"),
+        (lambda repo: repo.create("local://elsewhere"), "exist_ok=True to use it if .* another name"),
+        (lambda repo: repo.branch("main").create(), "exist_ok=True to use it as it is"),
         (lambda repo: repo.tag("v1").create("main"), r"exist_ok=True .* drop\(\) it first"),
         (lambda repo: repo.tag("main").create("main"), "taken by a branch.*; choose another name"),
         (lambda repo: repo.branch("v1").create(), "taken by a tag.*; choose another name"),
@@ -55,7 +55,7 @@ def test_what_is_not_there(lake: lakebed.Lake, repo: lakebed.Repository) -> None
     repo.tag("v1").create("main")
     absent: list[tuple[Callable[[], Any], str]] = [
         (lake.repository("no-such-one").info, r"lake\.repositories\(\)"),
-        (repo.branch("dev").info, r"repo\.branch\('dev'\)\.create\(\"main\"\) makes it$"),
+        (repo.branch("dev").info, r"repo\.branch\('dev'\)\.create\(\"main\"\) creates it$"),
         (repo.tag("v2").info, r"repo\.tags\(\)"),
         (repo.ref("v2").list().all, r"repo\.branches\(\) and repo\.tags\(\)"),
         (lambda: repo.branch("main").stat("x"), r"ref\.list\(prefix\)"),

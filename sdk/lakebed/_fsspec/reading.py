@@ -36,16 +36,17 @@ class Reading(Base):
     """The verbs that change nothing."""
 
     async def _info(self, path: str, **kwargs: Any) -> Row:
+        """Raises ObjectNotFoundError, and NotFoundError for a repository or ref that does not exist.
+
+        The latter is not a FileNotFoundError: pyarrow drops the message of those and reports only the path.
+        """
         place = Place.of(self._strip_protocol(path))
-        try:
-            if place.path:
-                return await self._object_or_folder(place)
-            if place.ref:
-                await self._ref(place).commit_info()
-            elif place.repository:
-                await self._repository(place).info()
-        except NotFoundError as error:
-            raise missing(place, error) from None
+        if place.path:
+            return await self._object_or_folder(place)
+        if place.ref:
+            await self._ref(place).commit_info()
+        elif place.repository:
+            await self._repository(place).info()
         return folder_row(place.name)
 
     async def _object_or_folder(self, place: Place) -> Row:
@@ -76,7 +77,7 @@ class Reading(Base):
     async def _type(self, path: str) -> str | None:
         try:
             return str((await self._info(path))["type"])
-        except FileNotFoundError:
+        except NotFoundError:
             return None
 
     async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:

@@ -81,7 +81,7 @@ def read(call: Call[T], answer: Answer) -> T:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ProtocolError(
-            f"cannot read the answer to {call.operation} on {call.subject}: "
+            f"cannot read the answer to {call.action!r} on {call.subject}: "
             f"{type(error).__name__}: {error}; it begins {clip(answer)!r}",
             **context(call, answer),
         ) from None

@@ -1,11 +1,12 @@
-"""From an answer to an error of ours: status first, then content type, then the body.
+"""Turns an answer of the server into an error: reads the status, then the content type, then the body.
 
-Pure. The error classes are chosen here and nowhere else: by `kind` when the server says one that is known, else by
-status. A body is never trusted to be what the status promised.
+Only this module chooses error classes: by `kind` when the server sends a known one, else by status. A body may be
+anything, whatever the status says.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -103,18 +104,26 @@ BY_STATUS: dict[int, type[LakebedError]] = {
 }
 
 _CLIPPED = 300
+_SHORT = 100
+_FIELD = re.compile(r"^(body|parameter) ([\w.]+)(?:\[\d+\])?: ")
+"""How the server begins a message about one field of a request."""
+
+_ARGUMENTS = {"parent_number": "parent", "amount": "limit", "source_ref": "source"}
+"""Fields of the REST API whose arguments in Python have another name."""
 
 
 def error_of(call: Call[Any], answer: Answer) -> LakebedError:
-    """The error that an answer stands for. Takes any status and any body."""
+    """The error that an answer means. Accepts any status and any body."""
     body = _error_body(answer)
     kind = body.get("kind") if isinstance(body.get("kind"), str) else None
-    said = body.get("message")
-    message = said if isinstance(said, str) and said else clip(answer)
+    sent = body.get("message")
+    is_message = isinstance(sent, str) and sent and answer.status >= 400
+    reason = _reason(call, str(sent)) if is_message else _foreign(answer)
     cls = _class_of(answer.status, kind, call)
     step = next_step(call, kind)
-    sentence = _sentence(call, answer.status, message) + (f"; {step}" if step else "")
+    sentence = f"cannot {call.action} {call.subject}: {reason}" + (f"; {step}" if step else "")
     error = cls(sentence, kind=kind, **context(call, answer, body))
+    error.reason = reason
     if isinstance(error, errors.ThrottledError):
         error.retry_after = retry_after(answer.headers)
     if isinstance(error, errors.ConflictError):
@@ -138,12 +147,24 @@ def _class_of(status: int, kind: str | None, call: Call[Any]) -> type[LakebedErr
     return errors.ServerError if status >= 500 else ProtocolError
 
 
-def _sentence(call: Call[Any], status: int, message: str) -> str:
-    """What failed, on what, and why."""
-    why = message or "the answer has no body"
-    if 200 <= status < 400:
-        why = f"unexpected status {status}; is the endpoint a Lakebed server? {message}".rstrip()
-    return f"{call.operation} on {call.subject} failed: {why} (HTTP {status})"
+def _foreign(answer: Answer) -> str:
+    """What the endpoint sent, when that is not an error of a Lakebed server: a proxy may have sent it."""
+    doubt = "; is it a Lakebed server?" if 200 <= answer.status < 400 else ""
+    text = clip(answer)
+    return f"the endpoint sent the status {answer.status}{doubt}" + (f": {text}" if text else " and no text")
+
+
+def _reason(call: Call[Any], message: str) -> str:
+    """Why it failed, without the names of the REST API."""
+    return _FIELD.sub(lambda found: _field(call, found[1], found[2]), message)
+
+
+def _field(call: Call[Any], place: str, name: str) -> str:
+    """A field of a request as a caller of the SDK knows it, with its value when that is short text."""
+    sent = call.params if place == "parameter" else call.json
+    value = sent.get(name) if isinstance(sent, Mapping) else None
+    shown = f" {value!r}" if isinstance(value, str) and len(value) <= _SHORT else ""
+    return f"{_ARGUMENTS.get(name, name)}{shown}: "
 
 
 def context(call: Call[Any], answer: Answer, body: Mapping[str, Any] | None = None) -> dict[str, Any]:

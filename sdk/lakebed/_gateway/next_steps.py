@@ -1,7 +1,4 @@
-"""What to do next, for errors of which the server only says what is so: a name is taken, or there is none.
-
-Pure. Words of Python: the command line has its own (`lakebed.cli.exits`).
-"""
+"""The next step after an error, in words of Python. The command line has its own: `lakebed.cli.exits`."""
 
 from __future__ import annotations
 
@@ -10,23 +7,25 @@ from typing import Any
 from lakebed._values.wire import Call
 
 _STEPS = {
-    "repository_exists": "exist_ok=True takes it if it is over this storage namespace; or choose another name",
-    "branch_exists": "exist_ok=True takes it where it stands; or choose another name",
-    "tag_exists": "exist_ok=True takes it if it stands at this commit; a tag never moves: drop() it first, or choose "
-    "another name",
+    "repository_exists": "pass exist_ok=True to use it if it has this storage namespace, or choose another name",
+    "branch_exists": "pass exist_ok=True to use it as it is, or choose another name",
+    "tag_exists": "pass exist_ok=True to use it if it points to this commit; a tag never moves: drop() it first, or "
+    "choose another name",
     "name_taken": "choose another name",
-    "repository_not_found": "lake.repositories() lists those that there are, repo.create(...) makes one",
-    "tag_not_found": "repo.tags() lists those that there are, tag.create(ref) makes one",
-    "ref_not_found": "repo.branches() and repo.tags() list those that there are",
-    "object_not_found": "paths are exact: ref.list(prefix) shows what is there",
-    "workspace_not_found": "repo.workspaces() lists those that are open",
+    "repository_not_found": "see lake.repositories(); repo.create(...) creates one",
+    "tag_not_found": "see repo.tags(); tag.create(ref) creates one",
+    "ref_not_found": "see repo.branches() and repo.tags()",
+    "object_not_found": "paths are exact: see ref.list(prefix)",
+    "workspace_not_found": "see repo.workspaces() for the open ones",
+    "parent_required": "pass parent=1 for the first parent",
+    "namespace_not_empty": "choose an empty one, or pass allow_non_empty=True to keep the objects that are there",
 }
-_BRANCH = 'repo.branches() lists those that there are, repo.branch({name!r}).create("main") makes it'
+_BRANCH = 'see repo.branches(); repo.branch({name!r}).create("main") creates it'
 _FIXED = '; a tag or a commit cannot be written to: repo.branch("fix").create({name!r}) makes a branch of it'
 
 
 def next_step(call: Call[Any], kind: str | None) -> str:
-    """The next step after an error of this kind, as the end of a sentence; empty where the server says it itself."""
+    """The next step after an error of this kind, as the end of a sentence. Empty when the message has it."""
     name = call.subject.ref
     if kind == "branch_not_found" and name is not None:
         return (_BRANCH + ("" if call.method == "GET" else _FIXED)).format(name=name)

@@ -88,15 +88,16 @@ def broken(call: Call[Any], cause: Exception, address: str) -> Failed:
         return Failed(ConfigurationError(f"cannot use the endpoint {address}: {said}"), again=False)
     if isinstance(cause, httpx.LocalProtocolError):
         if "Content-Length" in said:
-            text = f"{call.operation} on {call.subject} failed: the data changed its length while it was sent"
+            text = f"cannot {call.action} {call.subject}: the data changed its length while it was sent"
             return Failed(CorruptTransferError(text, **about(call)), again=False)
-        text = f"{call.operation} on {call.subject} cannot be sent: {said}"
+        text = f"cannot send the request to {call.action} {call.subject}: {said}"
         return Failed(InvalidRequestError(text, **about(call)), again=False)
     if isinstance(cause, httpx.DecodingError):
         return Failed(
-            ProtocolError(f"cannot decode the answer to {call.operation}: {said}", **about(call)), again=False
+            ProtocolError(f"cannot decode the answer to {call.action!r} on {call.subject}: {said}", **about(call)),
+            again=False,
         )
-    text = f"the connection to {address} broke during {call.operation} on {call.subject}: {said}"
+    text = f"the connection to {address} broke during {call.action!r} on {call.subject}: {said}"
     if call.repeat == "safe":
         return Failed(unreachable(call, f"{text}; try again"), again=True)
     return Failed(_unknown(call, text, None), again=False)
@@ -109,8 +110,8 @@ def unreachable(call: Call[Any], text: str) -> ServerUnavailableError:
 
 def _unknown(call: Call[Any], why: str, status: int | None) -> OutcomeUnknownError:
     return OutcomeUnknownError(
-        f"the outcome of {call.operation} on {call.subject} is unknown ({why}): it may have been done; "
-        "look before repeating it",
+        f"the outcome of {call.action!r} on {call.subject} is unknown ({why}): the server may have done it; "
+        "check before you repeat it",
         status=status,
         **about(call),
     )

@@ -45,8 +45,8 @@ def _reader(data: object) -> pa.RecordBatchReader:
     if isinstance(data, Iterable) and not isinstance(data, str | bytes | dict):
         return _of_parts(iter(data))
     raise InvalidRequestError(
-        f"a {type(data).__name__} is no table: give a DataFrame, an Arrow table, a RecordBatchReader or an iterator "
-        "of record batches"
+        f"a {type(data).__name__} is not a table: pass a DataFrame, an Arrow table, a RecordBatchReader or an iterator "
+        f"of record batches{_advice(data)}"
     )
 
 
@@ -71,7 +71,15 @@ def _of_parts(parts: Iterator[object]) -> pa.RecordBatchReader:
 def _part(part: object) -> pa.RecordBatchReader:
     if isinstance(part, pd.DataFrame | pa.RecordBatch | pa.Table) or hasattr(part, "__arrow_c_stream__"):
         return to_reader(part)
-    raise InvalidRequestError(f"an iterator of {type(part).__name__} is no table: its parts must be record batches")
+    raise InvalidRequestError(
+        f"a list or iterator of {type(part).__name__} is not a table: its parts must be record batches{_advice(part)}"
+    )
+
+
+def _advice(data: object) -> str:
+    """How to make a table of data that pandas can convert."""
+    convertible = isinstance(data, dict | list | tuple) or type(data).__module__.partition(".")[0] == "numpy"
+    return "; pandas.DataFrame(...) makes one" if convertible else ""
 
 
 def _differs(number: int, schema: pa.Schema, found: pa.Schema) -> SchemaMismatchError:

@@ -77,5 +77,5 @@ def refuse_empty(source: Source, report: IngestReport) -> None:
     if report.listed == 0 and report.removed:
         raise InvalidRequestError(
             f"{source.uri} holds no objects, and to ingest it would remove {report.removed:,} paths: nothing was "
-            "changed; say allow_empty_source to mean it"
+            "changed; pass allow_empty_source=True to do so"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
@@ -154,19 +154,30 @@ def source_of(data: Any) -> Source:
         return BytesSource(data)
     if isinstance(data, str):
         raise InvalidRequestError(
-            "cannot upload a str: encode it for its content, or wrap it in pathlib.Path for a file"
+            "cannot upload a str: use .encode() to upload its content, or pathlib.Path(...) to upload a file"
         )
     if isinstance(data, os.PathLike):
         return PathSource(Path(data))
     if hasattr(data, "read"):
         return FileSource(data)
+    if (advice := _advice(data)) is not None:
+        raise InvalidRequestError(f"cannot upload a {type(data).__name__}: use {advice}")
     if isinstance(data, Iterable):
         return IterableSource(data)
     if isinstance(data, AsyncIterable):
         return AsyncSource(data)
     raise InvalidRequestError(
-        f"cannot upload a {type(data).__name__}: give bytes, a pathlib.Path, a binary file or an iterable of bytes"
+        f"cannot upload a {type(data).__name__}: pass bytes, a pathlib.Path, a binary file or an iterable of bytes"
     )
+
+
+def _advice(data: Any) -> str | None:
+    """What to call instead, for iterables whose parts are not the content."""
+    if isinstance(data, Mapping):
+        return "json.dumps(...).encode()"
+    if hasattr(data, "columns") or hasattr(data, "__arrow_c_stream__"):  # pandas, Polars, Arrow
+        return "write_parquet or write_csv"
+    return "numpy.save into an io.BytesIO, or .tobytes()" if hasattr(data, "__array_interface__") else None
 
 
 def _seekable(file: IO[bytes]) -> bool:
@@ -183,5 +194,5 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
 
 def _must_be_bytes(chunk: Any) -> bytes:
     if not isinstance(chunk, bytes | bytearray | memoryview):
-        raise InvalidRequestError(f"an upload is made of bytes, not {type(chunk).__name__}; open text files with 'rb'")
+        raise InvalidRequestError(f"content must be bytes, not {type(chunk).__name__}; open text files with 'rb'")
     return chunk if isinstance(chunk, bytes) else bytes(chunk)

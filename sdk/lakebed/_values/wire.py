@@ -1,11 +1,12 @@
-"""One request and one answer as plain values: what the gateway makes and reads, and the transport carries.
+"""One request and one answer as plain values. The gateway builds and reads them, the transport sends them.
 
-Everything here is decided without I/O, so both doors share it.
+No I/O here: the sync and the async API share this module.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
@@ -13,13 +14,18 @@ from typing import Any, Generic, Literal, TypeVar
 T = TypeVar("T")
 
 Repeat = Literal["safe", "unsent"]
-"""When a request may be sent again: `safe`, always, as doing it twice is the same as once; `unsent`, only when it is
-known that the server did not act on it."""
+"""When a request may be sent again. `safe`: always, because doing it twice has the same effect as doing it once.
+`unsent`: only when the server is known not to have acted on it."""
+
+
+def in_words(operation: str) -> str:
+    """An operation of the REST API in words: `statObject` -> "stat object"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", operation).lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a request is about, for the error that it may end in."""
+    """What a request is about. Errors name it."""
 
     repository: str | None = None
     ref: str | None = None
@@ -41,7 +47,7 @@ class Answer:
     content: bytes = b""
 
     def json(self) -> Any:
-        """What its JSON says; None without content. Raises ValueError when it is no JSON."""
+        """The parsed JSON content, or None without content. Raises ValueError when the content is not JSON."""
         return json.loads(self.content) if self.content else None
 
 
@@ -60,10 +66,15 @@ class Call(Generic[T]):
     json: Any = None
     headers: Mapping[str, str | bytes] = field(default_factory=dict)
     slow: bool = False
-    """Commits and merges work for as long as they need: their answer is awaited longer."""
+    """Whether the server may work for a long time: the client waits longer for commits and merges."""
 
     races: bool = False
-    """Whether losing a race is expected: such a request is tried many more times."""
+    """Whether losing a race is expected. The client repeats such a request many more times."""
+
+    @property
+    def action(self) -> str:
+        """The operation in words, for messages."""
+        return in_words(self.operation)
 
     def with_headers(self, headers: Mapping[str, str | bytes]) -> Call[T]:
         """The same call with more headers."""

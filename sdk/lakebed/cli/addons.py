@@ -1,6 +1,6 @@
-"""Verbs that other packages bring, the server's `serve` among them, through the entry point group `lakebed.cli`.
+"""Verbs of other packages, such as the server's `serve`. They are found through the entry point group `lakebed.cli`.
 
-The SDK never imports the server; when its dependencies are not installed, a verb says so in one sentence.
+The SDK never imports the server. When the server's dependencies are not installed, a verb reports that in one sentence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lakebed.cli.app import Verb
 
 GROUP = "lakebed.cli"
 SERVER_VERBS = ("serve", "fsck", "rebuild", "sweep", "keys")
-"""Known without looking, so that a missing extra is named and not called an unknown command."""
+"""The verbs of the server. When the extra is missing, the command names it instead of "no such command"."""
 
 _SERVER_MODULES = frozenset(
     {
@@ -51,20 +51,20 @@ def load() -> dict[str, click.Command]:
 
 def is_server_module(error: ImportError) -> bool:
     """Whether an import failed because the server's extra is not installed."""
-    # a module inside ours that is not found, or a name, is a broken installation: that must be seen as it is
+    # a missing module or name inside our packages is a broken installation, and must be shown as it is
     name = error.name or ""
     own = name.startswith(("lakebed_engine.", "lakebed_server."))
     return isinstance(error, ModuleNotFoundError) and not own and name.partition(".")[0] in _SERVER_MODULES
 
 
-def missing_sentence(name: str) -> str:
-    """What is said when the server's extra is not installed."""
-    return f"`lakebed {name}` needs the server, which is not installed: pip install 'lakebed[server]'"
+def missing_sentence(command: str) -> str:
+    """The message when the server's extra is not installed."""
+    return f"`{command}` needs the server, which is not installed: pip install 'lakebed[server]'"
 
 
 def _missing(name: str) -> click.Command:
     def complain(**_: Any) -> None:
-        raise click.ClickException(missing_sentence(name))
+        raise click.ClickException(missing_sentence(f"lakebed {name}"))
 
     return Verb(
         name,

@@ -1,6 +1,6 @@
-"""What every verb shares: the global options, the connection they lead to, and the classes that carry them.
+"""What every verb shares: the global options, the connection, and the classes of verbs and groups.
 
-A global option may stand before the verb or after it: `lakebed --json repo list` and `lakebed repo list --json` are the
+A global option may come before the verb or after it: `lakebed --json repo list` and `lakebed repo list --json` are the
 same.
 """
 
@@ -38,30 +38,33 @@ class App:
     flags: frozenset[str] = frozenset()
     """The options of the verb that runs."""
 
+    command: str = "lakebed"
+    """The verb that runs, as the user wrote it: `lakebed fs cat`."""
+
     def lake(self) -> Lake:
-        """Connect, with what was given over what the environment and the files say. Raises ConfigurationError."""
+        """Connect. Options override the environment and the files. Raises ConfigurationError."""
         from lakebed import ClearTextWarning, Lake
 
         settings = self.settings()
-        with _told(ClearTextWarning):
+        with _written(ClearTextWarning):
             return Lake(settings)
 
     def settings(self) -> Settings:
-        """What `lake` connects with. Misspelled settings are told on standard error. Raises ConfigurationError."""
+        """The settings of `lake`. Reports misspelled settings on standard error. Raises ConfigurationError."""
         from lakebed._settings import config
 
         given = (self.endpoint, self.access_key_id, self.secret_access_key)
-        with _told(config.ConfigurationWarning):
+        with _written(config.ConfigurationWarning):
             return config.resolve(*given, timeout=self.timeout, retries=self.retries)
 
     @property
     def shows_progress(self) -> bool:
-        """Whether somebody is there to look at a progress bar."""
+        """Whether to show a progress bar: standard error is a terminal, and `--quiet` is not set."""
         return not self.quiet and sys.stderr.isatty()
 
 
 @contextlib.contextmanager
-def _told(category: type[Warning]) -> Iterator[None]:
+def _written(category: type[Warning]) -> Iterator[None]:
     """Write warnings to standard error, each as one line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", category)
@@ -89,12 +92,12 @@ def shared_options(*, shown: bool) -> list[click.Option]:
     return [
         option(["--json", "as_json"], is_flag=True, help="Print JSON."),
         option(["--endpoint"], metavar="URL", hidden=hidden, help="Address of the server [$LAKEBED_ENDPOINT]."),
-        option(["--access-key-id"], metavar="ID", hidden=hidden, help="Key id [$LAKEBED_ACCESS_KEY_ID]."),
+        option(["--access-key-id"], metavar="ID", hidden=hidden, help="Id of the access key [$LAKEBED_ACCESS_KEY_ID]."),
         option(
             ["--secret-access-key"],
             metavar="SECRET",
             hidden=hidden,
-            help="Its secret [$LAKEBED_SECRET_ACCESS_KEY]; other users see what stands on a command line.",
+            help="Its secret [$LAKEBED_SECRET_ACCESS_KEY]; other users of the machine can read command lines.",
         ),
         option(
             ["--timeout"],
@@ -108,9 +111,9 @@ def shared_options(*, shown: bool) -> list[click.Option]:
             type=click.IntRange(min=0),
             metavar="N",
             hidden=hidden,
-            help="How often a request that is safe to repeat is repeated [5].",
+            help="Repeat a failed request at most N times, if that is safe [5].",
         ),
-        option(["-q", "--quiet"], is_flag=True, hidden=hidden, help="No progress, no confirmation of what was done."),
+        option(["-q", "--quiet"], is_flag=True, hidden=hidden, help="Print no progress and no confirmation."),
         option(["--debug"], is_flag=True, hidden=hidden, help="Show the traceback of an error."),
     ]
 
@@ -123,8 +126,10 @@ class Verb(click.Command):
         self.params += shared_options(shown=False)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Note what the verb takes, so that the hint of an error names no option that it has not."""
-        ctx.ensure_object(App).flags = frozenset(flag for option in self.params for flag in option.opts)
+        """Remember the verb and its options: the hint of an error names only options that the verb has."""
+        app = ctx.ensure_object(App)
+        app.flags = frozenset(flag for option in self.params for flag in option.opts)
+        app.command = ctx.command_path
         return super().invoke(ctx)
 
 
@@ -134,18 +139,28 @@ class Noun(click.Group):
     command_class = Verb
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In order of definition: what is used first stands first."""
+        """In order of definition."""
         return list(self.commands)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """As click does, and a verb that is misspelled is told its neighbour. Raises UsageError."""
+        """Resolve as click does. For an unknown verb, suggest one by its meaning in Git, or by spelling.
+
+        Raises UsageError.
+        """
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1) if args else []
-            if near:
-                raise click.UsageError(f"{error.message} Did you mean '{near[0]}'?", error.ctx) from None
+            hint = self._hint(ctx, args[0]) if args else ""
+            if hint:
+                raise click.UsageError(f"{error.message.removesuffix('.')}. {hint}", error.ctx) from None
             raise
+
+    def _hint(self, ctx: click.Context, word: str) -> str:
+        group = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
+        if advice := OTHER_VERBS.get(f"{group} {word}".strip()):
+            return advice
+        near = difflib.get_close_matches(word, self.list_commands(ctx), 1)
+        return f"Did you mean '{near[0]}'?" if near else ""
 
 
 class LazyNoun(Noun):
@@ -167,6 +182,34 @@ class LazyNoun(Noun):
         name = cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f"lakebed.cli.{home}"), f"{name}_" if iskeyword(name) else name)
         return command
+
+
+OTHER_VERBS = {
+    "add": "Nothing needs to be added: `lakebed fs upload FILE REPO/BRANCH/PATH` stages a file.",
+    "blame": "`lakebed log REPO/REF/PATH` shows the commits that changed a path.",
+    "cat": "See `lakebed fs cat REPO/REF/PATH`.",
+    "checkout": "Name the branch in each command: REPO/BRANCH. `lakebed local clone` makes a working directory.",
+    "clone": "`lakebed local clone REPO/BRANCH DIR` makes a working directory.",
+    "cp": "See `lakebed fs cp`, `lakebed upload` and `lakebed download`.",
+    "fetch": "`lakebed local pull` updates a working directory; `lakebed download` copies files.",
+    "init": "`lakebed repo create REPO NAMESPACE` creates a repository.",
+    "login": "The environment or a file holds the endpoint and the key; `lakebed doctor` shows and checks them.",
+    "ls": "See `lakebed fs ls REPO/REF`.",
+    "mv": "`lakebed fs cp` and `lakebed fs rm` move an object.",
+    "pull": "`lakebed local pull` updates a working directory; `lakebed download` copies files.",
+    "push": "`lakebed upload DIR REPO/BRANCH/PATH` uploads files; `lakebed local commit` commits a working directory.",
+    "rebase": "The commit of a workspace is planned again on a branch that moved. See `lakebed merge` for branches.",
+    "reset": "`lakebed branch reset REPO/BRANCH` drops uncommitted changes; with --hard it moves the branch.",
+    "restore": "`lakebed branch reset REPO/BRANCH/PATH` drops uncommitted changes; `lakebed revert` undoes a commit.",
+    "rm": "See `lakebed fs rm REPO/BRANCH/PATH`.",
+    "stash": "`lakebed workspace stash` puts uncommitted changes aside; `lakebed workspace pop` brings them back.",
+    "status": "`lakebed diff REPO/BRANCH` shows what is uncommitted; `lakebed local status` compares a directory.",
+    "switch": "Name the branch in each command: REPO/BRANCH. `lakebed branch create` creates one.",
+    "branch rename": "A branch cannot be renamed: `lakebed branch create REPO/NEW --source OLD` copies no data.",
+    "tag rename": "A tag cannot be renamed: `lakebed tag create` a new one, then `lakebed tag delete` the old one.",
+    "repo rename": "A repository cannot be renamed.",
+}
+"""Verbs of Git and other tools, and what does the same here."""
 
 
 def metadata_option(what: str) -> Callable[[Any], Any]:
@@ -192,11 +235,11 @@ def _pairs(ctx: click.Context, option: click.Parameter, values: tuple[str, ...])
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before something is lost. Without a terminal to ask on, `--yes` must be given."""
+    """Ask before something is lost. Without a terminal, `--yes` is required."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question} Say --yes to confirm: there is no terminal to ask on.")
+        raise click.UsageError(f"{question} Not a terminal: pass --yes to confirm.")
     if not click.confirm(question, err=True):
         click.echo("Nothing was changed.", err=True)
         raise click.exceptions.Exit(1)

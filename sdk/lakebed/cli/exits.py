@@ -1,6 +1,6 @@
-"""What went wrong, for people and for scripts: an exit code, one or two plain sentences and the next step.
+"""An error for people and for scripts: an exit code, one or two sentences and the next step.
 
-The codes are a promise (docs/cli.md): they never change their meaning.
+The codes never change their meaning (docs/cli.md).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from enum import IntEnum
 from typing import Any
 
 from lakebed import errors
-from lakebed._values.wire import Subject
+from lakebed._http import trust
 
 
 class ExitCode(IntEnum):
-    """What the process ends with."""
+    """The exit code of the process."""
 
     OK = 0
     FAILED = 1
@@ -31,7 +31,7 @@ class ExitCode(IntEnum):
 
 @dataclass(frozen=True)
 class Failure:
-    """One failure as it is shown. `paths` are what it is about, when it is about several."""
+    """One failure as it is shown. `paths` lists the paths that it concerns, when there are several."""
 
     code: ExitCode
     message: str
@@ -43,7 +43,7 @@ class Failure:
 
 
 _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
-    # the first that fits; what is more special stands first
+    # the first that fits: subclasses come before their parents
     (errors.ConfigurationError, ExitCode.USAGE, "`lakebed doctor` shows every setting and where it came from."),
     (errors.InvalidRequestError, ExitCode.USAGE, ""),
     (errors.NotFoundError, ExitCode.NOT_FOUND, ""),
@@ -51,7 +51,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     (
         errors.MergeConflictError,
         ExitCode.CONFLICT,
-        "Nothing was changed. A merge takes --strategy, one side for all of these, and --resolve, one for some.",
+        "Nothing was changed. For a merge, --strategy chooses one side for all of these, and --resolve for some.",
     ),
     (
         errors.DirtyBranchError,
@@ -60,7 +60,7 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
     ),
     (errors.ConflictError, ExitCode.CONFLICT, "Nothing was changed."),
     (errors.PreconditionFailedError, ExitCode.CONFLICT, ""),
-    (errors.WorkspaceClosedError, ExitCode.CONFLICT, "`lakebed workspace show` says what became of it."),
+    (errors.WorkspaceClosedError, ExitCode.CONFLICT, "`lakebed workspace show` shows its state."),
     (errors.NothingToCommitError, ExitCode.NOTHING, "--allow-empty makes a commit anyway."),
     (errors.AuthenticationError, ExitCode.DENIED, "`lakebed doctor` shows where the credentials came from."),
     (errors.PermissionDeniedError, ExitCode.DENIED, ""),
@@ -69,22 +69,25 @@ _RULES: tuple[tuple[type[Exception], ExitCode, str], ...] = (
         ExitCode.UNAVAILABLE,
         "Is the server running? `lakebed serve` starts one; `lakebed doctor` shows the endpoint in use.",
     ),
-    (errors.ThrottledError, ExitCode.UNAVAILABLE, "Nothing was changed; try again in a while."),
+    (errors.ThrottledError, ExitCode.UNAVAILABLE, "Nothing was changed; try again later."),
     (errors.OutcomeUnknownError, ExitCode.UNKNOWN, ""),
     (errors.ProtocolError, ExitCode.FAILED, "`lakebed doctor` shows the endpoint in use."),
 )
 
 _BY_KIND = {
-    "repository_exists": "Choose another name, or take it as it is with --exist-ok.",
-    "branch_exists": "Choose another name, or take it as it is with --exist-ok.",
-    "tag_exists": "Choose another name, or take it as it is with --exist-ok; `lakebed tag delete` removes it.",
+    "repository_exists": "Choose another name, or pass --exist-ok to use it as it is.",
+    "branch_exists": "Choose another name, or pass --exist-ok to use it as it is.",
+    "tag_exists": "Choose another name, or pass --exist-ok if it is at this commit; `lakebed tag delete` removes it.",
     "name_taken": "Choose another name.",
-    "repository_not_found": "`lakebed repo list` shows what there is.",
-    "branch_not_found": "`lakebed branch list {repository}` shows what there is.",
-    "tag_not_found": "`lakebed tag list {repository}` shows what there is.",
-    "ref_not_found": "`lakebed branch list {repository}` and `lakebed tag list {repository}` show what there is.",
-    "object_not_found": "`lakebed fs ls` shows what there is.",
-    "workspace_not_found": "`lakebed workspace list {repository}` shows what there is.",
+    "repository_not_found": "See `lakebed repo list`.",
+    "branch_not_found": "See `lakebed branch list {repository}`.",
+    "tag_not_found": "See `lakebed tag list {repository}`.",
+    "ref_not_found": "See `lakebed branch list {repository}` and `lakebed tag list {repository}`.",
+    "object_not_found": "See `lakebed fs ls`.",
+    "workspace_not_found": "See `lakebed workspace list {repository}`.",
+    "namespace_not_empty": "Choose an empty one, or pass --allow-non-empty to keep the objects that are there.",
+    "spark_missing": "--local runs it without Spark.",
+    "parent_required": "Pass --parent 1 for the first parent.",
 }
 
 
@@ -106,8 +109,10 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
         if isinstance(error, kind):
             code, hint = rule_code, rule_hint
             break
-    if isinstance(error, errors.NotFoundError | errors.AlreadyExistsError):
-        hint = _BY_KIND.get(error.kind, "").format(repository=error.repository or "REPO")
+    if error.kind in _BY_KIND:
+        hint = _BY_KIND[error.kind].format(repository=error.repository or "REPO")
+    if trust.explained(error.reason):  # the server runs: the certificate or the scheme is wrong
+        hint = "`lakebed doctor` shows the endpoint in use."
     if isinstance(error, errors.CommitStateUnknownError) and error.ref:
         where = f"lakebed://{error.repository}/{error.ref}"
         hint = f"Look for operation {error.operation_id} in `lakebed log --json {where}` before you repeat it."
@@ -123,14 +128,4 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
     if isinstance(error, errors.PartialFailureError):
         paths = tuple(one.path for one in error.failures)
     more = isinstance(error, errors.ConflictError) and error.has_more
-    return Failure(code, _plain(error), hint, error.kind, paths, more, extra)
-
-
-def _plain(error: errors.LakebedError) -> str:
-    """What the server said, without the name of the request, its status and a next step in Python: whoever types a verb
-    knows what it was.
-    """
-    subject = Subject(error.repository, error.ref, error.path)
-    said = error.message.removeprefix(f"{error.operation} on {subject} failed: ")
-    before, status, _ = said.rpartition(f" (HTTP {error.status})")
-    return before if status else said
+    return Failure(code, error.reason, hint, error.kind, paths, more, extra)

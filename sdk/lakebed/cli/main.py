@@ -1,6 +1,6 @@
-"""The door of the `lakebed` command: finds the verb, runs it, and turns whatever goes wrong into a sentence and a code.
+"""The entry point of the `lakebed` command: finds the verb, runs it, and turns an error into a sentence and a code.
 
-The top of the SDK. Light on purpose: `lakebed --help` imports click and these modules only.
+`lakebed --help` imports click and these modules only, so that it is quick.
 """
 
 from __future__ import annotations
@@ -52,16 +52,19 @@ _VERBS = {
 
 _SHOWN_PATHS = 20
 
+_RESUMED = frozenset({"lakebed upload", "lakebed download", "lakebed local clone"})
+"""Verbs that skip what an interrupted run of the same command has done."""
+
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """Newer releases of click raise it where older ones print the help themselves."""
 
 
 class _ReaderGone(Exception):
-    """Standard output is a pipe that nobody reads any more."""
+    """Standard output is a pipe, and its reader has closed it."""
 
 
 class _Root(LazyNoun):
-    """Our verbs, then those that other packages bring."""
+    """The verbs of the SDK, then the verbs of other packages."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -81,7 +84,7 @@ class _Root(LazyNoun):
     homes=_VERBS,
     params=shared_options(shown=True),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Things are named lakebed://REPO/REF/PATH, or REPO/REF/PATH for short.",
+    epilog="Write lakebed://REPO/REF/PATH, or REPO/REF/PATH for short.",
 )
 @click.version_option(__version__, prog_name="lakebed", message="%(prog)s %(version)s")
 def root() -> None:
@@ -132,7 +135,8 @@ def run(arguments: list[str]) -> int:
         _close_pipe()
         return 141
     except (click.Abort, KeyboardInterrupt):
-        sys.stderr.write("interrupted\n")
+        kept = "; the same command resumes where it stopped" if app.command in _RESUMED else ""
+        sys.stderr.write(f"interrupted{kept}\n")
         return 130
     except Exception as error:
         if app.debug:
@@ -155,7 +159,7 @@ def _report(app: App, error: Exception) -> int:
         kind = getattr(error, "kind", "usage" if code is ExitCode.USAGE else "failed")
         failure = Failure(code, error.format_message(), hint, kind)
     elif isinstance(error, ImportError) and addons.is_server_module(error):
-        failure = Failure(ExitCode.FAILED, addons.missing_sentence("serve"), kind="not_installed")
+        failure = Failure(ExitCode.FAILED, addons.missing_sentence(app.command), kind="not_installed")
     else:
         failure = explain(error)
         option = failure.hint.partition(" ")[0]

@@ -1,6 +1,6 @@
-"""What a verb is about, as it is written on a command line: `lakebed://sales/main/orders/1.parquet`, or without scheme.
+"""The target of a verb as it is written on a command line: `lakebed://sales/main/orders/1.parquet`, or without scheme.
 
-Nothing here asks the server.
+This module sends no requests.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ else:
 
 
 class Target(_Type):
-    """`REPO`, `REPO/REF` or `REPO/REF/PATH`; a form says which parts must be there and which may."""
+    """`REPO`, `REPO/REF` or `REPO/REF/PATH`. The form names the required parts and, in brackets, the optional ones."""
 
     def __init__(self, form: str) -> None:
         self.name = form
@@ -26,20 +26,27 @@ class Target(_Type):
         self._most = form.count("/")
 
     def convert(self, value: str | Location, param: click.Parameter | None, ctx: click.Context | None) -> Location:
-        """Split what was written. Fails with the form that is expected."""
+        """Split the text into its parts. Fails with the expected form."""
         if isinstance(value, Location):
             return value
-        shown = f"write {self.name}, with or without lakebed:// before it"
+        shown = f"expected {self.name}, with or without lakebed:// before it"
         try:
             place = parse_uri(value if "://" in value else f"lakebed://{value}")
         except InvalidRequestError:
-            self.fail(f"{value!r} cannot be read; {shown}", param, ctx)
+            self.fail(f"cannot read {value!r}: {shown}", param, ctx)
         given = 2 if place.path else 1 if place.ref else 0
         if given < self._least:
-            self.fail(f"{value!r} says too little; {shown}", param, ctx)
+            self.fail(f"too few parts in {value!r}: {shown}", param, ctx)
         if given > self._most:
-            self.fail(f"{value!r} says too much; {shown}", param, ctx)
+            self.fail(f"too many parts in {value!r}: {shown}{_advice(place, self.name)}", param, ctx)
         return place
+
+
+def _advice(place: Location, form: str) -> str:
+    """Git users write branches such as `feature/x`."""
+    if not form.endswith("BRANCH") or not place.ref or not place.path:
+        return ""
+    return f"; a branch name has no slash: {place.ref}-{place.path.strip('/').replace('/', '-')}, for example"
 
 
 REPOSITORY = Target("REPO")
@@ -53,12 +60,10 @@ HISTORY = Target("REPO[/REF[/PATH]]")
 
 
 def same_repository(place: Location, other: str) -> str:
-    """A second ref: a bare one of the same repository, or a whole `REPO/REF`."""
+    """A second ref: a name in the same repository, or `REPO/REF`."""
     if "/" not in other:
         return other
     there = REF.convert(other, None, None)
     if there.repository != place.repository:
-        raise click.UsageError(
-            f"{place} and {there} are in two repositories; both must be in one, since histories are not shared."
-        )
+        raise click.UsageError(f"{place} and {there} are in different repositories: two repositories share no history.")
     return there.ref

@@ -145,8 +145,8 @@ class Outside:
         try:
             if response.status_code in _BUSY:
                 error = ServerUnavailableError(
-                    f"the object store at {_host(url)} did not give {subject.subject} (HTTP {response.status_code}): "
-                    "it is busy, or fails for now; try again later",
+                    f"the object store at {_host(url)} did not return {subject.subject}: it is busy or failing; "
+                    "try again later",
                     status=response.status_code,
                     **retry.about(subject),
                 )
@@ -154,7 +154,7 @@ class Outside:
             if response.status_code != (206 if "Range" in headers else 200) or not _says_size(response):
                 raise Expired(
                     ServerUnavailableError(
-                        f"the object store at {_host(url)} refused {subject.subject} (HTTP {response.status_code})",
+                        f"the object store at {_host(url)} refused to return {subject.subject}",
                         status=response.status_code,
                         **retry.about(subject),
                     )
@@ -198,7 +198,7 @@ def _changed(subject: Call[None]) -> CorruptTransferError:
 
 def _refused(subject: Call[None], url: str, answer: httpx.Response) -> Exception:
     said = ": ".join(found[1] for found in _SAID.findall(answer.text))  # the rest quotes keys and signatures
-    text = f"the object store at {_host(url)} refused {subject.subject} (HTTP {answer.status_code}): {said}"
+    text = f"the object store at {_host(url)} refused {subject.subject}: {said or 'it gave no reason'}"
     if "BadDigest" in said or "InvalidDigest" in said:
         return _changed(subject)
     if answer.status_code in _THERE:

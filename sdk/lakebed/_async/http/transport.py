@@ -167,7 +167,8 @@ class Transport:
     def _refused(self, call: Call[Any], answer: Answer) -> retry.Failed:
         failed = retry.refused(call, answer)
         if isinstance(failed.error, AuthenticationError):
-            failed.error.message += f"; sent was the {self.settings.shown_key}"
+            key = f"; the SDK sent the {self.settings.shown_key}"
+            failed.error.message, failed.error.reason = failed.error.message + key, failed.error.reason + key
         return failed
 
     async def _open(self, call: Call[Any], body: Body | None) -> httpx.Response:

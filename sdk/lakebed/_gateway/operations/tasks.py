@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lakebed._gateway import convert, error_answers
 from lakebed._gateway._bodies import commit_body, merge_body
 from lakebed._gateway.calls import call, reads
-from lakebed._values.wire import Call, Subject
+from lakebed._values.wire import Call, Subject, in_words
 from lakebed.errors import ConflictError, LakebedError, ServerError
 from lakebed.model import TaskStatus
 
@@ -87,17 +87,18 @@ def _call(operation: str, kwargs: Mapping[str, object], subject: Subject, succes
 
 
 def failure(error: Error | Unset, operation: str, subject: Subject) -> LakebedError | None:
-    """What a task failed with, as if a plain request had. None: it has not."""
+    """The error of a failed task, equal to that of a plain request. None when it has not failed."""
     if not error:
         return None
-    kind, body = convert.text(error.kind, ""), error.to_dict()
+    kind, body, reason = convert.text(error.kind, ""), error.to_dict(), convert.text(error.message)
     failed = error_answers.BY_KIND.get(kind, ServerError)(
-        f"{operation} on {subject} failed: {convert.text(error.message)}",
+        f"cannot {in_words(operation.removesuffix('Async'))} {subject}: {reason}",
         kind=kind,
         operation=operation,
         repository=subject.repository,
         ref=subject.ref,
     )
+    failed.reason = reason
     if isinstance(failed, ConflictError):
         failed.with_conflicts(error_answers.conflicts_of(body), bool(body.get("conflicts_has_more")))
     return failed

@@ -83,22 +83,22 @@ def settle(
         try:
             commit = find(target, operation_id, SEARCHED)
         except NotFoundError as error:
-            trouble = f"; the last look failed: {error.message}"
+            trouble = f"; the last check failed: {error.message}"
             break  # the branch is gone: looking again shows no more
         except LakebedError as error:
-            trouble = f"; the last look failed: {error.message}"
+            trouble = f"; the last check failed: {error.message}"
             continue
         if commit is not None:
             return commit
         trouble = ""
     advice = (
-        "The same call with the same key, within two days, comes to one commit"
+        "The same call with the same key, within two days, makes one commit"
         if keyed
         else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
     )
     failure = CommitStateUnknownError(
-        f"{lost.operation} on {target} may or may not have happened: its answer was lost and "
-        f"it is not in the branch's history now, but could still land{trouble}. {advice}",
+        f"the change of {target} may or may not have happened: its answer was lost. It is not in the branch's history "
+        f"now, but can still arrive{trouble}. {advice}",
         status=lost.status,
         request_id=lost.request_id,
         operation=lost.operation,

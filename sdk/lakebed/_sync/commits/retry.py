@@ -124,7 +124,7 @@ class Advance:
         subject = self._call.subject
         failure = CommitStateUnknownError(
             f"the commit of {subject} may or may not have happened: an answer was lost, and for {self._retry_for:g} s "
-            f"the server could not tell{trouble}. {self._advice()}",
+            f"the server did not report the outcome{trouble}. {self._advice()}",
             status=error.status,
             request_id=error.request_id,
             operation=self._call.operation,
@@ -148,5 +148,5 @@ class Advance:
                 branch = branch.at((branch.transport.call(workspaces.get(branch.repository, branch.ref))).branch)
             commit = recover.find(branch, self._key, recover.SEARCHED)
         except LakebedError as error:
-            return None, f"; the last look failed: {error.message}"
+            return None, f"; the last check failed: {error.message}"
         return commit, ""

@@ -55,8 +55,8 @@ async def revert(
     commit = await resolve_commit(ctx, repo, request.ref)
     if len(commit.parents) > 1 and not request.parent_number:
         raise MergeParentError(
-            f"commit {commit.id[:16]} is a merge of {len(commit.parents)} parents: say with parent_number to "
-            "which of them it is to be taken back"
+            f"commit {commit.id[:16]} is a merge of {len(commit.parents)} parents: choose a parent to go back to, "
+            f"from 1 to {len(commit.parents)}"
         )
     picked = await _picked(ctx, repo, commit, request)
     build = partial(_reverted, ctx, repo, branch, picked, request)
@@ -77,8 +77,8 @@ async def cherry_pick(
     commit = await resolve_commit(ctx, repo, request.ref)
     if len(commit.parents) > 1 and not request.parent_number:
         raise InvalidRequestError(
-            f"commit {commit.id[:16]} is a merge of {len(commit.parents)} parents: say with parent_number of "
-            "which of them it is the change"
+            f"commit {commit.id[:16]} is a merge of {len(commit.parents)} parents: choose a parent to compare with, "
+            f"from 1 to {len(commit.parents)}"
         )
     picked = await _picked(ctx, repo, commit, request)
     build = partial(_cherry_picked, ctx, repo, branch, picked, request)
@@ -89,7 +89,7 @@ async def _picked(ctx: Context, repo: Repo, commit: Commit, request: PickRequest
     number = request.parent_number or 1
     if not 1 <= number <= len(commit.parents):
         raise InvalidRequestError(
-            f"parent_number {request.parent_number}: commit {commit.id[:16]} has {len(commit.parents)} parents"
+            f"there is no parent {request.parent_number}: commit {commit.id[:16]} has {len(commit.parents)} parents"
         )
     return _Picked(commit, await load_commit(ctx, repo, commit.parents[number - 1]))
 

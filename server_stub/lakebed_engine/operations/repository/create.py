@@ -111,11 +111,7 @@ async def _refuse_content(ctx: Context, store: ObjectStore) -> None:
     except (NoStoreError, StoreDeniedError) as error:  # the caller named the place
         raise InvalidNamespaceError(error.told or error.message) from error
     await refuse_overlap(ctx, store.uri)
-    raise NamespaceNotEmptyError(
-        f"storage namespace {store.uri!r} is not empty: it holds {found[:200]!r}; choose an empty one, or accept the "
-        "objects there with allow_non_empty_namespace (`lakebed repo create --allow-non-empty`): Lakebed leaves them "
-        "as they are"
-    )
+    raise NamespaceNotEmptyError(f"storage namespace {store.uri!r} is not empty: it holds {found[:200]!r}")
 
 
 async def _mark(store: ObjectStore, record: Repository) -> None:

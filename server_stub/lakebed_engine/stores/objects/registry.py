@@ -104,7 +104,7 @@ class Stores:
             raise InvalidNamespaceError(f"cloud stores are switched off on this server: {name}")
         if not cloud_installed():
             raise InvalidNamespaceError(
-                f"cloud stores need a package that is not installed: pip install 'lakebed[s3]' to use {name}"
+                f"{name} needs a package that is not installed on the server's machine: pip install 'lakebed[s3]' there"
             )
         store = CloudObjects(name, self._cloud, threads=self._threads, foreign=foreign)
         return store if self._cache is None or foreign else DiskCached(store, self._cache, self._threads)
