@@ -37,7 +37,7 @@ def bulk(folder: Path, entries: int) -> Iterator[Figure]:
         yield Figure(
             f"git add and commit of {size}", found["git_files_s"], "files/s", note="for comparison; not durable"
         )
-    note = "a workspace on a local store, fsync on, until the commit is answered"
+    note = "a workspace on a local store, fsync on, until the server reports the commit"
     yield Figure(f"upload and commit of {size}, direct", found["direct_files_s"], "files/s", "at least", 3000, note)
     yield Figure("requests to the server for 10,000 files, direct", found["requests_per_10000"], "", "at most", 20)
     yield Figure(f"upload and commit of {size}, through the server", found["proxied_files_s"], "files/s")
@@ -58,7 +58,7 @@ def signed(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(name, found["through_kib"] / 1024, "MiB", "at most", 1)
     for way in ("up", "down"):
         mine, theirs = found[f"presigned_{way}_mib_s"], found[f"proxied_{way}_mib_s"]
-        note = f"{mine:,.0f} and {theirs:,.0f} MiB/s; SeaweedFS and all on this machine"
+        note = f"{mine:,.0f} and {theirs:,.0f} MiB/s; SeaweedFS and the rest on the same machine"
         yield Figure(f"{size}, signed / through the server, {way}", mine / theirs, "ratio", note=note)
 
 
@@ -68,7 +68,9 @@ def dataframes(folder: Path, entries: int) -> Iterator[Figure]:
     local, plain = found["read_local_s"], found["write_plain_s"]
     yield Figure(f"pyarrow reads {size}", local, "s", note="local files, warm page cache: the baseline")
     for way, target in (("direct", 1.25), ("proxied", 1.6)):
-        note = "pyarrow.dataset over lakebed://, a shared directory" if way == "direct" else "every byte by the server"
+        note = (
+            "pyarrow.dataset over lakebed://, a shared directory" if way == "direct" else "all bytes through the server"
+        )
         note += f"; at a commit {found[f'read_{way}_commit_s'] / local:.2f}"
         ratio = found[f"read_{way}_s"] / local
         yield Figure(f"the same through lakebed, {way}", ratio, "ratio", "at most", target, note)
@@ -98,13 +100,13 @@ def tables(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure(f"pyarrow writes {size}", local, "s", note="zstd, local files, synced: the baseline")
     for way, target, note in (
         ("direct", 1.3, "a workspace, direct, committed"),
-        ("proxied", 1.8, "a workspace, every byte by the server, committed"),
+        ("proxied", 1.8, "a workspace, all bytes through the server, committed"),
         ("branch", 1.8, "onto a branch, uncommitted"),
     ):
         yield Figure(f"write_parquet, {way}", found[f"write_{way}_s"] / local, "ratio", "at most", target, note)
     local = found["read_local_s"]
     yield Figure("pyarrow reads it", local, "s", note="local files, warm page cache: the baseline")
-    for way, target, note in (("direct", 1.25, "a shared directory"), ("proxied", 1.6, "every byte by the server")):
+    for way, target, note in (("direct", 1.25, "a shared directory"), ("proxied", 1.6, "all bytes through the server")):
         yield Figure(f"read_table, {way}", found[f"read_{way}_s"] / local, "ratio", "at most", target, note)
         scan = found[f"read_scan_{way}_s"] / local
         yield Figure(f"scan_table, {way}", scan, "ratio", note="batch by batch, in bounded memory")
@@ -117,7 +119,12 @@ def testing(folder: Path, entries: int) -> Iterator[Figure]:
     yield Figure("test server ready, later ones", found["warm_ms"], "ms")
     note = f"a whole test (repository, put, commit, reset): {found['test_ms']:.1f} ms"
     yield Figure("test server, reset", found["reset_ms"], "ms", "at most", 5, note)
-    yield Figure("pytest plugin where it is not used", found["plugin_ms"], "ms", note="what its import adds to a run")
+    yield Figure(
+        "import of the pytest plugin in a run that does not use it",
+        found["plugin_ms"],
+        "ms",
+        note="the time that its import adds to a run",
+    )
     for way in ("put", "get"):
         mine, theirs = found[f"ours_{way}_s"], found[f"moto_{way}_s"]
         note = f"1 KiB, one http.client in the server's process: {mine:,.0f}/s and {theirs:,.0f}/s"
@@ -144,7 +151,9 @@ def spark(folder: Path, entries: int) -> Iterator[Figure]:
     note = f"1,000 rows, a commit each; p50 {found['sink_p50_s']:.2f} s"
     yield Figure("streaming sink, slowest micro-batch", found["sink_max_s"], "s", "at most", 0.5, note)
     found = on_spark.run("spark_pipelines", folder / "pipelines", 1, 2, 4)
-    note = "a made-up listing in a bucket's pages; compared, pushed and committed for real"
+    note = "a synthetic listing in pages as of a bucket; compared, pushed and committed"
     yield Figure("ingest of 1,000,000 listed objects on Spark", found["ingest_1m_s"], "s", "at most", 60, note)
     slope = max(found["ingest_2m_s"] / 2, found["ingest_4m_s"] / 4) / found["ingest_1m_s"]
-    yield Figure("the same, time for an object at 2 and 4 M / at 1 M", slope, "ratio", "at most", 1.2, "the worse")
+    yield Figure(
+        "the same, time per object at 2 and 4 million / at 1 million", slope, "ratio", "at most", 1.2, "the worse"
+    )

@@ -1,4 +1,4 @@
-"""What the groups of `make bench` are made of: figures, their table, and what other processes measure."""
+"""The parts of the groups of `make bench`: figures, their table, and measurements in other processes."""
 
 from __future__ import annotations
 
@@ -34,19 +34,21 @@ class Figure:
         return self.value >= self.target if self.bound == "at least" else self.value <= self.target
 
 
-def table(figures: list[Figure]) -> str:
-    """Markdown."""
-    lines = ["| what | measured | target | |", "|---|---:|---:|---|"]
+def table(figures: list[Figure], group: str = "") -> str:
+    """The figures of one group as rows of a Markdown table."""
+    lines = ["| what | figure | target | conditions | group |", "|---|---:|---:|---|---|"]
     for one in figures:
         target = f"{one.bound} {one.target:g} {one.unit if one.unit != 'ratio' else ''}".strip() if one.bound else ""
         mark = ("" if one.met else "**MISSED** ") + one.note
         value = f"{one.value:,.0f}" if one.value >= 100 else f"{one.value:.3g}"
-        lines.append(f"| {one.name} | {value} {one.unit if one.unit != 'ratio' else ''} | {target} | {mark} |")
+        lines.append(
+            f"| {one.name} | {value} {one.unit if one.unit != 'ratio' else ''} | {target} | {mark} | {group} |"
+        )
     return "\n".join(lines)
 
 
 def measured(module: str, *words: object) -> dict[str, float]:
-    """What a module of this package prints, run in a process of its own."""
+    """The figures that a module of this package prints, run in a separate process."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, words)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:

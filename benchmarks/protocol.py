@@ -162,7 +162,7 @@ async def small(entries: int, root: Path) -> dict[str, float]:
 
 
 async def in_memory(entries: int) -> dict[str, float]:
-    """The same race on stores of memory: what the engine itself costs."""
+    """The same race on in-memory stores: what the engine itself costs."""
     engine = Engine(MemoryKV(), Stores(None))
     await engine.create_repository("bench", "mem://bench")
     await stage_all(engine, "main", [(path_of(i), entry(path_of(i))) for i in range(entries)])

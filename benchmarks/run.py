@@ -1,9 +1,9 @@
-"""`make bench`: every figure that the project promises, measured in one run; a table, JSON, and a failure on a miss.
+"""`make bench`: measures every figure that the project promises. Writes a table and JSON, and fails on a missed target.
 
     python -m benchmarks.run [--only http,rest,...] [--entries 1000000]
 
-Each group that is run whole goes into benchmarks/results.json, with the day and the commit, and from there into the
-table of docs/benchmarks.md; the rows of the others stay.
+A complete run of a group replaces its figures in benchmarks/results.json and its rows in docs/benchmarks.md. The rows
+of the other groups stay.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GROUPS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
 
 
 def keep(group: str, figures: list[Figure]) -> None:
-    """Put a group's figures into benchmarks/results.json, and all that is there into docs/benchmarks.md."""
+    """Store a group's figures in benchmarks/results.json, and write the table of docs/benchmarks.md from that file."""
     path = ROOT / "benchmarks" / "results.json"
     groups = json.loads(path.read_text()).get("groups", {}) if path.exists() else {}
     groups[group] = {
@@ -55,20 +55,21 @@ def keep(group: str, figures: list[Figure]) -> None:
     runs: dict[str, list[str]] = {}
     for name, one in groups.items():
         runs.setdefault(f"{one['when']}, {one['commit']}", []).append(name)
-    told = "; ".join(f"{', '.join(names)} ({run})" for run, names in runs.items())
-    everything = table([Figure(**one) for name in groups for one in groups[name]["figures"]])
+    dated = "; ".join(f"{', '.join(names)} ({run})" for run, names in runs.items())
+    tables = [table([Figure(**one) for one in groups[name]["figures"]], name).splitlines() for name in groups]
+    everything = "\n".join([*tables[0][:2], *(row for lines in tables for row in lines[2:])])
     page = ROOT / "docs" / "benchmarks.md"
     begin, end = "<!-- table: made by make bench -->", "<!-- end of table -->"
     head, _, rest = page.read_text().partition(begin)
     tail = rest.partition(end)[2]
     page.write_text(
-        f"{head}{begin}\n\n{machine}; one server process, one client process. Groups, in the order of the table, with "
-        f"the day and commit of each one's last whole run: {told}.\n\n{everything}\n\n{end}{tail}"
+        f"{head}{begin}\n\n{machine}; one server process, one client process. The last complete run of each group: "
+        f"{dated}.\n\n{everything}\n\n{end}{tail}"
     )
 
 
 def commit() -> str:
-    """What is measured."""
+    """The commit that is measured."""
     words = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
@@ -76,7 +77,7 @@ def commit() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what the project promises.")
     parser.add_argument("--only", default=",".join(GROUPS), help="groups, comma-separated: the others keep their rows")
-    parser.add_argument("--entries", type=int, default=FULL, help="fewer for a quick look, which is not kept")
+    parser.add_argument("--entries", type=int, default=FULL, help="fewer for a quick run, which is not stored")
     options = parser.parse_args()
     missed: list[str] = []
     for name in options.only.split(","):
@@ -85,7 +86,7 @@ def main() -> None:
             apart(Path(folder))
             for one in GROUPS[name](Path(folder), options.entries):
                 figures.append(one)
-                print(table([one]).splitlines()[-1], flush=True)
+                print(table([one], name).splitlines()[-1], flush=True)
         missed += [one.name for one in figures if not one.met]
         if options.entries == FULL:
             keep(name, figures)

@@ -85,8 +85,8 @@ def scale(folder: Path, entries: int) -> Iterator[Figure]:
     )
     yield Figure("the same diff again", found["diff_1pct_warm_s"], "s")
     yield Figure("list page of 1,000, caches empty", found["list_page_cold_max_s"] * 1000, "ms", "at most", 15,
-                 "worst of 20 places, calmest of three processes")  # fmt: skip
-    yield Figure("list 250 common prefixes over all of it", found["list_prefixes_page_s"] * 1000, "ms", "at most", 15)
+                 "worst of 20 positions, best of three processes")  # fmt: skip
+    yield Figure("list 250 common prefixes over all entries", found["list_prefixes_page_s"] * 1000, "ms", "at most", 15)
 
 
 def rest(folder: Path, entries: int) -> Iterator[Figure]:
@@ -95,7 +95,7 @@ def rest(folder: Path, entries: int) -> Iterator[Figure]:
     rest_calls.sources(data / "objects" / "feed", count)
     with servers.lakebed(data, LAKEBED_INGEST_ALLOW="local://feed/") as server:
         took = rest_calls.imported(server, "local://feed/", count)
-        note = "local folders of five, nothing is copied, until the commit is told"
+        note = "five local folders, no copies, until the server reports the commit"
         yield Figure(f"import of {count:,} objects", count / took, "objects/s", "at least", 20_000, note)
         for kind, what in (("page", "list pages of 1,000"), ("prefixes", "list pages of 1,000 common prefixes")):
             server.load(kind, 2, 1, count)
@@ -103,17 +103,17 @@ def rest(folder: Path, entries: int) -> Iterator[Figure]:
             note = f"2 connections, p99 {found['p99_ms']:.0f} ms"
             yield Figure(what, found["rate"], "pages/s", "at least", 120, note)
         found = server.load("delete", 2, 1.5, count)
-        note = "2 connections, durable: 1.5 s, most of what it deletes is there"
+        note = "2 connections, durable: 1.5 s, most of the objects exist"
         yield Figure("deleteObjects of 1,000", found["rate"], "calls/s", "at least", 60, note)
         first, again = rest_calls.ingested(server, "local://feed/", count)
         note = "without Spark, through the SDK: the same folders, compared and committed"
         yield Figure(f"ingest of {count:,} objects", count / first, "objects/s", "at least", 5000, note)
         note = "compared, nothing to commit"
-        yield Figure("the same again, unchanged", count / again, "objects/s", "at least", 5000, note)
+        yield Figure("the same ingest again, unchanged", count / again, "objects/s", "at least", 5000, note)
     measured("rest", folder / "logs", commits)
     with servers.lakebed(folder / "logs") as server:
         found = rest_calls.logs(server, commits)
-    note = f"the first answer of a server; {found['log_path_again_s'] * 1000:.0f} ms again"
+    note = f"the first request to a server; {found['log_path_again_s'] * 1000:.0f} ms again"
     name = f"log of one path over {commits:,} commits"
     yield Figure(name, found["log_path_first_s"] * 1000, "ms", "at most", 200, note)
     note = f"the first one {found['log_first_s'] * 1000:.0f} ms"
@@ -124,21 +124,23 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     folder.mkdir(parents=True, exist_ok=True)
     before = measured("host", folder)
     found = measured("protocol", "small", entries // 10, folder)
-    note = "SQLite, 64 callers, one row a call"
+    note = "SQLite, 64 callers, one row per call"
     yield Figure("staging through the engine, durable", found["staging_rows_s"], "rows/s", "at least", 15_000, note)
-    what, note = "racing commits of what was staged", f"8 committers, {entries // 10:,} entries, stores of memory"
+    what, note = "racing commits of what was staged", f"8 committers, {entries // 10:,} entries, in-memory stores"
     yield Figure(f"{what}, the engine", found["race_memory_commits_s"], "commits/s", note=note)
     note = f"SQLite, local disk, fsync on; {found['race_answers_s']:.0f} answers/s in all: see below"
     yield Figure(f"{what}, made durable", found["race_commits_s"], "commits/s", note=note)
     note = "8 committers, one row in each call; SQLite, local disk, fsync on"
-    yield Figure("racing small commits, made durable", found["publish_commits_s"], "commits/s", "at least", 400, note)
+    yield Figure("racing small commits, durable", found["publish_commits_s"], "commits/s", "at least", 400, note)
     note = "8 committers, a workspace of one row each; SQLite, local disk, fsync on"
-    yield Figure("racing workspace commits, made durable", found["workspace_commits_s"], "commits/s", note=note)
+    yield Figure("racing workspace commits, durable", found["workspace_commits_s"], "commits/s", note=note)
     gave_up = found["race_gave_up_s"] + found["race_memory_gave_up_s"]
-    yield Figure("racers that gave up", gave_up, "", "at most", 0, "every one succeeds, or has nothing to commit")
+    yield Figure(
+        "racing commits that gave up", gave_up, "", "at most", 0, "every call succeeds or has nothing to commit"
+    )
     found = measured("protocol", "large", entries, folder)
     size = f"{entries:,} entries"
-    note = "each side's changes lie together"
+    note = "the changes of each side are adjacent"
     yield Figure(f"merge, 1 % of {size} changed on each side", found["merge_together_s"], "s", "at most", 1, note)
     yield Figure("the same, changes spread over every range", found["merge_spread_s"], "s", "at most", 1)
     yield Figure(f"push of a layer of {entries:,} rows", found["push_s"], "s", "at most", 3)
@@ -149,7 +151,7 @@ def protocol(folder: Path, entries: int) -> Iterator[Figure]:
     note = f"8 committers: one object of 1 KiB, one request; p99 {found['p99_ms']:.0f} ms"
     yield Figure("published commits on one branch over HTTP", found["commits_s"], "commits/s", note=note)
     found = measured("protocol", "listing", entries, folder)
-    note = f"a cache of 64 MiB, and as much again for all else; {found['list_entries_s']:,.0f} entries/s"
+    note = f"a cache of 64 MiB, and as much for everything else; {found['list_entries_s']:,.0f} entries/s"
     name = f"memory that a listing of {5 * entries:,} entries takes"
     yield Figure(name, found["list_grown_mib"], "MiB", "at most", 128, note)
     after = measured("host", folder)
@@ -201,7 +203,7 @@ def beside(what: str, unit: str, rates: Mapping[str, float]) -> Iterator[Figure]
     process, synced = rates["process"], rates["synced"]
     note = f"two workers, neither syncs (`durability: process`): {process:,.0f}{unit} and {theirs:,.0f}{unit}{moto}"
     yield Figure(f"S3 {what} / SeaweedFS", process / theirs, "ratio", "at least", 1, note)
-    note = f"two workers: {two:,.0f}{unit} and {synced:,.0f}{unit}; its volumes sync, its directory of names does not"
+    note = f"two workers: {two:,.0f}{unit} and {synced:,.0f}{unit}; SeaweedFS syncs its volumes, not its directory of names"
     yield Figure(f"S3 {what}, durable / SeaweedFS with -fsync", two / synced, "ratio", "at least", 1, note)
     for name, rate in (("two workers", two), ("one worker", one)):
         note = f"{rate:,.0f}{unit}: Lakebed syncs, SeaweedFS does not"
