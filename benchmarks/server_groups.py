@@ -203,7 +203,7 @@ def beside(what: str, unit: str, rates: Mapping[str, float]) -> Iterator[Figure]
     process, synced = rates["process"], rates["synced"]
     note = f"two workers, neither syncs (`durability: process`): {process:,.0f}{unit} and {theirs:,.0f}{unit}{moto}"
     yield Figure(f"S3 {what} / SeaweedFS", process / theirs, "ratio", "at least", 1, note)
-    note = f"two workers: {two:,.0f}{unit} and {synced:,.0f}{unit}; SeaweedFS syncs its volumes, not its directory of names"
+    note = f"two workers: {two:,.0f}{unit} and {synced:,.0f}{unit}; SeaweedFS syncs volumes, not its directory of names"
     yield Figure(f"S3 {what}, durable / SeaweedFS with -fsync", two / synced, "ratio", "at least", 1, note)
     for name, rate in (("two workers", two), ("one worker", one)):
         note = f"{rate:,.0f}{unit}: Lakebed syncs, SeaweedFS does not"

@@ -1,6 +1,7 @@
 """`lakebed spark ...`: the pipelines as verbs. Registered through the entry point group `lakebed.cli`.
 
-Without `--local` the session is that of `spark-submit`, or one that is made here: `spark-submit $(lakebed spark path)
+Without `--local` the session is that of `spark-submit`, or a session that this command creates: `spark-submit $(lakebed
+spark path)
 ingest ...`.
 """
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 def _where(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where the tasks run."""
     for option in (
-        click.option("--local", is_flag=True, help="Without Spark: in threads of this process."),
+        click.option("--local", is_flag=True, help="Run without Spark, in threads of this process."),
         click.option(
-            "--master", metavar="URL", help="Of the Spark session, or sc://HOST [that of spark-submit, or local[*]]."
+            "--master",
+            metavar="URL",
+            help="Master of the Spark session, or sc://HOST [that of spark-submit, or local[*]].",
         ),
     ):
         command = option(command)
@@ -35,7 +38,7 @@ def _where(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _memory = click.option(
-    "--memory-bytes", type=click.IntRange(1), metavar="BYTES", help="What the driver takes for it [64 MiB]."
+    "--memory-bytes", type=click.IntRange(1), metavar="BYTES", help="Memory of the driver for the comparison [64 MiB]."
 )
 
 
@@ -89,7 +92,7 @@ def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
 
 @click.group(cls=Noun)
 def spark() -> None:
-    """Ingest, dedupe, profile, compact and export by many tasks: on Spark, or here with --local."""
+    """Ingest, dedupe, profile, compact and export with many tasks: on Spark, or here with --local."""
 
 
 @spark.command()
@@ -97,12 +100,12 @@ def spark() -> None:
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/FOLDER]")
 @click.option("-m", "--message", help="Message of the commit [Ingest URI].")
 @metadata_option("commit")
-@click.option("--include", multiple=True, metavar="GLOB", help="Only these; may be repeated.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Not these; may be repeated.")
-@click.option("--settle", type=click.IntRange(0), default=0, metavar="SECONDS", help="Leave alone what is younger.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Only matching paths; may be repeated.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No matching paths; may be repeated.")
+@click.option("--settle", type=click.IntRange(0), default=0, metavar="SECONDS", help="Skip objects that are younger.")
 @click.option("--no-delete", is_flag=True, help="Keep paths that the source does not have.")
-@click.option("--allow-empty-source", is_flag=True, help="Remove everything when the source holds nothing.")
-@click.option("--dry-run", is_flag=True, help="Only count.")
+@click.option("--allow-empty-source", is_flag=True, help="Remove everything if the source is empty.")
+@click.option("--dry-run", is_flag=True, help="Count only; change nothing.")
 @_where
 @pass_app
 def ingest(
@@ -120,7 +123,7 @@ def ingest(
     local: bool,
     master: str | None,
 ) -> None:
-    """Make FOLDER show the objects of a bucket or directory, listed by tasks with credentials of their machines.
+    """Make FOLDER show the objects of a bucket or directory, listed by tasks with their credentials.
 
     \b
     Example: lakebed spark ingest s3://events/kafka/ sales/main/events --master 'local[4]'
@@ -151,9 +154,9 @@ def ingest(
 
 @spark.command()
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/FOLDER]")
-@click.option("--apply", "really", is_flag=True, help="Let the paths share one address, in one commit [only report].")
+@click.option("--apply", "really", is_flag=True, help="Make the paths share one address, in one commit [report only].")
 @click.option("--verify", type=click.Choice(["none", "weak", "all"]), default="none", show_default=True,
-              help="Read and compare: nothing; what has no MD5; everything.")  # fmt: skip
+              help="Objects to read and compare: none, those without MD5, or all.")  # fmt: skip
 @click.option("-m", "--message", help="Message of the commit.")
 @_memory
 @_where
@@ -187,22 +190,26 @@ def dedupe(
             lake=lake,
         )
     lines = [
-        f"{report.copies:,} copies too many of {report.groups:,} contents: {output.size_text(report.bytes)}, of which "
-        f"{output.size_text(report.freeable_bytes)} in the repository's own namespace"
+        f"{report.copies:,} duplicates of {report.groups:,} contents: {output.size_text(report.bytes)}, of which "
+        f"{output.size_text(report.freeable_bytes)} are in the repository's own namespace"
+        if report.copies
+        else "No duplicates found."
     ]
     if report.unverified:
         lines.append(f"{report.unverified:,} paths have no MD5 and were not compared: --verify weak reads them")
     if report.commit is not None:
-        lines.append(f"[{target.ref} {report.commit.short_id}] {report.shared:,} paths share now, {report.left:,} left")
+        lines.append(
+            f"[{target.ref} {report.commit.short_id}] {report.shared:,} paths now share an address; {report.left:,} left"
+        )
     elif report.copies:
-        lines.append("Nothing was changed: --apply lets them share.")
+        lines.append("Nothing was changed: --apply makes them share an address.")
     output.show(app, "\n".join(lines), _value(report))
 
 
 @spark.command()
 @click.argument("target", type=FOLDER, metavar="REPO/REF[/FOLDER]")
-@click.option("--depth", type=click.IntRange(0), default=1, show_default=True, help="Levels of folders.")
-@click.option("--small", type=click.IntRange(0), metavar="BYTES", help="Files below are small [16 MiB].")
+@click.option("--depth", type=click.IntRange(0), default=1, show_default=True, help="Levels of folders to show.")
+@click.option("--small", type=click.IntRange(0), metavar="BYTES", help="Files below this size are small [16 MiB].")
 @click.option("--since", metavar="REF", help="Growth since this ref.")
 @click.option("--commits", type=click.IntRange(1), metavar="N", help="Growth over the last N commits.")
 @_where
@@ -217,7 +224,7 @@ def profile(
     local: bool,
     master: str | None,
 ) -> None:
-    """Show how much lies in which folder, how much of it in small files, and how it has grown.
+    """Show the size of each folder, the share of small files, and the growth.
 
     \b
     Example: lakebed spark profile sales/main --commits 10 --local
@@ -243,9 +250,14 @@ def profile(
 
 @spark.command()
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/FOLDER]")
-@click.option("--apply", "really", is_flag=True, help="Do it, in one commit [only report].")
-@click.option("--target-bytes", type=click.IntRange(1), metavar="BYTES", help="Of a file [128 MiB].")
-@click.option("--small-bytes", type=click.IntRange(1), metavar="BYTES", help="Files below are small [half of that].")
+@click.option("--apply", "really", is_flag=True, help="Combine them, in one commit [report only].")
+@click.option("--target-bytes", type=click.IntRange(1), metavar="BYTES", help="Size of a combined file [128 MiB].")
+@click.option(
+    "--small-bytes",
+    type=click.IntRange(1),
+    metavar="BYTES",
+    help="Files below this size are small [half of --target-bytes].",
+)
 @click.option("-m", "--message", help="Message of the commit.")
 @_memory
 @_where
@@ -261,7 +273,7 @@ def compact(
     local: bool,
     master: str | None,
 ) -> None:
-    """Report small Parquet files that could be one; with --apply, put them together.
+    """Report small Parquet files that can be combined; with --apply, combine them.
 
     \b
     Example: lakebed spark compact sales/main/orders --apply --local
@@ -290,14 +302,14 @@ def compact(
 @spark.command()
 @click.argument("target", type=FOLDER, metavar="REPO/REF[/FOLDER]")
 @click.argument("to", metavar="DIRECTORY_OR_URI")
-@click.option("--since", metavar="REF", help="Only what was added or changed since this ref.")
-@click.option("--mirror", is_flag=True, help="Delete there what the ref does not have.")
+@click.option("--since", metavar="REF", help="Only objects that were added or changed since this ref.")
+@click.option("--mirror", is_flag=True, help="Delete files there that the ref does not have.")
 @_where
 @pass_app
 def export(
     app: App, target: Location, to: str, since: str | None, mirror: bool, local: bool, master: str | None
 ) -> None:
-    """Copy a ref to a plain directory or bucket, with a manifest that is written last.
+    """Copy a ref to a plain directory or bucket. The manifest is written last.
 
     \b
     Example: lakebed spark export sales/v1.0/orders s3://handover/orders/ --local

@@ -108,7 +108,7 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
     assert "  needed by dev, main, v1\n" in result.text
     assert f"orphan data/2020010100/{NOBODY}: 5 bytes" in result.text
     assert (
-        "1 orphan of 5 bytes: files that nothing names.\n1 problem; restore what is named from a backup of the bucket: "
+        "1 orphan of 5 bytes: unreferenced files.\n1 problem; restore the named files from a backup of the bucket: "
         in (result.text)
     )
     assert result.text.endswith(" says how, under `After a problem`.\n")
@@ -136,14 +136,14 @@ def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> No
         main = lake.repository("sales").branch("main")
         main.put("uncommitted", b"x")
         assert command(*arguments).text.endswith(
-            "0 orphans of 0 bytes deleted; 2 recent files that nothing names stay.\n"
+            "0 orphans of 0 bytes deleted; 2 recent files, unreferenced, stay.\n"
         )
         for orphan in orphans:
             os.utime(orphan, (0, 0))
         dry = command(*arguments, "--dry-run").text
         assert f"orphan _lakebed/ranges/{'0' * 64}.parquet: 5 bytes, " in dry
         assert dry.endswith(
-            "2 orphans (2 older than the repository) would be looked at again, and deleted if still unnamed.\n"
+            "2 orphans (2 older than the repository) would be deleted.\n"
         )
         assert all(orphan.exists() for orphan in orphans)
         held = command(*arguments, "--json", code=1).json
@@ -167,7 +167,7 @@ def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> No
 def test_a_sweep_that_leaves_a_repository_alone_ends_with_1(command: Command, data_dir: Path) -> None:
     (namespace(data_dir) / "_lakebed/repository.json").unlink()
     result = command("sweep", "--data-dir", str(data_dir), code=1)
-    assert "sales was left alone: repository 'sales': local://sales has no marker" in result.text
+    assert "sales was skipped: repository 'sales': local://sales has no marker" in result.text
     assert command("sweep", "nothing", "--data-dir", str(data_dir), code=3).out == b""
     assert "grace" in command("sweep", "--grace", "-1", "--data-dir", str(data_dir), code=2).err
 
@@ -294,7 +294,7 @@ def test_a_dry_run_needs_no_database_and_makes_none(command: Command, data_dir: 
     before = snapshot_of(fresh)
     arguments = ["rebuild", "--namespace", "local://sales", "--data-dir", str(fresh)]
     text = command(*arguments, "--dry-run").text
-    assert text.startswith("Repository sales would come back from local://sales: 4 commits, 2 branches, 1 tag.\n")
+    assert text.startswith("Repository sales would be restored from local://sales: 4 commits, 2 branches, 1 tag.\n")
     assert "Uncommitted changes are gone" in text
     assert snapshot_of(fresh) == before
     found = command(*arguments, "--json").json

@@ -55,7 +55,7 @@ def test_an_empty_list(run: Run) -> None:
 
 def test_the_life_of_a_branch(run: Run, repo: lakebed.Repository) -> None:
     head = repo.ref("main").commit_info().id
-    assert run("branch", "create", f"{repo.id}/dev").text == f"Branch dev stands at {head[:12]}.\n"
+    assert run("branch", "create", f"{repo.id}/dev").text == f"Branch dev is at {head[:12]}.\n"
     run("branch", "create", f"{repo.id}/dev", code=4)
     run("branch", "create", f"{repo.id}/dev", "--exist-ok", "-q")
     run("branch", "create", f"{repo.id}/late", "--source", "nowhere", code=3)

@@ -47,7 +47,7 @@ def test_cherry_pick(run: Run, history: lakebed.Repository) -> None:
 def test_hard_reset(run: Run, history: lakebed.Repository) -> None:
     old = history.branch("main").info().commit_id
     text = run("branch", "reset", f"{history.id}/main", "--hard", "main~1", "--yes").text
-    assert text.endswith(f"; it stood at {old}.\n")
+    assert text.endswith(f"; it was at {old}.\n")
     assert history.ref("main").get("a") == b"1"
     run("branch", "reset", f"{history.id}/main/a", "--hard", "main~1", "--yes", code=2)
 

@@ -102,7 +102,7 @@ def test_a_lost_database_is_rebuilt_from_the_bucket(
     assert (unknown.returncode, json.loads(unknown.stderr)["error"]["kind"]) == (3, "repository_not_found")
     dry = run_verb(data_dir, environment, "rebuild", "--namespace", namespace, "--dry-run")
     assert dry.returncode == 0, dry.stderr
-    assert f"Repository {name} would come back" in dry.stdout
+    assert f"Repository {name} would be restored" in dry.stdout
     assert run_verb(data_dir, environment, "fsck", name).returncode == 3, "a dry run makes nothing"
     done = run_verb(data_dir, environment, "rebuild", "--namespace", namespace, "--json")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -56,7 +56,7 @@ def test_verbs_without_spark(command: Command, place: str, tmp_path: Path) -> No
         ".txt        1      4\n"
     )
     looked = command("dedupe", place, "--local").stdout
-    assert looked.startswith("1 copies too many of 1 contents: 5 B")
+    assert looked.startswith("1 duplicates of 1 contents: 5 B")
     assert looked.endswith("Nothing was changed: --apply lets them share.\n")
     done = json.loads(command("dedupe", place, "--local", "--apply", "--json").stdout)
     assert (done["shared"], done["largest"][0]["keep"], done["commit"]["message"][:6]) == (1, "a/1", "Dedupe")

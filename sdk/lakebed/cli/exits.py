@@ -115,7 +115,7 @@ def _explain_ours(error: errors.LakebedError) -> Failure:
         hint = "`lakebed doctor` shows the endpoint in use."
     if isinstance(error, errors.CommitStateUnknownError) and error.ref:
         where = f"lakebed://{error.repository}/{error.ref}"
-        hint = f"Look for operation {error.operation_id} in `lakebed log --json {where}` before you repeat it."
+        hint = f"Search for operation {error.operation_id} in `lakebed log --json {where}` before you repeat it."
     if isinstance(error, errors.ServerError) and code is ExitCode.FAILED and error.request_id:
         hint = f"The server's log has more under request id {error.request_id}."
     paths: tuple[str, ...] = ()

@@ -100,7 +100,7 @@ def root() -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process, and end the process."""
-    warnings.formatwarning = lambda message, *_: f"lakebed: {message}\n"  # for people, who know no lines of code
+    warnings.formatwarning = lambda message, *_: f"lakebed: {message}\n"  # without the line of code, for people
     codes: list[int] = []
     atexit.register(_leave, codes)  # registered first it is called last, when everything else has come to its end
     codes.append(run(sys.argv[1:]))
@@ -112,8 +112,8 @@ def main() -> NoReturn:
 def _leave(codes: list[int]) -> None:
     """End the process without taking Python down around threads of C++ and Rust.
 
-    One that wants the interpreter just then (Arrow's to let go of bytes, obstore's to see its answer off) would be
-    ended inside a destructor, and would abort the process: exit code -6, after all work was done.
+    A thread that needs the interpreter at that moment (Arrow frees bytes, obstore ends a request) would end inside
+    a destructor and abort the process: exit code -6, after all work was done.
     """
     if codes:
         for stream in (sys.stdout, sys.stderr):

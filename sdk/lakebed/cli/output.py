@@ -77,13 +77,13 @@ def rows(
 
 
 def note(app: App, text: str) -> None:
-    """A remark beside the answer, on standard error; not when quiet."""
+    """A remark about the result, on standard error; not when quiet."""
     if not app.quiet:
         sys.stderr.write(text + "\n")
 
 
 def advise(app: App, text: str) -> None:
-    """A remark beside an error, on standard error; not with `--json`, where the error is the whole document."""
+    """A remark about an error, on standard error; not with `--json`, where the error is the whole document."""
     if not app.as_json:
         note(app, text)
 

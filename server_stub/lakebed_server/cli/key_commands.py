@@ -29,15 +29,15 @@ def keys() -> None:
 
 
 @keys.command("rotate-secret")
-@click.option("--prepare", is_flag=True, help="Only put the new key beside the old one in secret.key.")
+@click.option("--prepare", is_flag=True, help="Only add the new key to secret.key, next to the old one.")
 @store_options
 def rotate_secret(*, prepare: bool, config: str | None, data_dir: str | None, as_json: bool) -> None:
     """Encrypt the stored access keys with a new secret key.
 
-    Access keys go on working; tokens of login end. Servers may run: they read secret.key again when they meet the new
+    Access keys keep working; login tokens end. Servers may run: they read secret.key again when they meet the new
     key. Where servers have copies of secret.key, run this with --prepare first, copy the file to each of them, and then
     run it without. Where auth.secret_key is set, set auth.previous_secret_key to the old one and auth.secret_key to the
-    new one, restart every server, and then run this. Broken off, it goes on when it is run again.
+    new one, restart every server, and then run this. After an interruption, run it again.
 
     \b
     Example:
@@ -62,10 +62,10 @@ def rotate_secret(*, prepare: bool, config: str | None, data_dir: str | None, as
 @click.option("--forget-unreadable", is_flag=True, help="Remove the access keys that no secret key can decrypt.")
 @store_options
 def reset_admin(*, forget_unreadable: bool, config: str | None, data_dir: str | None, as_json: bool) -> None:
-    """Make another access key of the admin and show it once.
+    """Create another access key of the admin and show it once.
 
-    For the day when every access key is lost. Those that are there stay. When secret.key is lost, nothing can decrypt
-    them: with --forget-unreadable this makes a new secret.key and removes them. Servers may run.
+    Use it when every access key is lost. Existing keys stay. When secret.key is lost, no server can decrypt them:
+    --forget-unreadable creates a new secret.key and removes them. Servers may run.
 
     \b
     Example:

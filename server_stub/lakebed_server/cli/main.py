@@ -26,7 +26,7 @@ def _say(line: str) -> None:
 @click.option("--config", type=click.Path(), help="YAML file of settings.")
 @click.option("--host", help="Address to listen on [127.0.0.1].")
 @click.option("--port", type=int, help="Port to listen on; 0 for any free one [8000].")
-@click.option("--data-dir", type=click.Path(), help="Directory of everything that the server keeps [~/.lakebed/data].")
+@click.option("--data-dir", type=click.Path(), help="Directory for all data of the server [~/.lakebed/data].")
 @click.option("--log-format", help="text or json [text].")
 @click.option("--log-level", help="DEBUG, INFO, WARN, ERROR or NONE [INFO].")
 @click.option("--workers", type=click.IntRange(1, 256), default=1, help="Processes that share the port [1].")
@@ -40,9 +40,9 @@ def serve(
     log_level: str | None,
     workers: int,
 ) -> None:
-    """Run a server until it is told to stop.
+    """Run a server until it receives a signal to stop.
 
-    Needs nothing but a directory: SQLite and local files are the default. On first start it makes an access key of the
+    Needs only a directory: SQLite and local files are the default. On its first start it creates an access key of the
     admin and shows it once.
     """
     flags = {

@@ -61,7 +61,7 @@ class ProgressLine:
         self._shown = False
 
     def __call__(self, phase: str, done: int) -> None:
-        """So many of something are done."""
+        """A count with its noun."""
         now = time.monotonic()
         if self._stream is not None and now >= self._next:
             self._next = now + 0.1
@@ -166,7 +166,7 @@ def run_sweep(
 def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool, as_json: bool) -> int:
     """Bring a repository back. 0, or 1 when something did not come back. Raises StartError, EngineError."""
     progress = ProgressLine(sys.stderr)
-    findings: list[Finding] = []  # told at the end: a refusal must not stand under half a report
+    findings: list[Finding] = []  # reported at the end: a refusal must not follow half a report
 
     async def job() -> RebuildReport:
         async with open_engine(settings, "pretend" if dry_run else "make") as engine:
@@ -205,17 +205,17 @@ def _fsck_text(report: FsckReport, options: FsckOptions) -> str:
     counts = ", ".join(f"{what} {count:,}" for what, count in report.counts.items())
     lines = [f"Checked {report.repository}: {counts}."]
     if report.recent_count:
-        lines.append(f"{_many(report.recent_count, 'recent file')} that nothing names: perhaps of work under way.")
+        lines.append(f"{_many(report.recent_count, 'recent file')}, unreferenced: they may belong to work in progress.")
     if report.unknown:
-        lines.append(f"Orphans in {', '.join(report.unknown)} cannot be told: what might name them is damaged.")
-    if report.orphan_count:
         lines.append(
-            f"{_many(report.orphan_count, 'orphan')} of {report.orphan_bytes:,} bytes: files that nothing names."
+            f"Orphans in {', '.join(report.unknown)} are unknown: the files that may refer to them are damaged."
         )
+    if report.orphan_count:
+        lines.append(f"{_many(report.orphan_count, 'orphan')} of {report.orphan_bytes:,} bytes: unreferenced files.")
     if report.foreign_count:
         lines.append(_foreign_text(report.foreign_count, report.foreign_bytes))
     if report.ok:
-        lines.append("Nothing is missing or corrupt" + ("." if options.data else "; --data looks at the objects too."))
+        lines.append("Nothing is missing or corrupt" + ("." if options.data else "; --data also checks the objects."))
     else:
         lines.append(f"{_many(report.problem_count, 'problem')}; {_mending(report)}.")
     return "\n".join(lines)
@@ -235,7 +235,7 @@ def _mending(report: FsckReport) -> str:
     rows = {"branch record", "workspace record", "tag record", "commit row", "staged rows"}
     found = {"key-value store" if one.what in rows else "bucket" for one in report.problems}
     where = " and ".join(f"the {one}" for one in sorted(found))
-    return f"restore what is named from a backup of {where}: docs/operations.md says how, under `After a problem`"
+    return f"restore the named files from a backup of {where}: see `After a problem` in docs/operations.md"
 
 
 def _sweep_body(done: SweepPass) -> dict[str, Any]:
@@ -253,9 +253,9 @@ def _sweep_text(done: SweepPass, *, dry_run: bool) -> str:
     lines = [_swept_text(one) for one in done.reports]
     if done.tokens:
         fate = "would be dropped" if dry_run else f"{done.tokens_dropped:,} dropped"
-        lines.append(f"Uncommitted rows that no branch names: {_many(done.tokens, 'token')}, {fate}.")
-    lines += [f"{name} was passed over: {why}." for name, why in done.skipped]
-    lines += [f"{name} was left alone: {_plain(why)}" for name, why in done.failures]
+        lines.append(f"Uncommitted rows that no branch refers to: {_many(done.tokens, 'token')}, {fate}.")
+    lines += [f"{name} was skipped: {why}." for name, why in done.skipped]
+    lines += [f"{name} was skipped: {_plain(why)}" for name, why in done.failures]
     return "\n".join(lines or ["There is no repository."])
 
 
@@ -264,16 +264,16 @@ def _swept_text(one: SweepReport) -> str:
     if one.held:
         told = f"{_many(one.found, 'orphan')}{older}, none deleted: are all of them Lakebed's? --yes deletes them"
     elif one.dry_run:
-        told = f"{_many(one.found, 'orphan')}{older} would be looked at again, and deleted if still unnamed"
+        told = f"{_many(one.found, 'orphan')}{older} would be deleted"
     else:
         told = f"{_many(one.deleted, 'orphan')} of {one.deleted_bytes:,} bytes deleted"
         if one.found != one.deleted:
-            told += f", {one.found - one.deleted:,} came into use meanwhile and stay"
-    recent = f"; {_many(one.recent, 'recent file')} that nothing names stay" if one.recent else ""
+            told += f", {one.found - one.deleted:,} came into use since and stay"
+    recent = f"; {_many(one.recent, 'recent file')}, unreferenced, stay" if one.recent else ""
     line = f"Swept {one.repository}: {_many(one.files, 'file')}, {told}{recent}."
     if not one.foreign:
         return line
-    return f"{line}\n{_foreign_text(one.foreign, one.foreign_bytes)} One of them is {_plain(one.foreign_example)}."
+    return f"{line}\n{_foreign_text(one.foreign, one.foreign_bytes)} For example: {_plain(one.foreign_example)}."
 
 
 def _foreign_text(count: int, size: int) -> str:
@@ -281,7 +281,7 @@ def _foreign_text(count: int, size: int) -> str:
 
 
 def _rebuild_text(report: RebuildReport) -> str:
-    verb = "would come back" if report.dry_run else "is back"
+    verb = "would be restored" if report.dry_run else "is restored"
     parts = [
         _many(report.commits, "commit"),
         _many(report.branches, "branch", "branches"),
@@ -292,7 +292,7 @@ def _rebuild_text(report: RebuildReport) -> str:
         moment = datetime.fromtimestamp(report.snapshot_time, UTC)
         lines.append(f"Branches and tags are as of {moment:%Y-%m-%d %H:%M:%S} UTC, the last ref snapshot.")
     lines += _heads_text(report)
-    lines.append("Uncommitted changes are gone, and access keys are not in the bucket.")
+    lines.append("Uncommitted changes are lost, and access keys are not in the bucket.")
     if not report.ok:
         lines.append(f"{_many(report.problem_count, 'problem')}.")
     return "\n".join(lines)
@@ -315,7 +315,7 @@ def _heads_text(report: RebuildReport) -> list[str]:
 def _moment(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
-    except (OverflowError, ValueError, OSError):  # who commits may choose the date
+    except (OverflowError, ValueError, OSError):  # the client may choose the date of a commit
         return f"at {seconds} s"
 
 

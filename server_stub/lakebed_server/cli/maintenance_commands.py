@@ -43,25 +43,25 @@ def store_options(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @click.argument("repo")
-@click.option("--data", is_flag=True, help="Look at every object too: is it there, and of the right size?")
-@click.option("--deep", is_flag=True, help="Read every object and compare its MD5; with --data.")
+@click.option("--data", is_flag=True, help="Also check that each object exists and has the right size.")
+@click.option("--deep", is_flag=True, help="With --data: also read each object and compare its MD5.")
 @click.option(
     "--orphan-age",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
     default=3600.0,
     show_default=True,
-    help="A younger file that nothing names may belong to work under way: it is no orphan.",
+    help="Unreferenced files that are younger count as work in progress, not as orphans.",
 )
 @store_options
 def fsck(
     *, repo: str, data: bool, deep: bool, orphan_age: float, config: str | None, data_dir: str | None, as_json: bool
 ) -> int:
-    """Check that everything a repository names is there and whole, and list what nothing names.
+    """Check that all files that a repository refers to exist and are intact, and list orphans.
 
-    Opens the server's stores itself; a server may be running on them. Changes nothing. Ends with 0 when nothing is
-    missing or corrupt, with 1 when something is, and with another code when the check could not be finished: then
-    nothing is known of what it did not reach.
+    Opens the server's stores directly; a server may run on them at the same time. Changes nothing. Exits with 0
+    when nothing is missing or corrupt, with 1 when something is, and with another code when the check could not finish:
+    the rest is then unchecked.
 
     \b
     Example:
@@ -77,22 +77,24 @@ def fsck(
 
 @click.command()
 @click.argument("repo", required=False, default="")
-@click.option("--data", is_flag=True, help="Delete objects too that no commit and no uncommitted change names.")
-@click.option("--dry-run", is_flag=True, help="Look once, and only say what would be deleted.")
-@click.option("--yes", "-y", is_flag=True, help="With --data: delete also when many orphans predate the repository.")
+@click.option("--data", is_flag=True, help="Also delete objects that no commit and no uncommitted change refers to.")
+@click.option("--dry-run", is_flag=True, help="Check once, and only report what would be deleted.")
+@click.option(
+    "--yes", "-y", is_flag=True, help="With --data: delete even if many orphans are older than the repository."
+)
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
     default=None,
-    help="Pause between the two looks [cleanup.grace, 300].",
+    help="Pause between the two checks [cleanup.grace, 300].",
 )
 @click.option(
     "--orphan-age",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
     default=None,
-    help="A younger file may belong to work under way and stays [cleanup.orphan_age, 86400].",
+    help="Keep files that are younger: they may belong to work in progress [cleanup.orphan_age, 86400].",
 )
 @store_options
 def sweep(
@@ -107,14 +109,14 @@ def sweep(
     data_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Delete files that Lakebed made and nothing names, of one repository or of all.
+    """Delete unreferenced files that Lakebed created, of one repository or of all.
 
-    Looks twice, with a pause between, and deletes only what nothing named either time and what is older than a day.
-    Files that Lakebed did not make are counted as foreign and stay. When more than a tenth of the orphans is older than
-    the repository, --data only lists them and ends with 1; --yes deletes them.
-    Opens the server's stores itself; servers may be running on them. Without REPO it also drops uncommitted rows that
-    no branch names. Ends with 0 when all was swept, or another process is at it; with 1 when a repository was left
-    alone because something in it is damaged, unknown or unreachable: then nothing more of it was deleted.
+    Checks references twice, with a pause between, and deletes only files that are unreferenced both times and older
+    than a day. Counts files that Lakebed did not create as foreign, and keeps them. When more than a tenth of the
+    orphans is older than the repository, --data only lists them and exits with 1; --yes deletes them.
+    Opens the server's stores directly; servers may run on them at the same time. Without REPO it also drops
+    uncommitted rows that no branch refers to. Exits with 0 when the sweep is complete or another process runs it, and
+    with 1 when it skipped a repository because something in it is damaged, unknown or unreachable.
 
     \b
     Example:
@@ -132,18 +134,18 @@ def sweep(
 
 
 @click.command()
-@click.option("--namespace", required=True, metavar="URI", help="Where the repository's data lies: local://sales.")
-@click.option("--name", default="", help="Name of the repository [as it was].")
-@click.option("--dry-run", is_flag=True, help="Only say what would come back.")
+@click.option("--namespace", required=True, metavar="URI", help="Storage namespace of the repository: local://sales.")
+@click.option("--name", default="", help="Name of the repository [the old name].")
+@click.option("--dry-run", is_flag=True, help="Only report what would be restored.")
 @store_options
 def rebuild(
     *, namespace: str, name: str, dry_run: bool, config: str | None, data_dir: str | None, as_json: bool
 ) -> int:
-    """Bring a repository back from its bucket alone, when the key-value store is lost.
+    """Restore a repository from its bucket when the key-value store is lost.
 
-    Every commit comes back, and branches and tags as of the last ref snapshot. Uncommitted changes are gone, and so are
-    access keys: a server makes a new one of the admin on its first start. Refuses when the repository exists. Ends with
-    0 when everything came back, with 1 when something is missing in the bucket: the rest is back nevertheless.
+    Restores all commits, and branches and tags as of the last ref snapshot. Uncommitted changes and access keys are
+    lost: the server creates a new key of the admin on its first start. Refuses when the repository exists. Exits with 0
+    when everything was restored, and with 1 when something is missing in the bucket; the rest is restored.
 
     \b
     Example:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @click.command(cls=Verb)
 @click.argument("method", type=click.Choice(["GET", "HEAD", "POST", "PUT", "DELETE"], case_sensitive=False))
 @click.argument("path", metavar="PATH")
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A query parameter; may be repeated.")
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Query parameter; may be repeated.")
 @click.option("--body", type=click.File("rb"), metavar="FILE", help="JSON to send; - reads it from standard input.")
 @pass_app
 def api(app: App, method: str, path: str, params: tuple[str, ...], body: IO[bytes] | None) -> None:
-    """Send one request of the REST API, and print its answer: for what no other command does.
+    """Send one request of the REST API and print the response.
 
-    PATH is what follows /api/v1. --json prints the status and the headers too.
+    PATH is the part after /api/v1. --json also prints the status and the headers.
 
     \b
     Example: lakebed api GET /repositories --param amount=5

@@ -1,4 +1,4 @@
-"""`lakebed config`: which settings are in force, and where each came from; and what the server tells of itself.
+"""`lakebed config`: which settings are in force, and where each came from; and what the server reports.
 
 The client's are this package's own. The server's come through the entry point group `lakebed.settings`, since the SDK
 never imports the server: a function of the path of a YAML file that gives rows of key, value and source, and as
@@ -21,17 +21,17 @@ GROUP = "lakebed.settings"
 
 @click.group(cls=Noun)
 def config() -> None:
-    """Look at settings."""
+    """Show settings."""
 
 
 @config.command()
 @click.option("--config", "path", type=click.Path(), help="The server's YAML file of settings.")
 @pass_app
 def show(app: App, *, path: str | None) -> None:
-    """Show every setting, its value (secrets masked) and where it came from: the client's, then the server's.
+    """Show each setting, its value (secrets masked) and its source: first of the client, then of the server.
 
-    The client's say how `lakebed` and `lakebed.connect()` find a server; the server's are those that `lakebed serve`
-    would start with here. `--json` prints both.
+    The client's settings are those of `lakebed` and `lakebed.connect()`. The server's are those of a `lakebed serve`
+    that starts here. `--json` prints both.
 
     \b
     Example: lakebed config show
@@ -49,7 +49,7 @@ def show(app: App, *, path: str | None) -> None:
 @config.command()
 @pass_app
 def server(app: App) -> None:
-    """Show what the server tells of itself: its API level, where storage namespaces may lie, what it can.
+    """Show what the server reports: its API level, its storage namespaces and its features.
 
     \b
     Example: lakebed config server

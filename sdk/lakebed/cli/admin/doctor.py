@@ -46,7 +46,7 @@ def doctor(app: App) -> None:
         with lake:
             settings = _settings(lake)
             code = _check_server(lake, checks)
-            for one in checks:  # whoever pastes this may not want to tell the whole key id
+            for one in checks:  # users paste this report in public: show only a part of the key id
                 key = lake.settings.access_key_id
                 one["message"] = one["message"].replace(repr(key), repr(_short(key)))
     advice = _advice()

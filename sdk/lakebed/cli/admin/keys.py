@@ -21,7 +21,7 @@ def key() -> None:
 @key.command()
 @pass_app
 def create(app: App) -> None:
-    """Make another access key. Its secret is shown now, and never again.
+    """Create another access key. The command shows its secret once.
 
     \b
     Example: lakebed key create
@@ -48,7 +48,7 @@ def list_(app: App) -> None:
 @click.argument("found_id", metavar="ID")
 @pass_app
 def show(app: App, found_id: str) -> None:
-    """Show when one of your access keys was made.
+    """Show the creation time of one of your access keys.
 
     \b
     Example: lakebed key show AKIA…
@@ -63,7 +63,7 @@ def show(app: App, found_id: str) -> None:
 @yes_option
 @pass_app
 def delete(app: App, found_id: str, yes: bool) -> None:
-    """Remove one of your access keys and end its tokens; not the one that this command uses, and not the last.
+    """Remove one of your access keys and end its tokens. The key of this command and the last key cannot be removed.
 
     \b
     Example: lakebed key delete AKIA… --yes
@@ -77,7 +77,7 @@ def delete(app: App, found_id: str, yes: bool) -> None:
 @key.command()
 @pass_app
 def token(app: App) -> None:
-    """Print a token that stands for your access key for a while, for `Authorization: Bearer`. Keep it secret.
+    """Print a temporary token for your access key, for `Authorization: Bearer`. Keep it secret.
 
     \b
     Example: lakebed key token
@@ -92,7 +92,7 @@ def token(app: App) -> None:
 @yes_option
 @pass_app
 def end_tokens(app: App, yes: bool) -> None:
-    """End all tokens that your access keys were exchanged for. The keys stay.
+    """End all tokens of your access keys. The keys stay.
 
     \b
     Example: lakebed key end-tokens --yes

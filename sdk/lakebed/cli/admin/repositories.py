@@ -20,11 +20,13 @@ def repo() -> None:
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.argument("namespace", metavar="STORAGE_NAMESPACE")
 @click.option("--default-branch", default="main", show_default=True, metavar="NAME", help="The first branch.")
-@click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
-@click.option("--bare", is_flag=True, help="Without a branch, for `repo restore`.")
-@click.option("--read-only", is_flag=True, help="It refuses changes.")
-@click.option("--sample-data", is_flag=True, help="With some objects to try things on.")
-@click.option("--allow-non-empty", is_flag=True, help="Other objects may lie there; Lakebed leaves them as they are.")
+@click.option("--exist-ok", is_flag=True, help="Do nothing if it already exists.")
+@click.option("--bare", is_flag=True, help="Create no branch: the repository is for `repo restore`.")
+@click.option("--read-only", is_flag=True, help="Make the repository read-only.")
+@click.option("--sample-data", is_flag=True, help="Add some sample objects.")
+@click.option(
+    "--allow-non-empty", is_flag=True, help="Accept other objects in the prefix; Lakebed leaves them as they are."
+)
 @pass_app
 def create(
     app: App,
@@ -39,7 +41,7 @@ def create(
 ) -> None:
     """Create a repository over a prefix of an object store.
 
-    `local://NAME` lies in the data directory of the server. The prefix must be empty.
+    `local://NAME` is a folder in the data directory of the server. The prefix must be empty.
 
     \b
     Example: lakebed repo create sales local://sales
@@ -56,8 +58,8 @@ def create(
 
 @repo.command("list")
 @click.option("--prefix", default="", help="Only names that begin with this.")
-@click.option("--search", default="", help="Only names that hold this.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option("--search", default="", help="Only names that contain this.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
     """List repositories in the order of their names.
@@ -75,7 +77,7 @@ def list_(app: App, prefix: str, search: str, limit: int | None) -> None:
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @pass_app
 def show(app: App, repository: Location) -> None:
-    """Show a repository: where its data lies, and its metadata.
+    """Show a repository: its storage namespace and its metadata.
 
     \b
     Example: lakebed repo show sales
@@ -102,7 +104,7 @@ def show(app: App, repository: Location) -> None:
 @click.option("--remove", multiple=True, metavar="KEY", help="Remove this key; may be repeated.")
 @pass_app
 def describe(app: App, repository: Location, metadata: dict[str, str], remove: tuple[str, ...]) -> None:
-    """Set and remove keys of a repository's metadata; the others stay.
+    """Set and remove keys of a repository's metadata. The other keys stay.
 
     \b
     Example: lakebed repo describe sales --meta owner=me --remove old
@@ -122,7 +124,7 @@ def describe(app: App, repository: Location, metadata: dict[str, str], remove: t
 
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
-@click.option("--force", is_flag=True, help="Also a read-only one.")
+@click.option("--force", is_flag=True, help="Delete it even if it is read-only.")
 @yes_option
 @pass_app
 def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
@@ -141,10 +143,10 @@ def delete(app: App, repository: Location, force: bool, yes: bool) -> None:
 @repo.command()
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
-@click.option("--clear", is_flag=True, help="Protect no branch any more.")
+@click.option("--clear", is_flag=True, help="Remove all rules.")
 @pass_app
 def protect(app: App, repository: Location, patterns: tuple[str, ...], clear: bool) -> None:
-    """Set which branches take no direct changes, only merges. Without a pattern, show it.
+    """Protect branches: they accept merges only, no direct changes. Without a pattern, show the rules.
 
     \b
     Example: lakebed repo protect sales main "release-*"

@@ -1,4 +1,4 @@
-"""What lies in the store of a repository, and how other tools find it: ranges, lists for Hive, dumps of refs.
+"""The content of a repository's store, and how other tools find it: ranges, lists for Hive, dumps of refs.
 
 The verbs hang in `fs` and `repo`.
 """
@@ -17,15 +17,15 @@ from lakebed.cli.admin.tasks import begun
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, OBJECT, REF, REPOSITORY
 
-_no_wait = click.option("--no-wait", is_flag=True, help="Begin it, print its id, and end.")
-_task = click.option("--task", metavar="ID", help="Wait for one that was begun with --no-wait.")
+_no_wait = click.option("--no-wait", is_flag=True, help="Start it, print its id, and exit.")
+_task = click.option("--task", metavar="ID", help="Wait for a task that was started with --no-wait.")
 
 
 @click.command(cls=Verb)
 @click.argument("target", type=REF, metavar="REPO/REF")
 @pass_app
 def ranges(app: App, target: Location) -> None:
-    """List the Parquet files that the committed entries of a ref are in. Patches stand behind the ranges.
+    """List the Parquet files that contain the committed entries of a ref: ranges first, then patches.
 
     \b
     Example: lakebed fs ranges sales/main
@@ -41,17 +41,17 @@ def _range_line(row: RangeInfo) -> str:
 
 @click.command(cls=Verb)
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("--location", default="", metavar="PATH", help="Only this folder and those below.")
+@click.option("--location", default="", metavar="PATH", help="Only this folder and the folders below it.")
 @pass_app
 def symlinks(app: App, target: Location, location: str) -> None:
-    """Write, for each folder of a branch, a file that lists where its data lie, for Hive and its like.
+    """Write a file for each folder of a branch that lists the addresses of its objects, for Hive and similar engines.
 
     \b
     Example: lakebed fs symlinks sales/main --location orders/
     """
     with app.lake() as lake:
         root = lake.repository(target.repository).branch(target.ref).write_symlinks(location)
-    output.say(app, f"The lists lie below {output.shown(root)}.", {"location": root})
+    output.say(app, f"The lists are below {output.shown(root)}.", {"location": root})
 
 
 @click.command(cls=Verb)
@@ -59,7 +59,7 @@ def symlinks(app: App, target: Location, location: str) -> None:
 @metadata_option("object")
 @pass_app
 def describe(app: App, target: Location, metadata: dict[str, str]) -> None:
-    """Replace the metadata of an object. Without --meta it has none afterwards.
+    """Replace the metadata of an object. Without --meta, remove it.
 
     \b
     Example: lakebed fs describe sales/main/orders.csv --meta owner=me
@@ -75,7 +75,7 @@ def describe(app: App, target: Location, metadata: dict[str, str]) -> None:
 @_task
 @pass_app
 def dump(app: App, repository: Location, no_wait: bool, task: str | None) -> None:
-    """Write all commits, branches and tags to the repository's bucket; `repo restore` reads them from a copy of it.
+    """Write all commits, branches and tags to the repository's bucket, for `repo restore`.
 
     \b
     Example: lakebed repo dump sales
@@ -93,9 +93,9 @@ def dump(app: App, repository: Location, no_wait: bool, task: str | None) -> Non
 
 @click.command(cls=Verb)
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
-@click.option("--commits", metavar="ID", help="What `repo dump` told of the commits.")
-@click.option("--tags", metavar="ID", help="Of the tags.")
-@click.option("--branches", metavar="ID", help="Of the branches.")
+@click.option("--commits", metavar="ID", help="The commits ID that `repo dump` printed.")
+@click.option("--tags", metavar="ID", help="The tags ID that `repo dump` printed.")
+@click.option("--branches", metavar="ID", help="The branches ID that `repo dump` printed.")
 @_no_wait
 @_task
 @pass_app
@@ -110,7 +110,7 @@ def restore(
 ) -> None:
     """Read a dump into a bare repository over a copy of the bucket.
 
-    `repo create --bare --allow-non-empty` makes such a repository where the copy lies already.
+    `repo create --bare --allow-non-empty` creates such a repository over the copy.
 
     \b
     Example: lakebed repo restore sales-copy --commits 1f… --tags 9c… --branches 7a…
@@ -133,15 +133,19 @@ def restore(
 @click.argument("kind", type=click.Choice(["range", "meta_range"]))
 @click.argument("found_id", metavar="ID")
 @click.option(
-    "-o", "--output", "target", type=click.File("wb", lazy=True), help="Write the Parquet file here; - is out."
+    "-o",
+    "--output",
+    "target",
+    type=click.File("wb", lazy=True),
+    help="Write the Parquet file to this path; - is standard output.",
 )
 @pass_app
 def metadata_file(
     app: App, repository: Location, kind: Literal["range", "meta_range"], found_id: str, target: IO[bytes] | None
 ) -> None:
-    """Say where a Parquet file lies that history is made of, or fetch it.
+    """Print the address of a range or metarange file (Parquet), or download it.
 
-    `fs ranges` has the ids of ranges, `show --json` those of metaranges.
+    `fs ranges` prints the ids of ranges, `show --json` the ids of metaranges.
 
     \b
     Example: lakebed repo metadata-file sales range 3e… -o range.parquet
@@ -160,7 +164,7 @@ def metadata_file(
 @click.argument("file", type=click.File("rb"), metavar="FILE")
 @pass_app
 def add_commit(app: App, repository: Location, file: IO[bytes]) -> None:
-    """Store a commit exactly as `lakebed show --json` printed it; - reads it from standard input. No branch moves.
+    """Store a commit exactly as `lakebed show --json` printed it. `-` reads standard input. No branch moves.
 
     \b
     Example: lakebed show sales/main --json | lakebed repo add-commit sales-copy -
@@ -181,10 +185,10 @@ def _commit_of(text: bytes) -> Commit:
 
 @click.command(cls=Verb)
 @click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
-@click.option("--sign", is_flag=True, help="A signed one, to be written by a plain PUT.")
+@click.option("--sign", is_flag=True, help="Print a presigned URL for a plain PUT.")
 @pass_app
 def address(app: App, target: Location, sign: bool) -> None:
-    """Give an address at which another tool writes the content of an object; `fs link` shows it then.
+    """Print an address where another tool can write the content of an object. `fs link` then adds the object.
 
     \b
     Example: lakebed fs address sales/main/orders.csv --sign
@@ -200,9 +204,9 @@ def address(app: App, target: Location, sign: bool) -> None:
 @click.command(cls=Verb)
 @click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
 @click.argument("physical_address", metavar="ADDRESS")
-@click.option("--checksum", required=True, metavar="MD5", help="Of the content; or the store's ETag.")
-@click.option("--size", required=True, type=click.IntRange(min=0), metavar="BYTES", help="Of the content.")
-@click.option("--content-type", default="", metavar="TYPE", help="What it is [application/octet-stream].")
+@click.option("--checksum", required=True, metavar="MD5", help="MD5 of the content, or the store's ETag.")
+@click.option("--size", required=True, type=click.IntRange(min=0), metavar="BYTES", help="Size of the content.")
+@click.option("--content-type", default="", metavar="TYPE", help="Content type [application/octet-stream].")
 @metadata_option("object")
 @pass_app
 def link(
@@ -214,7 +218,7 @@ def link(
     content_type: str,
     metadata: dict[str, str],
 ) -> None:
-    """Show an object that is in a store already, without a copy. `lakebed ingest` does so for folders.
+    """Add an object that is already in a store, without a copy. `lakebed ingest` does this for folders.
 
     \b
     Example: lakebed fs link sales/main/a.csv s3://bucket/a.csv --checksum 9a… --size 120

@@ -26,7 +26,7 @@ def task() -> None:
 @click.argument("found_id", metavar="ID")
 @pass_app
 def show(app: App, repository: Location, found_id: str) -> None:
-    """Say how far a task is.
+    """Show the progress of a task.
 
     \b
     Example: lakebed task show sales 67a1…
@@ -40,7 +40,7 @@ def show(app: App, repository: Location, found_id: str) -> None:
 @click.argument("found_id", metavar="ID")
 @pass_app
 def wait(app: App, repository: Location, found_id: str) -> None:
-    """Wait until a task is over; the exit code is that of the command as if it had waited.
+    """Wait until a task ends. The exit code is that of the command without --no-wait.
 
     \b
     Example: lakebed task wait sales 67a1…
@@ -51,12 +51,12 @@ def wait(app: App, repository: Location, found_id: str) -> None:
 
 
 def begun(app: App, started: Task | Dump | Restore, what: str, how: str) -> None:
-    """Tell the id of what was begun, and how to go on."""
+    """Print the id of the started task, and how to wait for it."""
     output.say(app, f"The {what} is begun: {started.id}\n`{how} {started.id}` waits for it.", {"id": started.id})
 
 
 def status(app: App, handle: Task) -> None:
-    """Tell how far something is."""
+    """Print the progress of a task."""
     state = handle.status()
     failed = None if state.error is None else {"kind": state.error.kind, "message": state.error.message}
     text = output.table(
@@ -76,7 +76,7 @@ def status(app: App, handle: Task) -> None:
 
 @click.group("import", cls=Noun)
 def import_() -> None:
-    """Show objects that lie elsewhere on a branch, once and without a copy."""
+    """Add objects of other stores to a branch, once and without a copy."""
 
 
 _branch = click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
@@ -86,16 +86,16 @@ _id = click.argument("found_id", metavar="ID")
 @import_.command()
 @_branch
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE=PATH...")
-@click.option("-m", "--message", required=True, help="Of the commit.")
+@click.option("-m", "--message", required=True, help="Message of the commit.")
 @metadata_option("commit")
-@click.option("--no-wait", is_flag=True, help="Begin it, print its id, and end.")
+@click.option("--no-wait", is_flag=True, help="Start it, print its id, and exit.")
 @pass_app
 def start(
     app: App, target: Location, sources: tuple[str, ...], message: str, metadata: dict[str, str], no_wait: bool
 ) -> None:
     """Import folders (a source that ends in a slash) and objects, as one commit.
 
-    A folder replaces what the branch has below its path. What changes again and again is for `lakebed ingest`.
+    A folder replaces what the branch has below its path. For sources that change often, use `lakebed ingest`.
 
     \b
     Example: lakebed import start sales/main s3://bucket/2025/=orders/2025/ -m "take over 2025"
@@ -131,7 +131,7 @@ def wait_import(app: App, target: Location, found_id: str) -> None:
 @_id
 @pass_app
 def show_import(app: App, target: Location, found_id: str) -> None:
-    """Say how far an import is.
+    """Show the progress of an import.
 
     \b
     Example: lakebed import show sales/main 67a1…
@@ -145,7 +145,7 @@ def show_import(app: App, target: Location, found_id: str) -> None:
 @_id
 @pass_app
 def cancel(app: App, target: Location, found_id: str) -> None:
-    """Give an import up: it commits nothing any more.
+    """Cancel an import: it commits nothing.
 
     \b
     Example: lakebed import cancel sales/main 67a1…
@@ -163,7 +163,7 @@ def _source(text: str) -> tuple[str, str]:
 
 
 def _progress(app: App) -> Callable[[TaskStatus], None] | None:
-    """A line that is written over, where somebody looks."""
+    """A line that is overwritten, when standard error is a terminal."""
     if not app.shows_progress:
         return None
 

@@ -28,19 +28,23 @@ from lakebed.model import TransferResult
 if TYPE_CHECKING:
     from lakebed import Ref, Repository, Workspace
 
-_jobs = click.option("-j", "--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="At a time.")
+_jobs = click.option(
+    "-j", "--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="Transfers at the same time."
+)
 
 
 @click.command(cls=Verb)
 @click.argument("source", metavar="DIR|FILE")
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
-@click.option("-m", "--message", default="", help="Message of the commit; needed unless --no-commit.")
+@click.option("-m", "--message", default="", help="Message of the commit; required unless --no-commit.")
 @click.option("--no-commit", is_flag=True, help="Leave the workspace open.")
-@click.option("--mirror", is_flag=True, help="Delete what else lies below PATH.")
+@click.option("--mirror", is_flag=True, help="Delete the other objects below PATH.")
 @metadata_option("commit")
 @policy_option
 @click.option(
-    "--data-path", type=click.Choice(["direct", "presigned", "proxied"]), help="How bytes travel [the best there is]."
+    "--data-path",
+    type=click.Choice(["direct", "presigned", "proxied"]),
+    help="How the bytes reach the store [the fastest that works].",
 )
 @_jobs
 @pass_app
@@ -58,9 +62,9 @@ def upload(
 ) -> None:
     """Upload a directory or a file as one commit.
 
-    It goes through a workspace. BRANCH can be the name of one, BRANCH+ID.
-    What is in DIR gets its path below PATH. Killed or broken off, the same command goes on where it stopped. Into a
-    workspace that is named it only uploads; `lakebed workspace commit` commits that.
+    The upload goes through a workspace. BRANCH can be the name of a workspace, BRANCH+ID.
+    The files in DIR get their paths below PATH. After an interruption, the same command resumes where it stopped.
+    With the name of a workspace it only uploads; `lakebed workspace commit` commits.
 
     \b
     Example: lakebed upload ./2026 sales/main/orders/2026 -m "orders of 2026"
@@ -171,8 +175,8 @@ def _advice(app: App, handle: Workspace, memory: Memory, target: Location) -> It
 def download(app: App, source: Location, target: str, jobs: int) -> None:
     """Download an object or a folder into a directory.
 
-    A file appears only when it is complete, and replaces one of its name. Killed or broken off, the same command goes
-    on where it stopped.
+    A file appears only when it is complete, and replaces a file of the same name. After an interruption, the same
+    command resumes where it stopped.
 
     \b
     Example: lakebed download sales/v1/orders ./orders

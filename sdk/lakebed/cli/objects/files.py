@@ -42,8 +42,8 @@ fs = LazyNoun(
 
 @click.command(cls=Verb)
 @click.argument("target", type=FOLDER, metavar="REPO/REF[/PATH]")
-@click.option("-r", "--recursive", is_flag=True, help="Everything below, not only this folder.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option("-r", "--recursive", is_flag=True, help="List everything below, not only this folder.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def ls(app: App, target: Location, recursive: bool, limit: int | None) -> None:
     """List objects and folders, in the order of their paths.
@@ -84,8 +84,8 @@ def _line(row: ObjectInfo | CommonPrefix) -> str:
 
 @click.command(cls=Verb)
 @click.argument("target", type=OBJECT, metavar="REPO/REF/PATH")
-@click.option("--start", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Begin here.")
-@click.option("--length", type=click.IntRange(min=0), metavar="BYTES", help="At most so many bytes.")
+@click.option("--start", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Start at this byte.")
+@click.option("--length", type=click.IntRange(min=0), metavar="BYTES", help="Print at most N bytes.")
 @pass_app
 def cat(app: App, target: Location, start: int, length: int | None) -> None:
     """Write the content of an object to standard output.
@@ -104,7 +104,7 @@ def cat(app: App, target: Location, start: int, length: int | None) -> None:
 @click.option("--storage", is_flag=True, help="Also ask the store for its storage class.")
 @pass_app
 def stat(app: App, target: Location, storage: bool) -> None:
-    """Show what is known of an object. Size, checksum, time, type, metadata and where it lies.
+    """Show an object: size, checksum, time, type, metadata and address.
 
     \b
     Example: lakebed fs stat sales/main/orders.csv
@@ -133,7 +133,7 @@ def stat(app: App, target: Location, storage: bool) -> None:
 @click.argument("target", type=OBJECT, metavar="REPO/BRANCH/PATH")
 @pass_app
 def cp(app: App, source: Location, target: Location) -> None:
-    """Copy an object inside a repository; the data are shared, not copied.
+    """Copy an object inside a repository. Both paths share the data.
 
     \b
     Example: lakebed fs cp sales/v1/orders.csv sales/main/old/orders.csv
@@ -148,8 +148,8 @@ def cp(app: App, source: Location, target: Location) -> None:
 
 @click.command(cls=Verb)
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH/PATH")
-@click.option("-r", "--recursive", is_flag=True, help="Everything under the path as a folder, too.")
-@click.option("-f", "--force", is_flag=True, help="Nothing there is no failure.")
+@click.option("-r", "--recursive", is_flag=True, help="Also remove everything below the path as a folder.")
+@click.option("-f", "--force", is_flag=True, help="Succeed if nothing exists at the path.")
 @yes_option
 @pass_app
 def rm(app: App, target: Location, recursive: bool, force: bool, yes: bool) -> None:

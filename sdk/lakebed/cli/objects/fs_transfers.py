@@ -35,7 +35,12 @@ if TYPE_CHECKING:
     from lakebed import Ref
 
 _jobs = click.option(
-    "-j", "--jobs", type=click.IntRange(1, 64), default=8, show_default=True, help="Transfers at a time (with -r)."
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="Transfers at the same time (with -r).",
 )
 
 
@@ -44,7 +49,7 @@ _jobs = click.option(
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
 @click.option("-r", "--recursive", is_flag=True, help="FILE is a directory: upload what is in it.")
 @click.option("--if-absent", is_flag=True, help="Never replace an object.")
-@click.option("--content-type", metavar="TYPE", help="[application/octet-stream]")
+@click.option("--content-type", metavar="TYPE", help="Content type of the objects [application/octet-stream].")
 @metadata_option("objects")
 @_jobs
 @pass_app
@@ -93,7 +98,7 @@ def upload(
 @click.command(cls=Verb)
 @click.argument("source", type=FOLDER, metavar="REPO/REF/PATH")
 @click.argument("target", metavar="[FILE]", default=".")
-@click.option("-r", "--recursive", is_flag=True, help="Everything under PATH as a folder.")
+@click.option("-r", "--recursive", is_flag=True, help="Download everything below PATH as a folder.")
 @_jobs
 @pass_app
 def download(app: App, source: Location, target: str, recursive: bool, jobs: int) -> None:
@@ -149,7 +154,7 @@ def _many(
     jobs: int,
     where: str,
 ) -> None:
-    """Move all items. One that fails is told and the others go on, unless all would fail alike."""
+    """Move all items. Reports a failed item and continues, unless all would fail in the same way."""
 
     failures: list[Exception] = []
 

@@ -42,10 +42,10 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
             "--settle",
             type=click.IntRange(0),
             metavar="SECONDS",
-            help="Leave alone what is younger [0, or 5 when watching].",
+            help="Skip objects that are younger [0, or 5 with --watch].",
         ),
-        click.option("--exclude", multiple=True, metavar="GLOB", help="Not these; may be repeated."),
-        click.option("--include", multiple=True, metavar="GLOB", help="Only these; may be repeated."),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="No matching paths; may be repeated."),
+        click.option("--include", multiple=True, metavar="GLOB", help="Only matching paths; may be repeated."),
     ):
         command = option(command)
     return command
@@ -61,7 +61,9 @@ def ingest() -> None:
 
 @ingest.command()
 @_source
-@click.option("--to", "target", type=FOLDER, required=True, metavar="REPO/REF[/FOLDER]", help="What to compare with.")
+@click.option(
+    "--to", "target", type=FOLDER, required=True, metavar="REPO/REF[/FOLDER]", help="The folder to compare with."
+)
 @_shared
 @pass_app
 def diff(
@@ -75,7 +77,7 @@ def diff(
 ) -> None:
     """Show what an ingest would add (+), change (~) and remove (-). Changes nothing.
 
-    Globs are those of a .gitignore file. What they leave out is left alone on both sides.
+    Globs are as in a .gitignore file. The command ignores excluded paths on both sides.
 
     \b
     Example: lakebed ingest diff --from s3://events/kafka/2026/ --to sales/main/events/2026
@@ -113,7 +115,12 @@ def diff(
 @ingest.command()
 @_source
 @click.option(
-    "--to", "target", type=BRANCH_OR_OBJECT, required=True, metavar="REPO/BRANCH[/FOLDER]", help="Where they appear."
+    "--to",
+    "target",
+    type=BRANCH_OR_OBJECT,
+    required=True,
+    metavar="REPO/BRANCH[/FOLDER]",
+    help="The folder where they appear.",
 )
 @click.option("-m", "--message", help="Message of the commit [Ingest URI].")
 @metadata_option("commit")
@@ -123,11 +130,11 @@ def diff(
     type=click.Choice(["rebase", "abort", "overwrite"]),
     default="rebase",
     show_default=True,
-    help="When others commit meanwhile: go on if not to FOLDER; refuse; or win.",
+    help="When others commit at the same time: commit unless they changed FOLDER; refuse; or win.",
 )
-@click.option("--allow-empty-source", is_flag=True, help="Remove everything when the source holds nothing.")
-@click.option("--dry-run", is_flag=True, help="Only count.")
-@click.option("--watch", is_flag=True, help="Go on until Ctrl-C, pass after pass.")
+@click.option("--allow-empty-source", is_flag=True, help="Remove everything if the source is empty.")
+@click.option("--dry-run", is_flag=True, help="Count only; change nothing.")
+@click.option("--watch", is_flag=True, help="Repeat until Ctrl-C.")
 @click.option(
     "--interval",
     type=click.FloatRange(0.1),
@@ -153,10 +160,10 @@ def commit(
     watch: bool,
     interval: float,
 ) -> None:
-    """Make FOLDER show the objects of the source, as one commit. When nothing has changed, nothing is written.
+    """Make FOLDER show the objects of the source, as one commit. When nothing has changed, write nothing.
 
-    With --watch Ctrl-C ends between two passes, a second one at once. Conflicts, and a server that is away, are told
-    and tried again by the next pass.
+    With --watch, Ctrl-C finishes the current pass; press it again to stop immediately. The command reports conflicts
+    and an unreachable server, and the next pass tries again.
 
     \b
     Example: lakebed ingest commit --from s3://events/kafka/2026/ --to sales/main/events/2026 -m "new events"
@@ -239,7 +246,7 @@ def _interrupts() -> Iterator[list[int]]:
 
 @contextmanager
 def _counter(app: App) -> Iterator[Callable[[IngestReport], None]]:
-    """Counts on one line of standard error, while somebody looks."""
+    """Counts on one line of standard error, when that is a terminal."""
     shown = 0
 
     def tell(report: IngestReport) -> None:

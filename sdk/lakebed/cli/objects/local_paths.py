@@ -29,7 +29,7 @@ class Item:
 
 
 def inside(directory: Path, name: str) -> Path:
-    """The file `name`, a path with `/`, below a directory. Raises InvalidRequestError when it would lie elsewhere."""
+    """The file `name`, a path with `/`, below a directory. Raises InvalidRequestError for a name that leads elsewhere."""
     parts = name.split("/")
     forbidden = "\0\\:" if sys.platform == "win32" else "\0"
     if any(part in ("", ".", "..") or any(char in part for char in forbidden) for part in parts):
@@ -52,7 +52,7 @@ def check_source(local: Path, *, recursive: bool) -> None:
 def walk(directory: Path, prefix: str) -> Iterator[Item]:
     """Every regular file below a directory, in a stable order, with the object path it gets under the prefix.
 
-    As `lakebed._bulk.local_tree.walk`: a warning tells what is left out.
+    As `lakebed._bulk.local_tree.walk`: a warning names what is left out.
     """
     under = local_tree.folder(prefix)
     for found in local_tree.walk(directory):

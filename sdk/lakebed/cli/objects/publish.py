@@ -18,11 +18,11 @@ from lakebed.cli.targets import BRANCH_OR_OBJECT
 @click.command(cls=Verb)
 @click.argument("sources", metavar="[FILE]...", nargs=-1)
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
-@click.option("-m", "--message", required=True, help="Why; the first line is the title.")
-@click.option("--delete", multiple=True, metavar="PATH", help="Delete this object in the same commit. Repeatable.")
+@click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
+@click.option("--delete", multiple=True, metavar="PATH", help="Delete this object in the same commit; may be repeated.")
 @metadata_option("commit")
-@click.option("--date", type=click.DateTime(), help="Another time than now, local.")
-@click.option("--allow-empty", is_flag=True, help="Also when nothing changes.")
+@click.option("--date", type=click.DateTime(), help="Date of the commit, local time [now].")
+@click.option("--allow-empty", is_flag=True, help="Commit even if nothing changes.")
 @pass_app
 def publish(
     app: App,
@@ -34,9 +34,10 @@ def publish(
     date: datetime | None,
     allow_empty: bool,
 ) -> None:
-    """Upload files as one commit of their own, at once. What is uncommitted on the branch stays so.
+    """Upload files as one commit, in one request. Uncommitted changes of the branch stay uncommitted.
 
-    A PATH that ends in `/` is a folder, and so is that of several files: they keep their names in it. For directories
+    A PATH that ends in `/` is a folder, and so is the PATH of several files. The files keep their names in it. For
+    directories
     and large files there is `lakebed upload`.
 
     \b

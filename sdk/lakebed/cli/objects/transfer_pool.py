@@ -1,4 +1,4 @@
-"""Many transfers at once, a bounded number of them: results as they come, and a stop that reaches every worker.
+"""Parallel transfers, a bounded number of them: results as they come, and a stop that reaches every worker.
 
 Knows nothing of what is moved.
 """

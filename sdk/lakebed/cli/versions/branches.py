@@ -17,9 +17,9 @@ def branch() -> None:
 
 @branch.command()
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("-s", "--source", metavar="REF", help="Where it begins [the default branch].")
-@click.option("--exist-ok", is_flag=True, help="One that is there already will do.")
-@click.option("--hidden", is_flag=True, help="Leave it out of plain listings.")
+@click.option("-s", "--source", metavar="REF", help="The ref that it starts from [the default branch].")
+@click.option("--exist-ok", is_flag=True, help="Do nothing if it already exists.")
+@click.option("--hidden", is_flag=True, help="Omit it from listings without --hidden.")
 @pass_app
 def create(app: App, target: Location, source: str | None, exist_ok: bool, hidden: bool) -> None:
     """Create a branch. No data is copied.
@@ -31,17 +31,17 @@ def create(app: App, target: Location, source: str | None, exist_ok: bool, hidde
         repository = lake.repository(target.repository)
         origin = same_repository(target, source) if source else repository.info().default_branch
         info = repository.branch(target.ref).create(origin, exist_ok=exist_ok, hidden=hidden).info()
-    output.say(app, f"Branch {target.ref} stands at {info.commit_id[:12]}.", output.record(info))
+    output.say(app, f"Branch {target.ref} is at {info.commit_id[:12]}.", output.record(info))
 
 
 @branch.command("list")
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--prefix", default="", help="Only names that begin with this.")
-@click.option("--hidden", is_flag=True, help="Hidden ones too.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option("--hidden", is_flag=True, help="Include hidden branches.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def list_(app: App, repository: Location, prefix: str, hidden: bool, limit: int | None) -> None:
-    """List branches and the commits that they stand at.
+    """List branches and the commits that they point to.
 
     \b
     Example: lakebed branch list sales
@@ -54,7 +54,7 @@ def list_(app: App, repository: Location, prefix: str, hidden: bool, limit: int 
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
 @pass_app
 def show(app: App, target: Location) -> None:
-    """Show where a branch stands, and whether it has uncommitted changes.
+    """Show the commit of a branch, and whether the branch has uncommitted changes.
 
     \b
     Example: lakebed branch show sales/main
@@ -71,13 +71,13 @@ def show(app: App, target: Location) -> None:
 
 @branch.command()
 @click.argument("target", type=BRANCH_OR_OBJECT, metavar="REPO/BRANCH[/PATH]")
-@click.option("--hard", metavar="REF", help="Point the branch at this commit; it must have no uncommitted changes.")
+@click.option("--hard", metavar="REF", help="Move the branch to this commit. It must have no uncommitted changes.")
 @yes_option
 @pass_app
 def reset(app: App, target: Location, hard: str | None, yes: bool) -> None:
-    """Drop uncommitted changes: of the whole branch, of one object, or of a prefix (a path that ends in /).
+    """Drop the uncommitted changes of a branch, of one object, or of a prefix (a path that ends in /).
 
-    With --hard, point a branch without such changes at another commit.
+    With --hard, move a branch without uncommitted changes to another commit.
 
     \b
     Example: lakebed branch reset sales/dev --yes
@@ -106,13 +106,13 @@ def _hard_reset(app: App, target: Location, hard: str, yes: bool) -> None:
         before = handle.info().commit_id
         handle.hard_reset(ref)
         now = handle.info().commit_id
-    text = f"Branch {target.ref} stands at {now[:12]}; it stood at {before}."
+    text = f"Branch {target.ref} is at {now[:12]}; it was at {before}."
     output.say(app, text, {"reset": str(target), "commit_id": now, "before": before})
 
 
 @branch.command()
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("--force", is_flag=True, help="Also where the repository is read-only.")
+@click.option("--force", is_flag=True, help="Delete it even if the repository is read-only.")
 @yes_option
 @pass_app
 def delete(app: App, target: Location, force: bool, yes: bool) -> None:
@@ -128,7 +128,7 @@ def delete(app: App, target: Location, force: bool, yes: bool) -> None:
         handle.drop(force=force)
     output.say(
         app,
-        f"Branch {info.id} is deleted; it stood at {info.commit_id}.",
+        f"Branch {info.id} is deleted; it was at {info.commit_id}.",
         {"deleted": info.id, "commit_id": info.commit_id},
     )
 

@@ -14,17 +14,19 @@ from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.targets import BRANCH, REF, same_repository
 
 _key_option = click.option(
-    "--key", metavar="TEXT", help="Any text: the same command again, within a day, gives the same commit."
+    "--key",
+    metavar="TEXT",
+    help="Idempotency key: the same command with the same key, within a day, makes no second commit.",
 )
-_no_wait_option = click.option("--no-wait", is_flag=True, help="Begin it, print the id of its task, and end.")
+_no_wait_option = click.option("--no-wait", is_flag=True, help="Start it, print the id of its task, and exit.")
 
 
 @click.command(cls=Verb)
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("-m", "--message", required=True, help="Why; the first line is the title.")
+@click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
 @metadata_option("commit")
-@click.option("--date", type=click.DateTime(), help="Another time than now, local.")
-@click.option("--allow-empty", is_flag=True, help="Also when nothing has changed.")
+@click.option("--date", type=click.DateTime(), help="Date of the commit, local time [now].")
+@click.option("--allow-empty", is_flag=True, help="Commit even if nothing has changed.")
 @_key_option
 @_no_wait_option
 @pass_app
@@ -60,16 +62,16 @@ def commit(
 @click.option(
     "--strategy",
     type=click.Choice(["source-wins", "dest-wins", "theirs", "ours"]),
-    help="Which side wins on paths that both changed [none: it is a conflict].",
+    help="The side that wins where both sides changed a path [none: a conflict].",
 )
 @click.option(
     "--resolve",
     multiple=True,
     metavar="GLOB=SIDE",
-    help="Which side, source or dest, wins conflicts of some paths; the first that matches counts. Repeatable.",
+    help="The side, source or dest, that wins for paths matching GLOB. The first match counts; may be repeated.",
 )
-@click.option("--squash", is_flag=True, help="Record no second parent.")
-@click.option("--allow-empty", is_flag=True, help="Also when there is nothing to merge.")
+@click.option("--squash", is_flag=True, help="Record only the first parent.")
+@click.option("--allow-empty", is_flag=True, help="Commit even if there is nothing to merge.")
 @metadata_option("merge commit")
 @_key_option
 @_no_wait_option
@@ -89,7 +91,7 @@ def merge(
 ) -> None:
     """Merge a ref into a branch, as one commit.
 
-    Paths that both sides changed are a conflict: they are listed, nothing is changed, and the exit code is 4.
+    Paths that both sides changed are conflicts. Then the command lists them, changes nothing, and exits with 4.
 
     \b
     Example: lakebed merge sales/dev main -m "publish" --resolve "orders/**=source" --resolve "*=dest"
@@ -118,7 +120,10 @@ def _rules(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 _parent_option = click.option(
-    "--parent", type=click.IntRange(min=1), metavar="N", help="Of a merge: the parent that it is compared with, from 1."
+    "--parent",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="For a merge: the number of the parent to compare with, from 1.",
 )
 
 
@@ -127,7 +132,7 @@ _parent_option = click.option(
 @click.argument("commit", metavar="COMMIT")
 @click.option("-m", "--message", default="", help="Message of the new commit [Revert COMMIT].")
 @_parent_option
-@click.option("--allow-empty", is_flag=True, help="Also when nothing of it is left to take back.")
+@click.option("--allow-empty", is_flag=True, help="Commit even if there is nothing left to undo.")
 @metadata_option("commit")
 @_key_option
 @pass_app
@@ -141,7 +146,7 @@ def revert(
     metadata: dict[str, str],
     key: str | None,
 ) -> None:
-    """Take back what a commit changed, as a new commit on a branch.
+    """Undo the changes of a commit, as a new commit on a branch.
 
     \b
     Example: lakebed revert sales/main main~1
@@ -156,7 +161,7 @@ def revert(
 @click.command("cherry-pick", cls=Verb)
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
 @click.argument("commit", metavar="COMMIT")
-@click.option("-m", "--message", default="", help="Another message than that of COMMIT.")
+@click.option("-m", "--message", default="", help="Message of the new commit [that of COMMIT].")
 @_parent_option
 @metadata_option("commit")
 @_key_option
@@ -170,7 +175,7 @@ def cherry_pick(
     metadata: dict[str, str],
     key: str | None,
 ) -> None:
-    """Apply what a commit changed to a branch, as a new commit.
+    """Apply the changes of a commit to a branch, as a new commit.
 
     \b
     Example: lakebed cherry-pick sales/main dev~1

@@ -17,15 +17,15 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~", "conflict": "!", "prefix
 @click.command(cls=Verb)
 @click.argument("left", type=REF, metavar="REPO/REF")
 @click.argument("right", required=False, metavar="[REF]")
-@click.option("--two-dot", is_flag=True, help="The plain difference, not counted from the common ancestor.")
+@click.option("--two-dot", is_flag=True, help="Compare the two refs directly, not from their common ancestor.")
 @click.option("--prefix", default="", help="Only paths that begin with this.")
-@click.option("--folders", is_flag=True, help="Only the topmost folders that hold changes.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option("--folders", is_flag=True, help="Show only the top folders that contain changes.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def diff(
     app: App, left: Location, right: str | None, two_dot: bool, prefix: str, folders: bool, limit: int | None
 ) -> None:
-    """Show what differs. Of two refs: what merging the second into the first would bring. Of a branch: uncommitted.
+    """Show what a merge of the second ref into the first would change, or what is uncommitted on a branch.
 
     `+` added, `-` removed, `~` changed, `!` changed on both sides.
 
@@ -65,7 +65,7 @@ def change_line(change: Change) -> str:
 @click.argument("right", metavar="REF")
 @pass_app
 def merge_base(app: App, left: Location, right: str) -> None:
-    """Show the nearest common ancestor of two refs: what a merge counts from.
+    """Show the nearest common ancestor of two refs: the base of a merge.
 
     \b
     Example: lakebed merge-base sales/main dev

@@ -22,11 +22,11 @@ _GRAPH_LIMIT = 50
 
 @click.command(cls=Verb)
 @click.argument("target", type=HISTORY, metavar="REPO[/REF[/PATH]]")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many [all; 50 in a graph].")
-@click.option("--graph", is_flag=True, help="Draw branches and merges; of a whole repository when no REF is given.")
-@click.option("--oneline", is_flag=True, help="One line for each commit.")
-@click.option("--first-parent", is_flag=True, help="Follow only the branch itself through merges.")
-@click.option("--since", type=click.DateTime(), help="Only commits made since then (local time).")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N [all; 50 with --graph].")
+@click.option("--graph", is_flag=True, help="Draw branches and merges; of the whole repository if no REF is given.")
+@click.option("--oneline", is_flag=True, help="Print one line per commit.")
+@click.option("--first-parent", is_flag=True, help="Follow only the first parent of merges.")
+@click.option("--since", type=click.DateTime(), help="Only commits since this time (local time).")
 @pass_app
 def log(
     app: App,
@@ -37,7 +37,7 @@ def log(
     first_parent: bool,
     since: datetime | None,
 ) -> None:
-    """Show history, newest first. Of a branch, or of one path (a folder, when it ends in `/`).
+    """Show the history of a ref or of one path, newest first. A path that ends in `/` is a folder.
 
     \b
     Example: lakebed log sales/main/orders/ -n 5
@@ -76,11 +76,11 @@ def _graph(repository: Repository, target: Location, limit: int) -> str:
 @click.command(cls=Verb)
 @click.argument("target", type=REF, metavar="REPO/REF")
 @click.option(
-    "-n", "--limit", type=click.IntRange(min=0), default=1000, show_default=True, help="At most so many paths."
+    "-n", "--limit", type=click.IntRange(min=0), default=1000, show_default=True, help="Show at most N paths."
 )
 @pass_app
 def show(app: App, target: Location, limit: int) -> None:
-    """Show a commit and what it changed. Compared with its first parent.
+    """Show a commit and its changes, compared with its first parent.
 
     \b
     Example: lakebed show sales/main~1

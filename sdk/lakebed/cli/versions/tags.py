@@ -19,7 +19,7 @@ def tag() -> None:
 @tag.command()
 @click.argument("target", type=TAG, metavar="REPO/TAG")
 @click.argument("ref")
-@click.option("--exist-ok", is_flag=True, help="One that is there already, at the same commit, will do.")
+@click.option("--exist-ok", is_flag=True, help="Do nothing if it already exists at the same commit.")
 @pass_app
 def create(app: App, target: Location, ref: str, exist_ok: bool) -> None:
     """Give a commit a name.
@@ -30,16 +30,16 @@ def create(app: App, target: Location, ref: str, exist_ok: bool) -> None:
     with app.lake() as lake:
         handle = lake.repository(target.repository).tag(target.ref)
         info = handle.create(same_repository(target, ref), exist_ok=exist_ok).info()
-    output.say(app, f"Tag {output.shown(info.id)} stands at {info.commit_id[:12]}.", output.record(info))
+    output.say(app, f"Tag {output.shown(info.id)} is at {info.commit_id[:12]}.", output.record(info))
 
 
 @tag.command("list")
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
 @click.option("--prefix", default="", help="Only names that begin with this.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def list_(app: App, repository: Location, prefix: str, limit: int | None) -> None:
-    """List tags and the commits that they stand at.
+    """List tags and the commits that they point to.
 
     \b
     Example: lakebed tag list sales
@@ -52,7 +52,7 @@ def list_(app: App, repository: Location, prefix: str, limit: int | None) -> Non
 @click.argument("target", type=TAG, metavar="REPO/TAG")
 @pass_app
 def show(app: App, target: Location) -> None:
-    """Show the commit that a tag stands at.
+    """Show the commit that a tag points to.
 
     \b
     Example: lakebed tag show sales/v1
@@ -64,7 +64,7 @@ def show(app: App, target: Location) -> None:
 
 @tag.command()
 @click.argument("target", type=TAG, metavar="REPO/TAG")
-@click.option("--force", is_flag=True, help="Also where the repository is read-only.")
+@click.option("--force", is_flag=True, help="Delete it even if the repository is read-only.")
 @yes_option
 @pass_app
 def delete(app: App, target: Location, force: bool, yes: bool) -> None:
@@ -80,6 +80,6 @@ def delete(app: App, target: Location, force: bool, yes: bool) -> None:
         handle.drop(force=force)
     output.say(
         app,
-        f"Tag {output.shown(info.id)} is deleted; it stood at {info.commit_id}.",
+        f"Tag {output.shown(info.id)} is deleted; it was at {info.commit_id}.",
         {"deleted": info.id, "commit_id": info.commit_id},
     )

@@ -36,7 +36,7 @@ def local() -> None:
 @click.argument("directory", metavar="[DIR]", default="")
 @pass_app
 def clone(app: App, source: Location, directory: str) -> None:
-    """Check a branch, or a folder of it, out into a new directory [its own name]. Broken off, run it again.
+    """Check out a branch, or a folder of it, into a new directory [its own name]. After an interruption, run it again.
 
     \b
     Example: lakebed local clone sales/main/orders ./orders
@@ -56,7 +56,7 @@ def clone(app: App, source: Location, directory: str) -> None:
 @click.option("--offline", is_flag=True, help="Do not ask the server whether the branch has moved.")
 @pass_app
 def status(app: App, directory: str, offline: bool) -> None:
-    """Show what has changed in a directory since it was checked out, and whether the branch has moved.
+    """Show the changes in a directory since its checkout, and whether the branch has moved.
 
     \b
     Example: lakebed local status
@@ -77,14 +77,14 @@ def status(app: App, directory: str, offline: bool) -> None:
 
 @local.command()
 @_directory
-@click.option("-m", "--message", required=True, help="Why; the first line is the title.")
+@click.option("-m", "--message", required=True, help="Message of the commit; its first line is the title.")
 @metadata_option("commit")
 @pass_app
 def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> None:
-    """Commit what has changed in a directory to its branch, as one commit.
+    """Commit the changes in a directory to its branch, as one commit.
 
-    What others committed meanwhile comes into the directory. Files that both sides changed are a conflict: nothing is
-    changed, and the exit code is 4; `lakebed local pull` says what to do.
+    Commits of others since the checkout come into the directory. Files that both sides changed are conflicts. Then
+    the command changes nothing and exits with 4; `lakebed local pull` resolves them.
 
     \b
     Example: lakebed local commit -m "corrected prices"
@@ -108,11 +108,11 @@ def commit(app: App, directory: str, message: str, metadata: dict[str, str]) -> 
     type=click.Choice(["stop", "mine", "theirs"]),
     default="stop",
     show_default=True,
-    help="Files that both sides changed: touch nothing, keep the local version, or overwrite it.",
+    help="For files that both sides changed: stop, keep the local version, or overwrite it.",
 )
 @pass_app
 def pull(app: App, directory: str, conflicts: Any) -> None:
-    """Bring a directory to where its branch stands. Files that were changed in it are never overwritten unasked.
+    """Update a directory to the head of its branch. It never overwrites changed files unless you ask for it.
 
     \b
     Example: lakebed local pull

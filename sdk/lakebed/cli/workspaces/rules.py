@@ -21,16 +21,17 @@ _OBJECTS = ("s3:PutObject", "s3:PutObjectTagging", "s3:GetObject", "s3:AbortMult
 @click.command(cls=Verb)
 @click.argument("prefix", metavar="S3_PREFIX|REPO/WORKSPACE")
 @click.option("--abort-days", type=click.IntRange(min=1), default=7, show_default=True, metavar="N",
-              help="Give up uploads in parts that were left unfinished for so long.")  # fmt: skip
+              help="Abort multipart uploads that are unfinished after N days.")  # fmt: skip
 @click.option("--expire-days", type=click.IntRange(min=1), metavar="N",
-              help="Also delete objects after so long: COMMITTED ONES TOO.")  # fmt: skip
+              help="Also delete objects after N days: COMMITTED OBJECTS TOO. Required with --path.")  # fmt: skip
 @click.option("--path", "path", default="", metavar="PATH",
-              help="Only objects whose tags path.0, path.1 and so on are these parts.")  # fmt: skip
+              help="Limit --expire-days to objects whose tags path.0, path.1 and so on match PATH.")  # fmt: skip
 @pass_app
 def rules(app: App, prefix: str, abort_days: int, expire_days: int | None, path: str) -> None:
     """Print the S3 lifecycle configuration and the IAM policy that fit a workspace's prefix, as JSON.
 
-    The policy lets a writer write and list there, replace or delete nothing elsewhere. Objects stay below the prefix
+    With the policy a writer can write and list there, and can replace or delete nothing elsewhere. Objects stay below
+    the prefix
     when the workspace is committed: a lifecycle rule that deletes them breaks those commits.
 
     \b

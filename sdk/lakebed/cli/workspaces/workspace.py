@@ -1,4 +1,4 @@
-"""`lakebed workspace`: changes that nobody else sees, committed as one.
+"""`lakebed workspace`: isolated changes, committed as one.
 
 `transfer` has the verbs that move bytes; `workspaces.rules` what a bucket's owner wants to know.
 """
@@ -56,29 +56,33 @@ def policy_option(command: Any) -> Any:
         type=click.Choice(["rebase", "abort", "overwrite"]),
         default="rebase",
         show_default=True,
-        help="When the branch has moved: go on unless the same paths changed, refuse, or let the workspace win.",
+        help="When the branch has moved: commit unless the same paths changed, refuse, or let the workspace win.",
     )(command)
 
 
-_expires = click.option("--expires-in", type=Duration(), metavar="TIME", help="Closed after 90m, 12h, 7d [7d].")
+_expires = click.option(
+    "--expires-in", type=Duration(), metavar="TIME", help="Close it after this time: 90m, 12h, 7d [7d]."
+)
 
 
 @click.group(cls=Noun)
 def workspace() -> None:
-    """Prepare changes apart, and commit them as one."""
+    """Prepare changes in isolation, and commit them as one commit."""
 
 
 @workspace.command()
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("-m", "--message", default="", help="Message of its commit, unless that brings another one.")
-@click.option("--base", metavar="REF", help="Where it starts [the head of the branch].")
-@click.option("--claim", "claims", multiple=True, metavar="PREFIX", help="A concurrent change below it is a conflict.")
+@click.option("-m", "--message", default="", help="Default message of its commit.")
+@click.option("--base", metavar="REF", help="The ref that it starts from [the head of the branch].")
+@click.option(
+    "--claim", "claims", multiple=True, metavar="PREFIX", help="Treat any concurrent change below PREFIX as a conflict."
+)
 @_expires
 @pass_app
 def create(
     app: App, target: Location, message: str, base: str | None, claims: Sequence[str], expires_in: int | None
 ) -> None:
-    """Make a workspace on a branch. Its name, BRANCH+ID, is a ref and can be written to like a branch.
+    """Create a workspace on a branch. Its name, BRANCH+ID, is a ref and accepts writes like a branch.
 
     \b
     Example: lakebed workspace create sales/main -m "load the orders"
@@ -94,12 +98,14 @@ def create(
 
 @workspace.command("list")
 @click.argument("repository", type=REPOSITORY, metavar="REPO")
-@click.option("--state", type=click.Choice(STATES), default="open", show_default=True, help="What became of them.")
-@click.option("--branch", default="", metavar="BRANCH", help="Only those that are to be committed to it.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option(
+    "--state", type=click.Choice(STATES), default="open", show_default=True, help="Only workspaces in this state."
+)
+@click.option("--branch", default="", metavar="BRANCH", help="Only workspaces of this branch.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def list_(app: App, repository: Location, state: str, branch: str, limit: int | None) -> None:
-    """List workspaces. Closed ones are remembered for a week.
+    """List workspaces. Closed workspaces are listed for a week.
 
     \b
     Example: lakebed workspace list sales --state all
@@ -113,7 +119,7 @@ def list_(app: App, repository: Location, state: str, branch: str, limit: int | 
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
 @pass_app
 def show(app: App, target: Location) -> None:
-    """Show what is known of a workspace, open or closed.
+    """Show a workspace, open or closed.
 
     \b
     Example: lakebed workspace show sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9
@@ -142,11 +148,11 @@ def show(app: App, target: Location) -> None:
 @workspace.command()
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
 @click.option("--prefix", default="", help="Only paths that begin with this.")
-@click.option("--scan", is_flag=True, help="Look first for what other tools wrote below its prefix.")
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="At most so many.")
+@click.option("--scan", is_flag=True, help="First register objects that other tools wrote below its prefix.")
+@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show at most N.")
 @pass_app
 def status(app: App, target: Location, prefix: str, scan: bool, limit: int | None) -> None:
-    """Show what a workspace changes, against the commit that it stands on.
+    """Show the changes of a workspace, compared with its base commit.
 
     \b
     Example: lakebed workspace status sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9
@@ -173,12 +179,12 @@ def status(app: App, target: Location, prefix: str, scan: bool, limit: int | Non
 @workspace.command()
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
 @click.argument("globs", nargs=-1, metavar="[GLOB]...")
-@click.option("--clear", is_flag=True, help="Forget what was chosen before.")
+@click.option("--clear", is_flag=True, help="Forget the earlier choice.")
 @pass_app
 def add(app: App, target: Location, globs: tuple[str, ...], clear: bool) -> None:
-    """Choose the changes of the next commit, by globs as in a .gitignore file. Kept on this machine.
+    """Choose the changes of the next commit, by globs as in a .gitignore file. The choice is stored on this machine.
 
-    `lakebed workspace commit` commits what was chosen and leaves the rest; without a choice it commits everything.
+    `lakebed workspace commit` commits the chosen changes and leaves the rest. Without a choice it commits everything.
 
     \b
     Example: lakebed workspace add sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 '**/*.parquet'
@@ -198,13 +204,13 @@ def add(app: App, target: Location, globs: tuple[str, ...], clear: bool) -> None
 @workspace.command()
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
 @click.argument("globs", nargs=-1, metavar="[GLOB]...")
-@click.option("-m", "--message", default="", help="Why [the message that the workspace was made with].")
+@click.option("-m", "--message", default="", help="Message of the commit [that of the workspace].")
 @metadata_option("commit")
 @policy_option
-@click.option("--replace", "replaced", multiple=True, metavar="PREFIX", help="Delete what else lies below it.")
-@click.option("--scan", is_flag=True, help="Look first for what other tools wrote below its prefix.")
-@click.option("--allow-empty", is_flag=True, help="Also when nothing has changed.")
-@click.option("--idempotency-key", metavar="TEXT", help="A second commit with the same one changes nothing.")
+@click.option("--replace", "replaced", multiple=True, metavar="PREFIX", help="Delete the other objects below PREFIX.")
+@click.option("--scan", is_flag=True, help="First register objects that other tools wrote below its prefix.")
+@click.option("--allow-empty", is_flag=True, help="Commit even if nothing has changed.")
+@click.option("--idempotency-key", metavar="TEXT", help="A second commit with the same key changes nothing.")
 @pass_app
 def commit(
     app: App,
@@ -218,10 +224,10 @@ def commit(
     allow_empty: bool,
     idempotency_key: str | None,
 ) -> None:
-    """Commit a workspace to its branch as one commit, or the part of it that GLOBs or `add` have chosen.
+    """Commit a workspace to its branch as one commit, or the part of it that GLOBs or `add` chose.
 
-    Committed as a whole it is closed; after a part the rest goes on. Paths that the branch has changed meanwhile are a
-    conflict: they are listed, nothing is changed, and the exit code is 4.
+    A complete commit closes the workspace; after a part it stays open. Paths that the branch has changed since are
+    conflicts. Then the command lists them, changes nothing, and exits with 4.
 
     \b
     Example: lakebed workspace commit sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 -m "load the orders"
@@ -254,7 +260,7 @@ def commit(
 @yes_option
 @pass_app
 def revert(app: App, target: Location, globs: tuple[str, ...], yes: bool) -> None:
-    """Take back changes of a workspace: those that GLOBs choose, or all. It stays open.
+    """Undo all changes of a workspace, or the changes that GLOBs choose. It stays open.
 
     \b
     Example: lakebed workspace revert sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 'tmp/**' --yes
@@ -268,11 +274,11 @@ def revert(app: App, target: Location, globs: tuple[str, ...], yes: bool) -> Non
 
 @workspace.command()
 @click.argument("target", type=BRANCH, metavar="REPO/BRANCH")
-@click.option("-m", "--message", default="", help="Message of its commit, unless that brings another one.")
+@click.option("-m", "--message", default="", help="Default message of its commit.")
 @_expires
 @pass_app
 def stash(app: App, target: Location, message: str, expires_in: int | None) -> None:
-    """Move all uncommitted changes of a branch into a new workspace. The branch shows its last commit then.
+    """Move all uncommitted changes of a branch into a new workspace. The branch then shows its last commit.
 
     \b
     Example: lakebed workspace stash sales/main
@@ -286,10 +292,10 @@ def stash(app: App, target: Location, message: str, expires_in: int | None) -> N
 
 @workspace.command()
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
-@click.option("--onto", metavar="BRANCH", help="Another branch than its own.")
+@click.option("--onto", metavar="BRANCH", help="Use this branch instead of its own.")
 @pass_app
 def pop(app: App, target: Location, onto: str | None) -> None:
-    """Make the changes of a workspace uncommitted changes of its branch, on top of what is there; closes it.
+    """Move the changes of a workspace to its branch as uncommitted changes, and close the workspace.
 
     \b
     Example: lakebed workspace pop sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9
@@ -303,10 +309,17 @@ def pop(app: App, target: Location, onto: str | None) -> None:
 
 @workspace.command()
 @click.argument("target", type=WORKSPACE, metavar="REPO/WORKSPACE")
-@click.option("--expires-in", type=Duration(), metavar="TIME", default="7d", show_default=True, help="90m, 12h, 7d.")
+@click.option(
+    "--expires-in",
+    type=Duration(),
+    metavar="TIME",
+    default="7d",
+    show_default=True,
+    help="Time from now: 90m, 12h, 7d.",
+)
 @pass_app
 def renew(app: App, target: Location, expires_in: int) -> None:
-    """Let a workspace live longer, counted from now.
+    """Extend the life of a workspace, counted from now.
 
     \b
     Example: lakebed workspace renew sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 --expires-in 30d
@@ -321,7 +334,7 @@ def renew(app: App, target: Location, expires_in: int) -> None:
 @yes_option
 @pass_app
 def drop(app: App, target: Location, yes: bool) -> None:
-    """Close a workspace without committing it. Its changes are gone.
+    """Close a workspace without a commit. Its changes are lost.
 
     \b
     Example: lakebed workspace drop sales/main+0a1b2c3d4e5f60718293a4b5c6d7e8f9 --yes
