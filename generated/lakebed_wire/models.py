@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 class Conflict(Struct, kw_only=True):
     """
-    A path that both sides changed. A side on which the path is absent is left out.
+    A path that both sides changed. The field of a side without the path is absent.
     """
 
     path: str
@@ -22,7 +22,7 @@ class Conflict(Struct, kw_only=True):
 
 class Pagination(Struct, kw_only=True):
     """
-    Where a page ends.
+    The end of a page.
     """
 
     has_more: bool
@@ -45,7 +45,7 @@ class VersionConfig(Struct, kw_only=True):
 
 class StorageConfig(Struct, kw_only=True):
     """
-    What the object store behind the server can do.
+    The features of the server's object store.
     """
 
     blockstore_type: str
@@ -85,7 +85,7 @@ class UIConfig(Struct, kw_only=True):
 
 class CapabilitiesConfig(Struct, kw_only=True):
     """
-    Optional abilities of the server.
+    Optional features of the server.
     """
 
     workspaces: bool | UnsetType = UNSET
@@ -277,7 +277,7 @@ class ResetCreation(Struct, kw_only=True):
 
 class CommitOverrides(Struct, kw_only=True):
     """
-    What a commit says in place of what it would.
+    Values that replace those of the commit.
     """
 
     message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
@@ -286,7 +286,7 @@ class CommitOverrides(Struct, kw_only=True):
 
 class RevertCreation(Struct, kw_only=True):
     """
-    A commit to take back.
+    A commit to undo.
     """
 
     ref: Annotated[str, Meta(min_length=1)]
@@ -446,7 +446,7 @@ class ObjectStatsList(Struct, kw_only=True):
 
 class PublishCreation(Struct, kw_only=True):
     """
-    How objects and deletions are to be committed that come with it. Unknown members are refused.
+    How to commit the objects and deletions of the request. Unknown members are refused.
     """
 
     message: Annotated[str, Meta(max_length=65536)]
@@ -549,7 +549,7 @@ class WorkspaceCreation(Struct, kw_only=True):
 
 class WorkspaceRenewal(Struct, kw_only=True):
     """
-    How long a workspace is to live.
+    The new life time of a workspace.
     """
 
     expires_in: Annotated[int, Meta(ge=60, le=31536000)]
@@ -557,7 +557,7 @@ class WorkspaceRenewal(Struct, kw_only=True):
 
 class WorkspaceObject(Struct, kw_only=True):
     """
-    An object that is in the store already.
+    An object that is already in the store.
     """
 
     path: str
@@ -589,7 +589,7 @@ class WorkspaceLayer(Struct, kw_only=True):
 
 class ObjectShare(Struct, kw_only=True):
     """
-    A path that is to name the data of another one.
+    A path to share the data of another path.
     """
 
     path: str
@@ -598,7 +598,7 @@ class ObjectShare(Struct, kw_only=True):
 
 class ObjectShares(Struct, kw_only=True):
     """
-    Paths that are to name the data of others, each once.
+    Paths to share data, each once.
     """
 
     objects: Annotated[list[ObjectShare], Meta(max_length=10000)]
@@ -606,7 +606,7 @@ class ObjectShares(Struct, kw_only=True):
 
 class ObjectSharesResult(Struct, kw_only=True):
     """
-    What became of the pairs.
+    The result for the pairs.
     """
 
     shared: Annotated[int, Meta(ge=0, le=10000)]
@@ -615,7 +615,7 @@ class ObjectSharesResult(Struct, kw_only=True):
 
 class ScanRefusal(Struct, kw_only=True):
     """
-    What a scan did not register though it lies where an object could.
+    A file below the prefix that a scan did not register.
     """
 
     path: str
@@ -624,7 +624,7 @@ class ScanRefusal(Struct, kw_only=True):
 
 class UploadUrlRequest(Struct, kw_only=True):
     """
-    Objects that are to be written.
+    Objects to write.
     """
 
     paths: Annotated[list[str], Meta(max_length=1000)]
@@ -634,7 +634,7 @@ class UploadUrlRequest(Struct, kw_only=True):
 
 class UploadUrl(Struct, kw_only=True):
     """
-    An address at which one object can be written.
+    A presigned URL for one object.
     """
 
     path: str
@@ -655,7 +655,7 @@ class UploadUrlList(Struct, kw_only=True):
 
 class PartUploadCreation(Struct, kw_only=True):
     """
-    A large object that is to be written.
+    A large object to write.
     """
 
     path: str
@@ -664,7 +664,7 @@ class PartUploadCreation(Struct, kw_only=True):
 
 class PartUpload(Struct, kw_only=True):
     """
-    An object that is written in parts.
+    A multipart upload.
     """
 
     physical_address: str
@@ -676,7 +676,7 @@ Part: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
 
 class PartUrlRequest(Struct, kw_only=True):
     """
-    Parts that are to be written.
+    Parts to write.
     """
 
     physical_address: str
@@ -686,7 +686,7 @@ class PartUrlRequest(Struct, kw_only=True):
 
 class PartUrl(Struct, kw_only=True):
     """
-    An address at which one part can be written.
+    A presigned URL for one part.
     """
 
     part: Annotated[int, Meta(ge=1, le=10000)]
@@ -698,7 +698,7 @@ class PartUrl(Struct, kw_only=True):
 
 class PartUrlList(Struct, kw_only=True):
     """
-    Signed addresses of parts.
+    Presigned URLs of parts.
     """
 
     results: list[PartUrl]
@@ -715,7 +715,7 @@ class WrittenPart(Struct, kw_only=True):
 
 class PartUploadCompletion(Struct, kw_only=True):
     """
-    An upload of which all parts are written.
+    An upload with all parts written.
     """
 
     physical_address: str
@@ -742,7 +742,7 @@ ExcludeItem: TypeAlias = Annotated[str, Meta(max_length=256)]
 
 class IngestRequest(Struct, kw_only=True):
     """
-    Objects that lie elsewhere, and where they are to appear.
+    Objects of another store, and the folder where they appear.
     """
 
     source: Annotated[str, Meta(min_length=1)]
@@ -785,7 +785,7 @@ class WorkspaceCommit(Struct, kw_only=True):
 
 class WorkspaceRevert(Struct, kw_only=True):
     """
-    Which changes to take back.
+    The changes to undo.
     """
 
     paths: Annotated[list[Path], Meta(max_length=100)] | UnsetType = UNSET
@@ -793,7 +793,7 @@ class WorkspaceRevert(Struct, kw_only=True):
 
 class WorkspacePop(Struct, kw_only=True):
     """
-    Where the changes go.
+    The destination of the changes.
     """
 
     branch: str | UnsetType = UNSET
@@ -801,7 +801,7 @@ class WorkspacePop(Struct, kw_only=True):
 
 class StashCreation(Struct, kw_only=True):
     """
-    The workspace to make of a branch's changes.
+    The workspace to create from the changes of a branch.
     """
 
     message: Annotated[str, Meta(max_length=65536)] | UnsetType = UNSET
@@ -811,7 +811,7 @@ class StashCreation(Struct, kw_only=True):
 
 class StorageURI(Struct, kw_only=True):
     """
-    A place in the object store.
+    An address in the object store.
     """
 
     location: str
@@ -819,7 +819,7 @@ class StorageURI(Struct, kw_only=True):
 
 class UpdateObjectUserMetadata(Struct, kw_only=True):
     """
-    The metadata that an object is to have.
+    The new metadata of an object.
     """
 
     set: ObjectUserMetadata
@@ -849,7 +849,7 @@ class ObjectStageCreation(Struct, kw_only=True):
 
 class StagingLocation(Struct, kw_only=True):
     """
-    Where the content of an object is to be written.
+    The address for the content of an object.
     """
 
     physical_address: str | UnsetType = UNSET
@@ -873,7 +873,7 @@ class StagingMetadata(Struct, kw_only=True):
 
 class PresignMultipartUpload(Struct, kw_only=True):
     """
-    An object that is written in parts.
+    A multipart upload.
     """
 
     upload_id: str
@@ -891,7 +891,7 @@ class UploadPartFrom(Struct, kw_only=True):
 
 class UploadTo(Struct, kw_only=True):
     """
-    Where a part is to be written.
+    The address for a part.
     """
 
     presigned_url: str
@@ -910,7 +910,7 @@ class CopyPartSource(Struct, kw_only=True):
 
 class UploadPartCopyFrom(Struct, kw_only=True):
     """
-    A part that is to be copied from an object.
+    A part to copy from an object.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -928,7 +928,7 @@ class SentUploadPart(Struct, kw_only=True):
 
 class CompletePresignMultipartUpload(Struct, kw_only=True):
     """
-    An upload of which all parts are written.
+    An upload with all parts written.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -939,7 +939,7 @@ class CompletePresignMultipartUpload(Struct, kw_only=True):
 
 class AbortPresignMultipartUpload(Struct, kw_only=True):
     """
-    An upload to give up.
+    An upload to abort.
     """
 
     physical_address: Annotated[str, Meta(min_length=1)]
@@ -952,7 +952,7 @@ class ImportType(StrEnum):
 
 class ImportLocation(Struct, kw_only=True):
     """
-    Objects to import, and where they are to appear.
+    Objects to import, and their destination.
     """
 
     type: ImportType
@@ -972,7 +972,7 @@ class ImportCreation(Struct, kw_only=True):
 
 class ImportCreationResponse(Struct, kw_only=True):
     """
-    An import that has begun.
+    A started import.
     """
 
     id: str
@@ -980,7 +980,7 @@ class ImportCreationResponse(Struct, kw_only=True):
 
 class TaskInfo(Struct, kw_only=True):
     """
-    A task that has begun.
+    A started task.
     """
 
     id: str
@@ -988,7 +988,7 @@ class TaskInfo(Struct, kw_only=True):
 
 class RefsDump(Struct, kw_only=True):
     """
-    A dump: what holds the commits, the tags and the branches.
+    A dump: the ids of the commits, the tags and the branches.
     """
 
     commits_meta_range_id: str
@@ -1009,7 +1009,7 @@ class RefsRestore(Struct, kw_only=True):
 
 class RepositoryDumpStatus(Struct, kw_only=True):
     """
-    How far a dump is.
+    The progress of a dump.
     """
 
     id: str
@@ -1021,7 +1021,7 @@ class RepositoryDumpStatus(Struct, kw_only=True):
 
 class RepositoryRestoreStatus(Struct, kw_only=True):
     """
-    How far a restore is.
+    The progress of a restore.
     """
 
     id: str
@@ -1097,7 +1097,7 @@ class CommPrefsInput(Struct, kw_only=True):
 
 class StatsEvent(Struct, kw_only=True):
     """
-    How often something was used.
+    The number of uses of a feature.
     """
 
     name: Annotated[str, Meta(min_length=1)]
@@ -1106,7 +1106,7 @@ class StatsEvent(Struct, kw_only=True):
 
 class StatsEventsList(Struct, kw_only=True):
     """
-    What was used.
+    The used features.
     """
 
     events: list[StatsEvent]
@@ -1114,7 +1114,7 @@ class StatsEventsList(Struct, kw_only=True):
 
 class Error(Struct, kw_only=True):
     """
-    What went wrong, for a person in `message` and for a program in `kind`.
+    An error: `message` is for people, `kind` is for programs.
     """
 
     message: str
@@ -1127,7 +1127,7 @@ class Error(Struct, kw_only=True):
 
 class MergeRule(Struct, kw_only=True):
     """
-    Which side wins conflicts of some paths.
+    A rule that chooses the winning side for some paths.
     """
 
     pattern: Annotated[str, Meta(max_length=256, min_length=1)]
@@ -1168,7 +1168,7 @@ class DiffList(Struct, kw_only=True):
 
 class ObjectBatch(Struct, kw_only=True):
     """
-    Objects to write and paths to delete, and how to commit them if at once.
+    Objects to write, paths to delete, and how to commit them.
     """
 
     commit: PublishCreation | UnsetType = UNSET
@@ -1178,7 +1178,7 @@ class ObjectBatch(Struct, kw_only=True):
 
 class WorkspaceScan(Struct, kw_only=True):
     """
-    What a scan did.
+    The result of a scan.
     """
 
     registered: Annotated[int, Meta(ge=0, le=9223372036854775807)]
@@ -1208,7 +1208,7 @@ class IngestPage(Struct, kw_only=True):
 
 class ImportStatus(Struct, kw_only=True):
     """
-    How far an import is.
+    The progress of an import.
     """
 
     completed: bool
@@ -1221,7 +1221,7 @@ class ImportStatus(Struct, kw_only=True):
 
 class Task(Struct, kw_only=True):
     """
-    Work that goes on without its client.
+    Work that continues without its client.
     """
 
     id: str

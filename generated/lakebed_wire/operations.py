@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "8d3607099df54d56706b931570121d1ed63b3b476559152d921c852416ef63f1"
+SPEC_DIGEST: Final = "4396ce23feb76de0a7d68efee434561f0f0642df1d882eb7a389f1542a7fe50e"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {
@@ -932,7 +932,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=204,
         tag="system",
-        summary="Say that the server is up.",
+        summary="Report that the server is up.",
     ),
     Operation(
         operation_id="getConfig",
@@ -992,7 +992,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="system",
-        summary="Take preferences about e-mails.",
+        summary="Accept preferences about e-mails.",
     ),
     Operation(
         operation_id="postStatsEvents",
@@ -1007,7 +1007,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="system",
-        summary="Take statistics of clients.",
+        summary="Accept statistics of clients.",
     ),
     Operation(
         operation_id="getSetupState",
@@ -1022,7 +1022,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="system",
-        summary="Say whether the installation has been set up, and how to log in.",
+        summary="Report whether the installation has been set up, and how to log in.",
     ),
     Operation(
         operation_id="setup",
@@ -1037,7 +1037,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="system",
-        summary="Make the first administrator.",
+        summary="Create the first administrator.",
     ),
     Operation(
         operation_id="login",
@@ -1097,7 +1097,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=False,
         success=200,
         tag="auth",
-        summary="Say what a user interface can offer people who cannot log in.",
+        summary="Report what a user interface can offer people that cannot log in.",
     ),
     Operation(
         operation_id="listUserCredentials",
@@ -1132,7 +1132,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="auth",
-        summary="Make the caller another access key.",
+        summary="Create another access key for the caller.",
     ),
     Operation(
         operation_id="getCredentials",
@@ -1392,7 +1392,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="branches",
-        summary="Point a branch at another commit.",
+        summary="Move a branch to another commit.",
     ),
     Operation(
         operation_id="revertBranch",
@@ -1411,7 +1411,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="branches",
-        summary="Take back what a commit changed, as a new commit.",
+        summary="Undo the changes of a commit, as a new commit.",
     ),
     Operation(
         operation_id="cherryPick",
@@ -1430,7 +1430,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="branches",
-        summary="Apply what a commit changed to a branch, as a new commit.",
+        summary="Apply the changes of a commit to a branch, as a new commit.",
     ),
     Operation(
         operation_id="getBranchProtectionRules",
@@ -1630,7 +1630,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="commits",
-        summary="Store a commit exactly as it is told.",
+        summary="Store a commit exactly as it is given.",
     ),
     Operation(
         operation_id="getCommit",
@@ -1693,7 +1693,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="merges",
-        summary="Find the commit that two references have in common.",
+        summary="Find the nearest common ancestor of two references.",
     ),
     Operation(
         operation_id="mergeIntoBranch",
@@ -1762,7 +1762,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="diffs",
-        summary="List what differs between two references.",
+        summary="List the differences between two references.",
     ),
     Operation(
         operation_id="getObject",
@@ -1870,7 +1870,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="objects",
-        summary="Show an object that is in a store already.",
+        summary="Add an object that is already in a store.",
     ),
     Operation(
         operation_id="uploadObject",
@@ -1934,7 +1934,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="objects",
-        summary="Write and delete several objects at once, all or nothing.",
+        summary="Write and delete several objects in one request, all or nothing.",
     ),
     Operation(
         operation_id="deleteObjects",
@@ -1991,7 +1991,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Say where the file of a metarange lies.",
+        summary="Return the address of the file of a metarange.",
     ),
     Operation(
         operation_id="getRange",
@@ -2009,7 +2009,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Say where the file of a range lies.",
+        summary="Return the address of the file of a range.",
     ),
     Operation(
         operation_id="getMetadataObject",
@@ -2048,7 +2048,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="objects",
-        summary="Say whether the caller may write an object.",
+        summary="Report whether the caller may write an object.",
     ),
     Operation(
         operation_id="updateObjectUserMetadata",
@@ -2087,7 +2087,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Say how the store keeps the content of an object.",
+        summary="Report how the store keeps the content of an object.",
     ),
     Operation(
         operation_id="getPhysicalAddress",
@@ -2107,7 +2107,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Give an address to write the content of an object at.",
+        summary="Return an address where the caller can write the content of an object.",
     ),
     Operation(
         operation_id="linkPhysicalAddress",
@@ -2128,7 +2128,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Show an object that was written to the store.",
+        summary="Add an object that was written to the store.",
     ),
     Operation(
         operation_id="createPresignMultipartUpload",
@@ -2148,7 +2148,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="objects",
-        summary="Begin to write an object in parts, straight to the store.",
+        summary="Start a multipart upload directly to the store.",
     ),
     Operation(
         operation_id="completePresignMultipartUpload",
@@ -2168,7 +2168,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Make parts one object and show it.",
+        summary="Complete a multipart upload and add the object.",
     ),
     Operation(
         operation_id="abortPresignMultipartUpload",
@@ -2188,7 +2188,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="objects",
-        summary="Give up an upload in parts.",
+        summary="Abort a multipart upload.",
     ),
     Operation(
         operation_id="uploadPart",
@@ -2209,7 +2209,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="objects",
-        summary="Give an address to write one part at.",
+        summary="Return an address where the caller can write one part.",
     ),
     Operation(
         operation_id="uploadPartCopy",
@@ -2249,7 +2249,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="imports",
-        summary="Say how far an import is.",
+        summary="Report the progress of an import.",
     ),
     Operation(
         operation_id="importStart",
@@ -2267,7 +2267,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=202,
         tag="imports",
-        summary="Show objects that lie elsewhere, without a copy.",
+        summary="Add objects of another store, without a copy.",
     ),
     Operation(
         operation_id="importCancel",
@@ -2286,7 +2286,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="imports",
-        summary="Give an import up.",
+        summary="Cancel an import.",
     ),
     Operation(
         operation_id="commitAsync",
@@ -2346,7 +2346,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="commits",
-        summary="Say how far a task is.",
+        summary="Report the progress of a task.",
     ),
     Operation(
         operation_id="createSymlinkFile",
@@ -2365,7 +2365,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="metadata",
-        summary="Write lists of where the data of a branch lie, a file for each directory, for Hive.",
+        summary="Write a file for each directory of a branch that lists the addresses of its objects, for Hive.",
     ),
     Operation(
         operation_id="dumpRefs",
@@ -2413,7 +2413,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Say how far a dump is.",
+        summary="Report the progress of a dump.",
     ),
     Operation(
         operation_id="dumpSubmit",
@@ -2446,7 +2446,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="metadata",
-        summary="Say how far a restore is.",
+        summary="Report the progress of a restore.",
     ),
     Operation(
         operation_id="restoreSubmit",
@@ -2534,7 +2534,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="workspaces",
-        summary="Close a workspace without committing it.",
+        summary="Close a workspace without a commit.",
     ),
     Operation(
         operation_id="renewWorkspace",
@@ -2552,7 +2552,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Let a workspace live longer.",
+        summary="Extend the life of a workspace.",
     ),
     Operation(
         operation_id="registerObjects",
@@ -2609,7 +2609,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Let paths name the data that other paths of the same content name.",
+        summary="Make paths share the data of other paths with the same content.",
     ),
     Operation(
         operation_id="scanWorkspace",
@@ -2628,7 +2628,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Register what other tools wrote below the prefix of a workspace.",
+        summary="Register objects that other tools wrote below the prefix of a workspace.",
     ),
     Operation(
         operation_id="createUploadUrls",
@@ -2646,7 +2646,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Sign addresses at which objects can be written to the store directly.",
+        summary="Return presigned URLs to write objects directly to the store.",
     ),
     Operation(
         operation_id="createPartUpload",
@@ -2664,7 +2664,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=201,
         tag="workspaces",
-        summary="Begin to write a large object to the store directly, in parts.",
+        summary="Start a multipart upload of a large object directly to the store.",
     ),
     Operation(
         operation_id="signParts",
@@ -2682,7 +2682,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Sign addresses at which parts of an object can be written.",
+        summary="Return presigned URLs to write parts of an object.",
     ),
     Operation(
         operation_id="completePartUpload",
@@ -2700,7 +2700,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Make the parts that were written one object.",
+        summary="Complete a multipart upload: combine its parts into one object.",
     ),
     Operation(
         operation_id="abortPartUpload",
@@ -2718,7 +2718,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="workspaces",
-        summary="Give an upload in parts up, and free what its parts take.",
+        summary="Abort a multipart upload, and free the space of its parts.",
     ),
     Operation(
         operation_id="commitWorkspace",
@@ -2756,7 +2756,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=204,
         tag="workspaces",
-        summary="Take back changes of a workspace.",
+        summary="Undo changes of a workspace.",
     ),
     Operation(
         operation_id="popWorkspace",
@@ -2811,7 +2811,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="workspaces",
-        summary="Make objects that lie elsewhere part of a workspace, without copying them.",
+        summary="Add objects of another store to a workspace, without a copy.",
     ),
     Operation(
         operation_id="diffIngest",
@@ -2829,6 +2829,6 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         security=True,
         success=200,
         tag="diffs",
-        summary="Show what an ingest would change.",
+        summary="Show the changes that an ingest would make.",
     ),
 )

@@ -199,7 +199,7 @@ def dedupe(
         lines.append(f"{report.unverified:,} paths have no MD5 and were not compared: --verify weak reads them")
     if report.commit is not None:
         lines.append(
-            f"[{target.ref} {report.commit.short_id}] {report.shared:,} paths now share an address; {report.left:,} left"
+            f"[{target.ref} {report.commit.short_id}] {report.shared:,} paths share data now, {report.left:,} left"
         )
     elif report.copies:
         lines.append("Nothing was changed: --apply makes them share an address.")

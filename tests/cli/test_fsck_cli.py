@@ -87,7 +87,7 @@ def test_a_whole_repository(command: Command, data_dir: Path) -> None:
     before = snapshot_of(namespace(data_dir))
     text = command("fsck", "sales", "--data-dir", str(data_dir)).text
     assert text.startswith("Checked sales: branches 2, tags 1, commits 4, ")
-    assert text.endswith("Nothing is missing or corrupt; --data looks at the objects too.\n")
+    assert text.endswith("Nothing is missing or corrupt; --data also checks the objects.\n")
     found = command("fsck", "sales", "--deep", "--orphan-age", "0", "--json", "--data-dir", str(data_dir)).json
     assert (found["ok"], found["findings"], found["repository"]) == (True, [], "sales")
     assert found["counts"]["objects"] == 51
@@ -111,7 +111,7 @@ def test_damage_is_told_and_ends_with_1(command: Command, data_dir: Path) -> Non
         "1 orphan of 5 bytes: unreferenced files.\n1 problem; restore the named files from a backup of the bucket: "
         in (result.text)
     )
-    assert result.text.endswith(" says how, under `After a problem`.\n")
+    assert result.text.endswith(" in docs/operations.md.\n")
     assert "\n### After a problem\n" in (DOCS / "operations.md").read_text()
     assert result.err == ""
     found = command(*arguments, "--json", code=1).json
@@ -135,16 +135,12 @@ def test_a_sweep_beside_a_running_server(command: Command, data_dir: Path) -> No
     with running_server(data_dir) as server, lake_of(server) as lake:
         main = lake.repository("sales").branch("main")
         main.put("uncommitted", b"x")
-        assert command(*arguments).text.endswith(
-            "0 orphans of 0 bytes deleted; 2 recent files, unreferenced, stay.\n"
-        )
+        assert command(*arguments).text.endswith("0 orphans of 0 bytes deleted; 2 recent files, unreferenced, stay.\n")
         for orphan in orphans:
             os.utime(orphan, (0, 0))
         dry = command(*arguments, "--dry-run").text
         assert f"orphan _lakebed/ranges/{'0' * 64}.parquet: 5 bytes, " in dry
-        assert dry.endswith(
-            "2 orphans (2 older than the repository) would be deleted.\n"
-        )
+        assert dry.endswith("2 orphans (2 older than the repository) would be deleted.\n")
         assert all(orphan.exists() for orphan in orphans)
         held = command(*arguments, "--json", code=1).json
         assert (held["ok"], len(held["findings"])) == (False, 2)
@@ -295,7 +291,7 @@ def test_a_dry_run_needs_no_database_and_makes_none(command: Command, data_dir: 
     arguments = ["rebuild", "--namespace", "local://sales", "--data-dir", str(fresh)]
     text = command(*arguments, "--dry-run").text
     assert text.startswith("Repository sales would be restored from local://sales: 4 commits, 2 branches, 1 tag.\n")
-    assert "Uncommitted changes are gone" in text
+    assert "Uncommitted changes are lost" in text
     assert snapshot_of(fresh) == before
     found = command(*arguments, "--json").json
     assert (found["ok"], found["dry_run"], found["commits"], found["heads"]) == (True, False, 4, [])

@@ -93,7 +93,7 @@ def test_a_row_that_is_no_object_ends_a_listing_with_an_error(
 
     async def scenario(lake: Any) -> None:
         wire.get(url__startswith=REPO + "/refs/main/objects/ls").mock(httpx.Response(200, json=page([good, bad])))
-        with pytest.raises(errors.ProtocolError, match="listObjects"):
+        with pytest.raises(errors.ProtocolError, match="list objects"):
             await lake.repository("repo").branch("main").list().all()
 
     door.run(scenario)

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="AbortPresignMultipartUpload")
 
 @_attrs_define
 class AbortPresignMultipartUpload:
-    """An upload to give up.
+    """An upload to abort.
 
     Attributes:
-        physical_address (str): That of the upload.
+        physical_address (str): The address of the upload.
     """
 
     physical_address: str

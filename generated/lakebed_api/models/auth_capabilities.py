@@ -18,7 +18,7 @@ class AuthCapabilities:
 
     Attributes:
         invite_user (bool | Unset): Whether users can be invited.
-        forgot_password (bool | Unset): Whether a forgotten password can be set anew.
+        forgot_password (bool | Unset): Whether a forgotten password can be reset.
     """
 
     invite_user: bool | Unset = UNSET

@@ -18,7 +18,7 @@ class AuthenticationToken:
 
     Attributes:
         token (str): The token.
-        token_expiration (int | Unset): When it ends (Unix seconds).
+        token_expiration (int | Unset): Expiry (Unix seconds).
     """
 
     token: str

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="CapabilitiesConfig")
 
 @_attrs_define
 class CapabilitiesConfig:
-    """Optional abilities of the server.
+    """Optional features of the server.
 
     Attributes:
         workspaces (bool | Unset): Whether there are workspaces.

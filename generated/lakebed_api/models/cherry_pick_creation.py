@@ -21,9 +21,9 @@ class CherryPickCreation:
     """A commit to apply.
 
     Attributes:
-        ref (str): The commit, by any expression that leads to it.
-        parent_number (int | Unset): For a merge, the parent that it is compared with, counted from 1; else 0 or absent.
-        commit_overrides (CommitOverrides | Unset): What a commit says in place of what it would.
+        ref (str): The commit, or an expression for it.
+        parent_number (int | Unset): For a merge, the number of the parent to compare with, from 1; else 0 or absent.
+        commit_overrides (CommitOverrides | Unset): Values that replace those of the commit.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

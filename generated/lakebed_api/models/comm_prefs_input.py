@@ -17,8 +17,8 @@ class CommPrefsInput:
     """Preferences about e-mails.
 
     Attributes:
-        feature_updates (bool): Whether to tell of new features.
-        security_updates (bool): Whether to tell of security matters.
+        feature_updates (bool): Whether to send news of features.
+        security_updates (bool): Whether to send security notices.
         email (str | Unset): The address.
     """
 

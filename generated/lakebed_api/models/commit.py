@@ -23,13 +23,13 @@ class Commit:
     Attributes:
         id (str): 64 lower-case hexadecimal digits.
         parents (list[str]): None for the first commit, two for a merge.
-        committer (str): Who made it.
-        message (str): What was done.
-        creation_date (int): When made (Unix seconds).
+        committer (str): The committer.
+        message (str): The result.
+        creation_date (int): Time of creation (Unix seconds).
         meta_range_id (str): The id of the listing of its content; empty when there is none.
         metadata (CommitMetadata | Unset): Keys and values.
-        generation (int | Unset): One more than the greatest generation of its parents.
-        version (int | Unset): The version of the way the id is computed.
+        generation (int | Unset): One more than the largest generation of its parents.
+        version (int | Unset): The version of the rule that computes the id.
     """
 
     id: str

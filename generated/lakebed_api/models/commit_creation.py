@@ -21,10 +21,10 @@ class CommitCreation:
     """A commit to make.
 
     Attributes:
-        message (str): What was done; may be empty.
+        message (str): The commit message; may be empty.
         metadata (CommitCreationMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record in place of the present one (Unix seconds).
-        allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
+        date (int | Unset): The time to record instead of the current time (Unix seconds).
+        allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

@@ -20,7 +20,7 @@ class CommitList:
     """One page of history.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[Commit]): The page.
     """
 

@@ -18,10 +18,10 @@ T = TypeVar("T", bound="CommitOverrides")
 
 @_attrs_define
 class CommitOverrides:
-    """What a commit says in place of what it would.
+    """Values that replace those of the commit.
 
     Attributes:
-        message (str | Unset): The message; the usual one when absent or empty.
+        message (str | Unset): The message; the default message when absent or empty.
         metadata (CommitOverridesMetadata | Unset): All keys and values.
     """
 

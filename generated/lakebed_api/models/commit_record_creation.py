@@ -22,13 +22,13 @@ class CommitRecordCreation:
 
     Attributes:
         commit_id (str): The id, which must be that of the content.
-        version (int): The version of the way the id is computed.
-        committer (str): Who made it.
-        message (str): What was done.
+        version (int): The version of the rule that computes the id.
+        committer (str): The committer.
+        message (str): The result.
         metarange_id (str): The id of the listing of its content; empty when there is none.
-        creation_date (int): When made (Unix seconds).
+        creation_date (int): Time of creation (Unix seconds).
         parents (list[str]): The ids of its parents.
-        generation (int): One more than the greatest generation of its parents.
+        generation (int): One more than the largest generation of its parents.
         metadata (CommitRecordCreationMetadata | Unset): Keys and values.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """

@@ -19,10 +19,10 @@ T = TypeVar("T", bound="CompletePresignMultipartUpload")
 
 @_attrs_define
 class CompletePresignMultipartUpload:
-    """An upload of which all parts are written.
+    """An upload with all parts written.
 
     Attributes:
-        physical_address (str): That of the upload.
+        physical_address (str): The address of the upload.
         parts (list[SentUploadPart]): All parts, in the order of their numbers.
         user_metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): The content type; `application/octet-stream` when absent.

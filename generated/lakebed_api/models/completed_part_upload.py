@@ -15,7 +15,7 @@ class CompletedPartUpload:
     """An object that was written in parts.
 
     Attributes:
-        physical_address (str): What to register it with.
+        physical_address (str): The address to register it with.
         etag (str): The ETag of the store.
         size_bytes (int): The size.
     """

@@ -25,10 +25,10 @@ class Config:
 
     Attributes:
         version_config (VersionConfig | Unset): The version of the server.
-        storage_config (StorageConfig | Unset): What the object store behind the server can do.
+        storage_config (StorageConfig | Unset): The features of the server's object store.
         storage_config_list (list[StorageConfig] | Unset): The stores, when there is more than one.
         ui_config (UIConfig | Unset): Settings for a user interface.
-        capabilities_config (CapabilitiesConfig | Unset): Optional abilities of the server.
+        capabilities_config (CapabilitiesConfig | Unset): Optional features of the server.
     """
 
     version_config: VersionConfig | Unset = UNSET

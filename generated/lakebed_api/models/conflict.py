@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Conflict")
 
 @_attrs_define
 class Conflict:
-    """A path that both sides changed. A side on which the path is absent is left out.
+    """A path that both sides changed. The field of a side without the path is absent.
 
     Attributes:
         path (str): The path.

@@ -16,7 +16,7 @@ class Credentials:
 
     Attributes:
         access_key_id (str): Its id.
-        creation_date (int): When it was made (Unix seconds).
+        creation_date (int): Time of creation (Unix seconds).
     """
 
     access_key_id: str

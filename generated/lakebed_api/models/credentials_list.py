@@ -20,7 +20,7 @@ class CredentialsList:
     """A page of access keys.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[Credentials]): The access keys.
     """
 

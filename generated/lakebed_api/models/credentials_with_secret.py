@@ -17,7 +17,7 @@ class CredentialsWithSecret:
     Attributes:
         access_key_id (str): Its id.
         secret_access_key (str): Its secret.
-        creation_date (int): When it was made (Unix seconds).
+        creation_date (int): Time of creation (Unix seconds).
     """
 
     access_key_id: str

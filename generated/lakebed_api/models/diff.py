@@ -21,9 +21,9 @@ class Diff:
     """One path that differs.
 
     Attributes:
-        type_ (str): How it differs; `prefix_changed` stands for a group of paths.
+        type_ (str): The kind of change; `prefix_changed` is a change of a group of paths.
         path (str): The path or the common prefix.
-        path_type (str): What the path names.
+        path_type (str): Whether the path is an object or a prefix.
         size_bytes (int | Unset): The size on the right side; for a removed path, on the left. Absent for a prefix.
         right (DiffObjectStat | Unset): The right side of a changed path.
     """

@@ -20,7 +20,7 @@ class DiffList:
     """One page of differences.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[Diff]): The page.
     """
 

@@ -22,7 +22,7 @@ class DiffObjectStat:
 
     Attributes:
         checksum (str): The checksum of the content.
-        mtime (int): When written (Unix seconds).
+        mtime (int): Time of the last write (Unix seconds).
         content_type (str): The content type.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
     """

@@ -18,12 +18,12 @@ T = TypeVar("T", bound="Error")
 
 @_attrs_define
 class Error:
-    """What went wrong, for a person in `message` and for a program in `kind`.
+    """An error: `message` is for people, `kind` is for programs.
 
     Attributes:
-        message (str): One sentence for a person. Never to be parsed.
-        kind (str | Unset): What went wrong, in a word that does not change. New words may be added; read an unknown one
-            by its status.
+        message (str): One sentence for people. Do not parse it.
+        kind (str | Unset): The kind of the error, which never changes. New kinds may be added; treat an unknown kind by
+            its status.
 
             - 400: invalid_request, invalid_name, invalid_path, invalid_ref, invalid_namespace, namespace_in_use,
               namespace_not_empty, request_too_large, dirty_branch, no_changes, no_merge_base, invalid_address,
@@ -49,7 +49,7 @@ class Error:
         reference (str | Unset): Empty on a merge conflict; other clients expect the field there.
         conflicts (list[Conflict] | Unset): On merge_conflict, concurrent_commit and dirty_overlap: one page of the
             paths in conflict.
-        conflicts_has_more (bool | Unset): Whether there are conflicts behind the last one listed.
+        conflicts_has_more (bool | Unset): Whether there are more conflicts after the listed ones.
         request_id (str | Unset): The id under which the server logged the request.
     """
 

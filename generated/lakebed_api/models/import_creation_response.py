@@ -12,10 +12,10 @@ T = TypeVar("T", bound="ImportCreationResponse")
 
 @_attrs_define
 class ImportCreationResponse:
-    """An import that has begun.
+    """A started import.
 
     Attributes:
-        id (str): What to ask for it with.
+        id (str): Its id.
     """
 
     id: str

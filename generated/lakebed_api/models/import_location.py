@@ -14,12 +14,12 @@ T = TypeVar("T", bound="ImportLocation")
 
 @_attrs_define
 class ImportLocation:
-    """Objects to import, and where they are to appear.
+    """Objects to import, and their destination.
 
     Attributes:
-        type_ (ImportType): A folder with all that is below it, or one object.
+        type_ (ImportType): A folder with all objects below it, or one object.
         path (str): The folder or object: `s3://bucket/folder/`.
-        destination (str): The folder or path that is to show it.
+        destination (str): The folder or path where it appears.
     """
 
     type_: ImportType

@@ -20,15 +20,15 @@ T = TypeVar("T", bound="ImportStatus")
 
 @_attrs_define
 class ImportStatus:
-    """How far an import is.
+    """The progress of an import.
 
     Attributes:
-        completed (bool): Whether it is over, also when it failed.
-        update_time (datetime.datetime): When this was so.
-        ingested_objects (int | Unset): How many objects of the sources were looked at.
+        completed (bool): Whether it has ended, also with a failure.
+        update_time (datetime.datetime): The time of this state.
+        ingested_objects (int | Unset): The number of processed objects of the sources.
         metarange_id (str | Unset): That of the commit.
         commit (Commit | Unset): A commit.
-        error (Error | Unset): What went wrong, for a person in `message` and for a program in `kind`.
+        error (Error | Unset): An error: `message` is for people, `kind` is for programs.
     """
 
     completed: bool

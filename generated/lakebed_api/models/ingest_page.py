@@ -21,15 +21,15 @@ class IngestPage:
     Attributes:
         base_commit_id (str): The commit that the objects were compared with.
         has_more (bool): Whether another page follows.
-        next_offset (str): What to send as `after` for the next page; empty on the last.
+        next_offset (str): The value of `after` for the next page; empty on the last page.
         listed (int): Objects of the source.
         added (int): Paths that are new.
-        changed (int): Paths that hold other content.
+        changed (int): Paths with other content.
         removed (int): Paths that the source does not have.
-        unchanged (int): Objects that are as they were.
+        unchanged (int): Unchanged objects.
         waiting (int): Objects that are too young.
-        ignored (int): Objects that the globs leave out.
-        results (list[Diff]): The changes that were to be listed.
+        ignored (int): Objects that the globs exclude.
+        results (list[Diff]): The requested changes.
     """
 
     base_commit_id: str

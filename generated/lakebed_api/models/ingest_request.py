@@ -14,20 +14,19 @@ T = TypeVar("T", bound="IngestRequest")
 
 @_attrs_define
 class IngestRequest:
-    """Objects that lie elsewhere, and where they are to appear.
+    """Objects of another store, and the folder where they appear.
 
     Attributes:
-        source (str): The folder that they lie in: `s3://bucket/folder/`.
-        prefix (str | Unset): The folder that is to show them; when absent or empty the root.
-        include (list[str] | Unset): Globs as in a .gitignore file, over what follows `source`. When absent or empty all
-            objects count.
-        exclude (list[str] | Unset): Globs of objects, and of paths below `prefix`, that are left alone; stronger than
-            `include`.
-        settle (int | Unset): Seconds: objects written more recently are left alone for now.
-        keep_removed (bool | Unset): Leave paths alone that `source` does not have. Default: False.
-        after (str | Unset): The `next_offset` of the page before.
-        amount (int | Unset): Paths to look at, at most; 100000 when absent.
-        changes_amount (int | Unset): Changes to list; with so many the page ends. None when absent.
+        source (str): Their folder: `s3://bucket/folder/`.
+        prefix (str | Unset): The folder where they appear; the root when absent or empty.
+        include (list[str] | Unset): Globs as in a .gitignore file, for the part of the address after `source`. All
+            objects when absent or empty.
+        exclude (list[str] | Unset): Globs of objects, and of paths below `prefix`, to skip; stronger than `include`.
+        settle (int | Unset): Skip objects that are younger, in seconds.
+        keep_removed (bool | Unset): Keep paths that `source` does not have. Default: False.
+        after (str | Unset): The `next_offset` of the previous page.
+        amount (int | Unset): Compare at most this many paths; 100000 when absent.
+        changes_amount (int | Unset): List at most this many changes, then end the page; none when absent.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

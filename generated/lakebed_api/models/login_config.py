@@ -21,12 +21,12 @@ class LoginConfig:
         login_cookie_names (list[str]): The cookies that hold a session.
         logout_url (str): Where to log out.
         rbac (str | Unset): How access is controlled.
-        username_ui_placeholder (str | Unset): What to show in the empty user field.
-        password_ui_placeholder (str | Unset): What to show in the empty password field.
+        username_ui_placeholder (str | Unset): Placeholder of the user field.
+        password_ui_placeholder (str | Unset): Placeholder of the password field.
         login_url_method (str | Unset): How to go to `login_url`.
-        login_failed_message (str | Unset): What to show when a login fails.
-        fallback_login_url (str | Unset): Another place to log in.
-        fallback_login_label (str | Unset): What to call it.
+        login_failed_message (str | Unset): Message after a failed login.
+        fallback_login_url (str | Unset): Another login page.
+        fallback_login_label (str | Unset): Its label.
     """
 
     login_url: str

@@ -22,15 +22,15 @@ class Merge:
     """How to merge.
 
     Attributes:
-        message (str | Unset): What was done; a sentence with both names when absent or empty.
+        message (str | Unset): The commit message. Default is a sentence with the names of source and destination.
         metadata (MergeMetadata | Unset): Keys and values.
-        strategy (str | Unset): Which side wins every conflict: `dest-wins`, `source-wins`, or neither when empty or
+        strategy (str | Unset): The side that wins every conflict: `dest-wins` or `source-wins`; none when empty or
             absent.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
-        allow_empty (bool | Unset): Make a commit even when nothing changed. Default: False.
+        allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
         squash_merge (bool | Unset): Record the destination as the only parent. Default: False.
-        resolve (list[MergeRule] | Unset): Which side wins conflicts of which paths. The first that matches counts;
-            where none does, `strategy`. Lakebed only.
+        resolve (list[MergeRule] | Unset): Rules that choose the winning side by path. The first rule that matches
+            applies; without a match, `strategy`. Lakebed only.
     """
 
     message: str | Unset = UNSET

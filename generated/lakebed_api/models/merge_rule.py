@@ -14,11 +14,11 @@ T = TypeVar("T", bound="MergeRule")
 
 @_attrs_define
 class MergeRule:
-    """Which side wins conflicts of some paths.
+    """A rule that chooses the winning side for some paths.
 
     Attributes:
         pattern (str): A glob as in a .gitignore file.
-        side (MergeSide): `source` for what is merged, `dest` for the branch that it is merged into.
+        side (MergeSide): `source` or `dest` (the branch that is merged into).
     """
 
     pattern: str

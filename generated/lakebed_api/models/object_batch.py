@@ -19,11 +19,11 @@ T = TypeVar("T", bound="ObjectBatch")
 
 @_attrs_define
 class ObjectBatch:
-    """Objects to write and paths to delete, and how to commit them if at once.
+    """Objects to write, paths to delete, and how to commit them.
 
     Attributes:
-        commit (PublishCreation | Unset): How objects and deletions are to be committed that come with it. Unknown
-            members are refused.
+        commit (PublishCreation | Unset): How to commit the objects and deletions of the request. Unknown members are
+            refused.
         content (list[File] | Unset): The objects.
         delete (list[str] | Unset): The paths to delete.
     """

@@ -20,7 +20,7 @@ class ObjectCopyCreation:
         src_path (str): The path to copy.
         src_ref (str | Unset): The reference to copy from; the branch itself when absent or empty.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
-        shallow (bool | Unset): Share the content. Not supported; answered with 501. Default: False.
+        shallow (bool | Unset): Share the content. Not supported (501). Default: False.
     """
 
     src_path: str

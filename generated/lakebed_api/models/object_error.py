@@ -17,8 +17,8 @@ class ObjectError:
     """Why one path could not be deleted.
 
     Attributes:
-        status_code (int): The status it would have had on its own.
-        message (str): One sentence for a person.
+        status_code (int): The status of a single deletion of this path.
+        message (str): One sentence for people.
         path (str | Unset): The path.
     """
 

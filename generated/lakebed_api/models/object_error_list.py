@@ -19,7 +19,7 @@ class ObjectErrorList:
     """The paths that could not be deleted.
 
     Attributes:
-        errors (list[ObjectError]): None when all went well.
+        errors (list[ObjectError]): Absent when all were deleted.
     """
 
     errors: list[ObjectError]

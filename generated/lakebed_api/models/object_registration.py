@@ -22,7 +22,7 @@ class ObjectRegistration:
 
     Attributes:
         objects (list[WorkspaceObject] | Unset): The objects.
-        deletes (list[str] | Unset): Paths that are to hold nothing.
+        deletes (list[str] | Unset): Paths to delete.
     """
 
     objects: list[WorkspaceObject] | Unset = UNSET

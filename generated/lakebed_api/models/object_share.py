@@ -12,11 +12,11 @@ T = TypeVar("T", bound="ObjectShare")
 
 @_attrs_define
 class ObjectShare:
-    """A path that is to name the data of another one.
+    """A path to share the data of another path.
 
     Attributes:
         path (str): The path.
-        same_as (str): The path whose data it names then.
+        same_as (str): The path with the data.
     """
 
     path: str

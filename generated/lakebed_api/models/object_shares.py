@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ObjectShares")
 
 @_attrs_define
 class ObjectShares:
-    """Paths that are to name the data of others, each once.
+    """Paths to share data, each once.
 
     Attributes:
         objects (list[ObjectShare]): The pairs.

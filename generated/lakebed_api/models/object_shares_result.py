@@ -12,11 +12,11 @@ T = TypeVar("T", bound="ObjectSharesResult")
 
 @_attrs_define
 class ObjectSharesResult:
-    """What became of the pairs.
+    """The result for the pairs.
 
     Attributes:
-        shared (int): Paths that name the data of others now.
-        left (list[str]): Paths that were left, since the two do not show the same content, or do not both exist.
+        shared (int): Paths that now share data.
+        left (list[str]): Skipped paths: the two do not have the same content, or do not both exist.
     """
 
     shared: int

@@ -21,10 +21,10 @@ class ObjectStageCreation:
     """An object that is in a store already.
 
     Attributes:
-        physical_address (str): Where it is, as a full address.
+        physical_address (str): Its complete address.
         checksum (str): Its MD5 in hexadecimal; or the ETag of the store.
         size_bytes (int): Its size.
-        mtime (int | Unset): When it was written (Unix seconds); now when absent.
+        mtime (int | Unset): Time of the write (Unix seconds); now when absent.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): Its content type; `application/octet-stream` when absent.
         force (bool | Unset): Act on a read-only repository as well. Default: False.

@@ -22,11 +22,12 @@ class ObjectStats:
 
     Attributes:
         path (str): The path or the common prefix.
-        path_type (str): What the path names.
-        physical_address (str): Where the content is; empty for a prefix.
-        checksum (str): Of what came through the server, the MD5 in hexadecimal. Empty for a prefix.
-        mtime (int): When written (Unix seconds); 0 for a prefix.
-        physical_address_expiry (int | Unset): When a signed address ends (Unix seconds).
+        path_type (str): Whether the path is an object or a prefix.
+        physical_address (str): The address of the content; empty for a prefix.
+        checksum (str): The checksum of the content. For objects that were uploaded through the server, the MD5 in
+            hexadecimal. Empty for a prefix.
+        mtime (int): Time of the last write (Unix seconds); 0 for a prefix.
+        physical_address_expiry (int | Unset): Expiry of the presigned URL (Unix seconds).
         size_bytes (int | Unset): The size; absent for a prefix.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): The content type.

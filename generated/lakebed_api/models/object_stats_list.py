@@ -20,7 +20,7 @@ class ObjectStatsList:
     """One page of objects.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[ObjectStats]): The page.
     """
 

@@ -12,13 +12,13 @@ T = TypeVar("T", bound="Pagination")
 
 @_attrs_define
 class Pagination:
-    """Where a page ends.
+    """The end of a page.
 
     Attributes:
         has_more (bool): Whether another page follows.
-        next_offset (str): What to send as `after` for the next page; empty on the last.
-        results (int): How many results this page has.
-        max_per_page (int): How many results a page can have.
+        next_offset (str): The value of `after` for the next page; empty on the last page.
+        results (int): The number of results on this page.
+        max_per_page (int): The maximum number of results on a page.
     """
 
     has_more: bool

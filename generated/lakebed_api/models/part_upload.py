@@ -12,11 +12,11 @@ T = TypeVar("T", bound="PartUpload")
 
 @_attrs_define
 class PartUpload:
-    """An object that is written in parts.
+    """A multipart upload.
 
     Attributes:
-        physical_address (str): What to register it with.
-        upload_id (str): What the store calls the upload.
+        physical_address (str): The address to register it with.
+        upload_id (str): The id of the upload in the store.
     """
 
     physical_address: str

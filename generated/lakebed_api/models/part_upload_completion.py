@@ -16,11 +16,11 @@ T = TypeVar("T", bound="PartUploadCompletion")
 
 @_attrs_define
 class PartUploadCompletion:
-    """An upload of which all parts are written.
+    """An upload with all parts written.
 
     Attributes:
-        physical_address (str): That of the upload.
-        upload_id (str): That of the upload.
+        physical_address (str): The address of the upload.
+        upload_id (str): The address of the upload.
         size_bytes (int): The size of the whole object.
         parts (list[WrittenPart]): All parts, in the order of their numbers.
     """

@@ -14,11 +14,11 @@ T = TypeVar("T", bound="PartUploadCreation")
 
 @_attrs_define
 class PartUploadCreation:
-    """A large object that is to be written.
+    """A large object to write.
 
     Attributes:
         path (str): Its path.
-        content_type (str | Unset): The type to write it with.
+        content_type (str | Unset): Its content type.
     """
 
     path: str

@@ -16,14 +16,14 @@ T = TypeVar("T", bound="PartUrl")
 
 @_attrs_define
 class PartUrl:
-    """An address at which one part can be written.
+    """A presigned URL for one part.
 
     Attributes:
         part (int): The number of the part.
-        method (str): The method to use.
-        url (str): The signed address.
+        method (str): The HTTP method.
+        url (str): The presigned URL.
         headers (PartUrlHeaders): Headers to send with it.
-        expires (int): When the address ends (Unix seconds).
+        expires (int): Expiry of the URL (Unix seconds).
     """
 
     part: int

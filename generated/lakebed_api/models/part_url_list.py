@@ -16,10 +16,10 @@ T = TypeVar("T", bound="PartUrlList")
 
 @_attrs_define
 class PartUrlList:
-    """Signed addresses of parts.
+    """Presigned URLs of parts.
 
     Attributes:
-        results (list[PartUrl]): In the order asked for.
+        results (list[PartUrl]): In the requested order.
     """
 
     results: list[PartUrl]

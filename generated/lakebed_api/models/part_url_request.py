@@ -12,11 +12,11 @@ T = TypeVar("T", bound="PartUrlRequest")
 
 @_attrs_define
 class PartUrlRequest:
-    """Parts that are to be written.
+    """Parts to write.
 
     Attributes:
-        physical_address (str): That of the upload.
-        upload_id (str): That of the upload.
+        physical_address (str): The address of the upload.
+        upload_id (str): The address of the upload.
         parts (list[int]): Their numbers.
     """
 

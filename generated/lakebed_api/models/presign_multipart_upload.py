@@ -14,12 +14,12 @@ T = TypeVar("T", bound="PresignMultipartUpload")
 
 @_attrs_define
 class PresignMultipartUpload:
-    """An object that is written in parts.
+    """A multipart upload.
 
     Attributes:
-        upload_id (str): What the store calls the upload.
-        physical_address (str): Where the object will be.
-        presigned_urls (list[str] | Unset): Signed addresses of the first parts, in order.
+        upload_id (str): The id of the upload in the store.
+        physical_address (str): The address of the object.
+        presigned_urls (list[str] | Unset): Presigned URLs of the first parts, in order.
     """
 
     upload_id: str

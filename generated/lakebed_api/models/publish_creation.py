@@ -18,15 +18,15 @@ T = TypeVar("T", bound="PublishCreation")
 
 @_attrs_define
 class PublishCreation:
-    """How objects and deletions are to be committed that come with it. Unknown members are refused.
+    """How to commit the objects and deletions of the request. Unknown members are refused.
 
     Attributes:
-        message (str): What was done; may be empty.
+        message (str): The commit message; may be empty.
         metadata (PublishCreationMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record in place of the present one (Unix seconds).
-        allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
-        idempotency_key (str | Unset): Any text. The same request with the same one changes nothing and gives the commit
-            of the first; it is remembered for a week. Another request with it is refused with 409.
+        date (int | Unset): The time to record instead of the current time (Unix seconds).
+        allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
+        idempotency_key (str | Unset): Any text. For a week, a second request with the same text changes nothing and
+            returns the commit of the first. A different request with the same text is refused with 409.
     """
 
     message: str

@@ -16,7 +16,7 @@ class Ref:
 
     Attributes:
         id (str): The name.
-        commit_id (str): The commit it stands at.
+        commit_id (str): Its commit.
     """
 
     id: str

@@ -20,7 +20,7 @@ class RefList:
     """One page of branches or tags.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[Ref]): The page.
     """
 

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="RefsDump")
 
 @_attrs_define
 class RefsDump:
-    """A dump: what holds the commits, the tags and the branches.
+    """A dump: the ids of the commits, the tags and the branches.
 
     Attributes:
         commits_meta_range_id (str): Of the commits.

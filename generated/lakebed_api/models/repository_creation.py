@@ -18,14 +18,14 @@ class RepositoryCreation:
 
     Attributes:
         name (str): 3 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.
-        storage_namespace (str): Where to keep the content, such as `local://bucket/lake`. No other repository may use
-            it.
+        storage_namespace (str): The storage namespace for the content, such as `local://bucket/lake`. No other
+            repository may use it.
         storage_id (str | Unset): The store; empty when there is only one.
         default_branch (str | Unset): `main` when empty or absent.
         sample_data (bool | Unset): Fill the repository with sample objects. Default: False.
         read_only (bool | Unset): Refuse changes from the start. Default: False.
-        allow_non_empty_namespace (bool | Unset): Accept a namespace that holds other objects. Lakebed neither reads,
-            replaces nor deletes them. Default: False.
+        allow_non_empty_namespace (bool | Unset): Accept a namespace with other objects. Lakebed neither reads, replaces
+            nor deletes them. Default: False.
     """
 
     name: str

@@ -19,14 +19,14 @@ T = TypeVar("T", bound="RepositoryDumpStatus")
 
 @_attrs_define
 class RepositoryDumpStatus:
-    """How far a dump is.
+    """The progress of a dump.
 
     Attributes:
         id (str): The task.
-        done (bool): Whether it is over, also when it failed.
-        update_time (datetime.datetime): When this was so.
-        error (str | Unset): Why it failed.
-        refs (RefsDump | Unset): A dump: what holds the commits, the tags and the branches.
+        done (bool): Whether it has ended, also with a failure.
+        update_time (datetime.datetime): The time of this state.
+        error (str | Unset): The error after a failure.
+        refs (RefsDump | Unset): A dump: the ids of the commits, the tags and the branches.
     """
 
     id: str

@@ -20,7 +20,7 @@ class RepositoryList:
     """One page of repositories.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[Repository]): The page.
     """
 

@@ -15,13 +15,13 @@ T = TypeVar("T", bound="RepositoryRestoreStatus")
 
 @_attrs_define
 class RepositoryRestoreStatus:
-    """How far a restore is.
+    """The progress of a restore.
 
     Attributes:
         id (str): The task.
-        done (bool): Whether it is over, also when it failed.
-        update_time (datetime.datetime): When this was so.
-        error (str | Unset): Why it failed.
+        done (bool): Whether it has ended, also with a failure.
+        update_time (datetime.datetime): The time of this state.
+        error (str | Unset): The error after a failure.
     """
 
     id: str

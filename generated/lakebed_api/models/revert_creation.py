@@ -18,14 +18,14 @@ T = TypeVar("T", bound="RevertCreation")
 
 @_attrs_define
 class RevertCreation:
-    """A commit to take back.
+    """A commit to undo.
 
     Attributes:
-        ref (str): The commit, by any expression that leads to it.
-        parent_number (int): For a merge, the parent to which it is taken back, counted from 1; else 0.
-        commit_overrides (CommitOverrides | Unset): What a commit says in place of what it would.
+        ref (str): The commit, or an expression for it.
+        parent_number (int): For a merge, the number of the parent to go back to, from 1; else 0.
+        commit_overrides (CommitOverrides | Unset): Values that replace those of the commit.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
-        allow_empty (bool | Unset): Make a commit even when nothing is left to take back. Default: False.
+        allow_empty (bool | Unset): Commit even if there is nothing left to undo. Default: False.
     """
 
     ref: str

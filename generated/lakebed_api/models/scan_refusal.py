@@ -12,11 +12,11 @@ T = TypeVar("T", bound="ScanRefusal")
 
 @_attrs_define
 class ScanRefusal:
-    """What a scan did not register though it lies where an object could.
+    """A file below the prefix that a scan did not register.
 
     Attributes:
         path (str): Its path.
-        reason (str): Why it was not registered.
+        reason (str): The reason.
     """
 
     path: str

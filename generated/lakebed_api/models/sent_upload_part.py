@@ -16,7 +16,7 @@ class SentUploadPart:
 
     Attributes:
         part_number (int): Its number.
-        etag (str): What the store answered.
+        etag (str): The response of the store.
     """
 
     part_number: int

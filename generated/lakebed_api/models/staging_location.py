@@ -14,12 +14,12 @@ T = TypeVar("T", bound="StagingLocation")
 
 @_attrs_define
 class StagingLocation:
-    """Where the content of an object is to be written.
+    """The address for the content of an object.
 
     Attributes:
         physical_address (str | Unset): The full address.
-        presigned_url (str | Unset): A signed address for one PUT.
-        presigned_url_expiry (int | Unset): When the signed address ends (Unix seconds).
+        presigned_url (str | Unset): A presigned URL for one PUT.
+        presigned_url_expiry (int | Unset): Expiry of the presigned URL (Unix seconds).
     """
 
     physical_address: str | Unset = UNSET

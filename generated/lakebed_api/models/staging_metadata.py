@@ -22,12 +22,12 @@ class StagingMetadata:
     """An object that was written to the store.
 
     Attributes:
-        staging (StagingLocation): Where the content of an object is to be written.
+        staging (StagingLocation): The address for the content of an object.
         checksum (str): Its MD5 in hexadecimal, or the ETag of the store. Quotes are ignored.
         size_bytes (int): Its size.
         user_metadata (ObjectUserMetadata | Unset): Keys and values of an object.
         content_type (str | Unset): Its content type; `application/octet-stream` when absent.
-        mtime (int | Unset): When it was written (Unix seconds); now when absent.
+        mtime (int | Unset): Time of the write (Unix seconds); now when absent.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

@@ -14,11 +14,11 @@ T = TypeVar("T", bound="StashCreation")
 
 @_attrs_define
 class StashCreation:
-    """The workspace to make of a branch's changes.
+    """The workspace to create from the changes of a branch.
 
     Attributes:
-        message (str | Unset): The message of its commit unless that brings another one.
-        expires_in (int | Unset): Seconds until it is closed unless it is renewed; a week when absent.
+        message (str | Unset): The default message of its commit.
+        expires_in (int | Unset): Seconds until it expires unless it is renewed; a week when absent.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

@@ -12,11 +12,11 @@ T = TypeVar("T", bound="StatsEvent")
 
 @_attrs_define
 class StatsEvent:
-    """How often something was used.
+    """The number of uses of a feature.
 
     Attributes:
-        name (str): Which one.
-        count (int): How often.
+        name (str): The feature.
+        count (int): The number.
     """
 
     name: str

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="StatsEventsList")
 
 @_attrs_define
 class StatsEventsList:
-    """What was used.
+    """The used features.
 
     Attributes:
         events (list[StatsEvent]): The events.

@@ -14,20 +14,20 @@ T = TypeVar("T", bound="StorageConfig")
 
 @_attrs_define
 class StorageConfig:
-    """What the object store behind the server can do.
+    """The features of the server's object store.
 
     Attributes:
         blockstore_type (str): The kind of store: `local`, `mem`, `s3` and so on.
         blockstore_namespace_example (str): A namespace to show as an example.
-        blockstore_namespace_validity_regex (str): What a namespace must match.
-        pre_sign_support (bool): Whether signed addresses can be given.
+        blockstore_namespace_validity_regex (str): The pattern of a namespace.
+        pre_sign_support (bool): Whether the server returns presigned URLs.
         pre_sign_support_ui (bool): Whether a user interface should use them.
         import_support (bool): Whether objects can be imported in place.
-        import_validity_regex (str): What the address of an import must match.
-        default_namespace_prefix (str | Unset): Where namespaces of new repositories are placed.
-        pre_sign_multipart_upload (bool | Unset): Whether signed multipart uploads can be made.
+        import_validity_regex (str): The pattern of the address of an import.
+        default_namespace_prefix (str | Unset): The default prefix for namespaces of new repositories.
+        pre_sign_multipart_upload (bool | Unset): Whether presigned multipart uploads work.
         blockstore_id (str | Unset): The name of the store; empty when there is only one.
-        blockstore_description (str | Unset): Words about the store.
+        blockstore_description (str | Unset): A description of the store.
     """
 
     blockstore_type: str

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="StorageURI")
 
 @_attrs_define
 class StorageURI:
-    """A place in the object store.
+    """An address in the object store.
 
     Attributes:
-        location (str): The place, relative to the storage namespace or a full address.
+        location (str): The address, relative to the storage namespace or complete.
     """
 
     location: str

@@ -18,7 +18,7 @@ class TagCreation:
 
     Attributes:
         id (str): The name.
-        ref (str): The reference to stand at.
+        ref (str): The reference to point to.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

@@ -20,15 +20,15 @@ T = TypeVar("T", bound="Task")
 
 @_attrs_define
 class Task:
-    """Work that goes on without its client.
+    """Work that continues without its client.
 
     Attributes:
-        id (str): What to ask for it with.
-        operation (str): What it does.
-        completed (bool): Whether it is over, also when it failed.
-        update_time (datetime.datetime): When this was so.
+        id (str): Its id.
+        operation (str): Its operation.
+        completed (bool): Whether it has ended, also with a failure.
+        update_time (datetime.datetime): The time of this state.
         commit (Commit | Unset): A commit.
-        error (Error | Unset): What went wrong, for a person in `message` and for a program in `kind`.
+        error (Error | Unset): An error: `message` is for people, `kind` is for programs.
     """
 
     id: str

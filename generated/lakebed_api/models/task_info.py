@@ -12,10 +12,10 @@ T = TypeVar("T", bound="TaskInfo")
 
 @_attrs_define
 class TaskInfo:
-    """A task that has begun.
+    """A started task.
 
     Attributes:
-        id (str): What to ask for it with.
+        id (str): Its id.
     """
 
     id: str

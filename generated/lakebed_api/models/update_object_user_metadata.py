@@ -16,7 +16,7 @@ T = TypeVar("T", bound="UpdateObjectUserMetadata")
 
 @_attrs_define
 class UpdateObjectUserMetadata:
-    """The metadata that an object is to have.
+    """The new metadata of an object.
 
     Attributes:
         set_ (ObjectUserMetadata): Keys and values of an object.

@@ -16,10 +16,10 @@ T = TypeVar("T", bound="UploadPartCopyFrom")
 
 @_attrs_define
 class UploadPartCopyFrom:
-    """A part that is to be copied from an object.
+    """A part to copy from an object.
 
     Attributes:
-        physical_address (str): That of the upload.
+        physical_address (str): The address of the upload.
         copy_source (CopyPartSource): An object to copy from.
     """
 

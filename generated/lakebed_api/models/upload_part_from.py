@@ -15,7 +15,7 @@ class UploadPartFrom:
     """The upload that a part is of.
 
     Attributes:
-        physical_address (str): That of the upload.
+        physical_address (str): The address of the upload.
     """
 
     physical_address: str

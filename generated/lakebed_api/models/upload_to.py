@@ -12,10 +12,10 @@ T = TypeVar("T", bound="UploadTo")
 
 @_attrs_define
 class UploadTo:
-    """Where a part is to be written.
+    """The address for a part.
 
     Attributes:
-        presigned_url (str): A signed address for one PUT.
+        presigned_url (str): A presigned URL for one PUT.
     """
 
     presigned_url: str

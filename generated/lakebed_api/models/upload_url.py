@@ -16,15 +16,15 @@ T = TypeVar("T", bound="UploadUrl")
 
 @_attrs_define
 class UploadUrl:
-    """An address at which one object can be written.
+    """A presigned URL for one object.
 
     Attributes:
         path (str): The path.
-        physical_address (str): What to register it with.
-        method (str): The method to use.
-        url (str): The signed address.
+        physical_address (str): The address to register it with.
+        method (str): The HTTP method.
+        url (str): The presigned URL.
         headers (UploadUrlHeaders): Headers to send with it.
-        expires (int): When the address ends (Unix seconds).
+        expires (int): Expiry of the URL (Unix seconds).
     """
 
     path: str

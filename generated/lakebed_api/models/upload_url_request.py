@@ -14,12 +14,12 @@ T = TypeVar("T", bound="UploadUrlRequest")
 
 @_attrs_define
 class UploadUrlRequest:
-    """Objects that are to be written.
+    """Objects to write.
 
     Attributes:
         paths (list[str]): Their paths.
-        size_bytes (int | Unset): The size of the largest of them; more than 5 GiB is answered with 501.
-        content_type (str | Unset): The type to write them with.
+        size_bytes (int | Unset): The size of the largest object; more than 5 GiB is refused with 501.
+        content_type (str | Unset): Their content type.
     """
 
     paths: list[str]

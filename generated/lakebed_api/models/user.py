@@ -18,7 +18,7 @@ class User:
 
     Attributes:
         id (str): The name.
-        creation_date (int): When made (Unix seconds).
+        creation_date (int): Time of creation (Unix seconds).
         friendly_name (str | Unset): The name to show.
         email (str | Unset): The address.
     """

@@ -18,23 +18,24 @@ class Workspace:
 
     Attributes:
         id (str): 32 lower-case hexadecimal digits.
-        name (str): What it is called as a branch and as a reference: `main+ID`.
-        branch (str): The branch that it will be committed to.
-        base_commit_id (str): The commit that its changes are made on.
-        state (str): What became of it. Anything but `open` is closed for ever.
-        storage_prefix (str): Where other tools may write objects, with a slash at its end: the path of an object
-            follows. It changes with each commit of a part.
-        creator (str): Who made it.
-        creation_date (int): When made (Unix seconds).
-        expires (int): When it is closed unless it is renewed (Unix seconds).
-        data_paths (list[str]): The ways for bytes that this server offers, best first: `direct` with the client's own
-            credentials or a shared directory, `presigned` with `createUploadUrls`, `proxied` with `uploadObject`.
+        name (str): Its name as a branch and as a reference: `main+ID`.
+        branch (str): The branch of its commit.
+        base_commit_id (str): Its base commit.
+        state (str): Its state. Every state but `open` is final.
+        storage_prefix (str): The prefix where other tools may write objects, with a slash at its end: the path of an
+            object follows. It changes with each partial commit.
+        creator (str): The committer.
+        creation_date (int): Time of creation (Unix seconds).
+        expires (int): Time of expiry unless it is renewed (Unix seconds).
+        data_paths (list[str]): The data paths of this server, best first: `direct` with the client's own credentials or
+            a shared directory, `presigned` with `createUploadUrls`, `proxied` with `uploadObject`.
         local_path (str | Unset): The directory of `storage_prefix`, with a slash at its end, for a client on a machine
-            that has it. Absent where the namespace is no directory, or the server does not share it (see `Repository`).
-        message (str | Unset): The message of its commit unless that brings another one.
-        claims (list[str] | Unset): Prefixes below which no concurrent change is let pass.
-        closed (int | Unset): When it was closed (Unix seconds); absent while open.
-        commit_id (str | Unset): The commit that it became; absent while open.
+            that has the directory. Absent if the namespace is not a directory, or the server does not share it (see
+            `Repository`).
+        message (str | Unset): The default message of its commit.
+        claims (list[str] | Unset): Prefixes where any concurrent change is a conflict.
+        closed (int | Unset): Time of closing (Unix seconds); absent while open.
+        commit_id (str | Unset): Its commit; absent while open.
     """
 
     id: str

@@ -22,19 +22,18 @@ class WorkspaceCommit:
     """How to commit a workspace.
 
     Attributes:
-        message (str | Unset): What was done; that of the workspace when absent or empty.
+        message (str | Unset): The commit message; that of the workspace when absent or empty.
         metadata (WorkspaceCommitMetadata | Unset): Keys and values.
-        date (int | Unset): The time to record in place of the present one (Unix seconds).
-        policy (CommitPolicy | Unset): What to do when the branch has moved. `rebase`: go on unless the same paths
+        date (int | Unset): The time to record instead of the current time (Unix seconds).
+        policy (CommitPolicy | Unset): What to do when the branch has moved. `rebase`: commit unless the same paths
             changed; `abort`: refuse; `overwrite`: the version of the workspace wins.
-        replace_prefix (list[str] | Unset): Prefixes below which only what the workspace has is left; a concurrent
-            change there is a conflict.
-        paths (list[str] | Unset): Globs as in a .gitignore file that choose a part. One that matches nothing is an
-            error.
-        idempotency_key (str | Unset): Any text. A second commit with the same one changes nothing and gives the commit
-            of the first; another request with it is refused with 409.
-        allow_empty (bool | Unset): Commit even when nothing changed. Default: False.
-        relocate (bool | Unset): Take over entries that differ from the head's in their physical address only. Default:
+        replace_prefix (list[str] | Unset): Prefixes that the workspace replaces: other objects below them are deleted,
+            and a concurrent change there is a conflict.
+        paths (list[str] | Unset): Globs as in a .gitignore file that choose a part. A glob without a match is an error.
+        idempotency_key (str | Unset): Any text. A second commit with the same text changes nothing and returns the
+            commit of the first. A different request with the same text is refused with 409.
+        allow_empty (bool | Unset): Commit even if nothing changed. Default: False.
+        relocate (bool | Unset): Also commit entries that differ from the head only in their physical address. Default:
             False.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """

@@ -17,10 +17,10 @@ class WorkspaceCreation:
     """A workspace to create. A branch, or a reference, or both.
 
     Attributes:
-        branch (str | Unset): Where it will be committed; when absent the branch that `ref` names.
+        branch (str | Unset): The branch of its commit; the branch of `ref` when absent.
         ref (str | Unset): The reference to start at; when absent the head of `branch`.
-        message (str | Unset): The message of its commit unless that brings another one.
-        expires_in (int | Unset): Seconds until it is closed unless it is renewed; a week when absent.
+        message (str | Unset): The default message of its commit.
+        expires_in (int | Unset): Seconds until it expires unless it is renewed; a week when absent.
         claims (list[str] | Unset): Prefixes below which a concurrent change of the branch is a conflict.
         id (str | Unset): 128 random bits, for an id of the caller's own.
         force (bool | Unset): Act on a read-only repository as well. Default: False.

@@ -20,7 +20,7 @@ class WorkspaceList:
     """One page of workspaces.
 
     Attributes:
-        pagination (Pagination): Where a page ends.
+        pagination (Pagination): The end of a page.
         results (list[Workspace]): The page.
     """
 

@@ -18,14 +18,14 @@ T = TypeVar("T", bound="WorkspaceObject")
 
 @_attrs_define
 class WorkspaceObject:
-    """An object that is in the store already.
+    """An object that is already in the store.
 
     Attributes:
-        path (str): The path that shows it, 1 to 1024 bytes.
-        physical_address (str): Where it is: `storage_prefix` and what follows.
+        path (str): Its path, 1 to 1024 bytes.
+        physical_address (str): Its address: `storage_prefix` and a suffix.
         checksum (str): The MD5 in hexadecimal; or the ETag of the store.
         size_bytes (int): The size.
-        mtime (int | Unset): When written (Unix seconds); now when absent.
+        mtime (int | Unset): Time of the last write (Unix seconds); now when absent.
         content_type (str | Unset): The content type; `application/octet-stream` when absent.
         metadata (ObjectUserMetadata | Unset): Keys and values of an object.
     """

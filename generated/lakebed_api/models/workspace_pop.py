@@ -14,7 +14,7 @@ T = TypeVar("T", bound="WorkspacePop")
 
 @_attrs_define
 class WorkspacePop:
-    """Where the changes go.
+    """The destination of the changes.
 
     Attributes:
         branch (str | Unset): The branch; when absent or empty that of the workspace.

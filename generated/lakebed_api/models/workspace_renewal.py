@@ -12,10 +12,10 @@ T = TypeVar("T", bound="WorkspaceRenewal")
 
 @_attrs_define
 class WorkspaceRenewal:
-    """How long a workspace is to live.
+    """The new life time of a workspace.
 
     Attributes:
-        expires_in (int): Seconds from now until it is closed.
+        expires_in (int): Seconds from now until it expires.
     """
 
     expires_in: int

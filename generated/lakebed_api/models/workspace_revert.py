@@ -14,7 +14,7 @@ T = TypeVar("T", bound="WorkspaceRevert")
 
 @_attrs_define
 class WorkspaceRevert:
-    """Which changes to take back.
+    """The changes to undo.
 
     Attributes:
         paths (list[str] | Unset): Globs as in a .gitignore file; all changes when absent or empty.

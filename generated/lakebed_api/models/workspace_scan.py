@@ -18,14 +18,14 @@ T = TypeVar("T", bound="WorkspaceScan")
 
 @_attrs_define
 class WorkspaceScan:
-    """What a scan did.
+    """The result of a scan.
 
     Attributes:
-        registered (int): Objects that were new or had changed.
-        vanished (int): Objects that are there no more.
-        unchanged (int): Objects that are as they were.
-        refused (int | Unset): What was not registered: links, for example.
-        refusals (list[ScanRefusal] | Unset): The first of what was not registered.
+        registered (int): New or changed objects.
+        vanished (int): Objects that no longer exist.
+        unchanged (int): Unchanged objects.
+        refused (int | Unset): Files that were not registered, such as links.
+        refusals (list[ScanRefusal] | Unset): The first files that were not registered.
     """
 
     registered: int

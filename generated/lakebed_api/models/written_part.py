@@ -16,7 +16,7 @@ class WrittenPart:
 
     Attributes:
         part (int): Its number.
-        etag (str): The ETag that the store answered.
+        etag (str): The ETag that the store returned.
     """
 
     part: int

@@ -19,7 +19,9 @@ Repeat = Literal["safe", "unsent"]
 
 
 def in_words(operation: str) -> str:
-    """An operation of the REST API in words: `statObject` -> "stat object"."""
+    """An operation of the REST API in words: `statObject` -> "stat object". Other texts (`GET /user`) stay."""
+    if not operation.isidentifier():
+        return operation
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", operation).lower()
 
 

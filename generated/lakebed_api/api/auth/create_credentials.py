@@ -96,7 +96,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[CredentialsWithSecret | Error]:
-    """Make the caller another access key.
+    """Create another access key for the caller.
 
     Args:
         user_id (str):
@@ -125,7 +125,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> CredentialsWithSecret | Error | None:
-    """Make the caller another access key.
+    """Create another access key for the caller.
 
     Args:
         user_id (str):
@@ -149,7 +149,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[CredentialsWithSecret | Error]:
-    """Make the caller another access key.
+    """Create another access key for the caller.
 
     Args:
         user_id (str):
@@ -176,7 +176,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> CredentialsWithSecret | Error | None:
-    """Make the caller another access key.
+    """Create another access key for the caller.
 
     Args:
         user_id (str):

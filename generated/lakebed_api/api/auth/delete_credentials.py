@@ -100,8 +100,8 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Remove one of the caller's access keys.
 
-     The key and its tokens end on every server within a second. The key that the request itself came
-    with is refused (400), and so is the last one that the user has (409, `last_credential`).
+     The key and its tokens end on every server within a second. The server refuses to remove the key of
+    the request (400) and the last key of the user (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -135,8 +135,8 @@ def sync(
 ) -> Any | Error | None:
     """Remove one of the caller's access keys.
 
-     The key and its tokens end on every server within a second. The key that the request itself came
-    with is refused (400), and so is the last one that the user has (409, `last_credential`).
+     The key and its tokens end on every server within a second. The server refuses to remove the key of
+    the request (400) and the last key of the user (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -165,8 +165,8 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Remove one of the caller's access keys.
 
-     The key and its tokens end on every server within a second. The key that the request itself came
-    with is refused (400), and so is the last one that the user has (409, `last_credential`).
+     The key and its tokens end on every server within a second. The server refuses to remove the key of
+    the request (400) and the last key of the user (409, `last_credential`).
 
     Args:
         user_id (str):
@@ -198,8 +198,8 @@ async def asyncio(
 ) -> Any | Error | None:
     """Remove one of the caller's access keys.
 
-     The key and its tokens end on every server within a second. The key that the request itself came
-    with is refused (400), and so is the last one that the user has (409, `last_credential`).
+     The key and its tokens end on every server within a second. The server refuses to remove the key of
+    the request (400) and the last key of the user (409, `last_credential`).
 
     Args:
         user_id (str):

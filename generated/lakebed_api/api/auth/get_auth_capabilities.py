@@ -65,7 +65,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[AuthCapabilities | Error]:
-    """Say what a user interface can offer people who cannot log in.
+    """Report what a user interface can offer people that cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -88,7 +88,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> AuthCapabilities | Error | None:
-    """Say what a user interface can offer people who cannot log in.
+    """Report what a user interface can offer people that cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -107,7 +107,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[AuthCapabilities | Error]:
-    """Say what a user interface can offer people who cannot log in.
+    """Report what a user interface can offer people that cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -128,7 +128,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> AuthCapabilities | Error | None:
-    """Say what a user interface can offer people who cannot log in.
+    """Report what a user interface can offer people that cannot log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -94,8 +94,8 @@ def sync_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
+     The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which contains the same token. The response to an unknown key is the same as to a wrong secret.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -126,8 +126,8 @@ def sync(
 ) -> AuthenticationToken | Error | None:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
+     The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which contains the same token. The response to an unknown key is the same as to a wrong secret.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -153,8 +153,8 @@ async def asyncio_detailed(
 ) -> Response[AuthenticationToken | Error]:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
+     The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which contains the same token. The response to an unknown key is the same as to a wrong secret.
 
     Args:
         body (LoginInformation | Unset): An access key.
@@ -183,8 +183,8 @@ async def asyncio(
 ) -> AuthenticationToken | Error | None:
     """Exchange an access key for a token.
 
-     The answer also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
-    which carries the same token. An unknown key and a wrong secret are told apart by nothing.
+     The response also sets the cookie `internal_auth_session` (over TLS `__Host-internal_auth_session`),
+    which contains the same token. The response to an unknown key is the same as to a wrong secret.
 
     Args:
         body (LoginInformation | Unset): An access key.

@@ -92,9 +92,9 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """End the session of a token, or all sessions of the calling user.
 
-     The token that the request carries, or with `everywhere` every token of the user, ends on every
-    server within a second. Access keys stay. A request with an access key has no session of its own: it
-    is 400 without `everywhere`.
+     The token of the request, or with `everywhere` every token of the user, ends on every server within
+    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
+    response is 400.
 
     Args:
         everywhere (bool | Unset):
@@ -125,9 +125,9 @@ def sync(
 ) -> Any | Error | None:
     """End the session of a token, or all sessions of the calling user.
 
-     The token that the request carries, or with `everywhere` every token of the user, ends on every
-    server within a second. Access keys stay. A request with an access key has no session of its own: it
-    is 400 without `everywhere`.
+     The token of the request, or with `everywhere` every token of the user, ends on every server within
+    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
+    response is 400.
 
     Args:
         everywhere (bool | Unset):
@@ -153,9 +153,9 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """End the session of a token, or all sessions of the calling user.
 
-     The token that the request carries, or with `everywhere` every token of the user, ends on every
-    server within a second. Access keys stay. A request with an access key has no session of its own: it
-    is 400 without `everywhere`.
+     The token of the request, or with `everywhere` every token of the user, ends on every server within
+    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
+    response is 400.
 
     Args:
         everywhere (bool | Unset):
@@ -184,9 +184,9 @@ async def asyncio(
 ) -> Any | Error | None:
     """End the session of a token, or all sessions of the calling user.
 
-     The token that the request carries, or with `everywhere` every token of the user, ends on every
-    server within a second. Access keys stay. A request with an access key has no session of its own: it
-    is 400 without `everywhere`.
+     The token of the request, or with `everywhere` every token of the user, ends on every server within
+    a second. Access keys stay. A request with an access key has no session: without `everywhere` the
+    response is 400.
 
     Args:
         everywhere (bool | Unset):

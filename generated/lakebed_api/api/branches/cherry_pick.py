@@ -119,7 +119,7 @@ def sync_detailed(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
-    """Apply what a commit changed to a branch, as a new commit.
+    """Apply the changes of a commit to a branch, as a new commit.
 
      The branch must have no uncommitted changes. Message and metadata are those of the commit unless
     they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
@@ -161,7 +161,7 @@ def sync(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
-    """Apply what a commit changed to a branch, as a new commit.
+    """Apply the changes of a commit to a branch, as a new commit.
 
      The branch must have no uncommitted changes. Message and metadata are those of the commit unless
     they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
@@ -198,7 +198,7 @@ async def asyncio_detailed(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Commit | Error]:
-    """Apply what a commit changed to a branch, as a new commit.
+    """Apply the changes of a commit to a branch, as a new commit.
 
      The branch must have no uncommitted changes. Message and metadata are those of the commit unless
     they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its
@@ -238,7 +238,7 @@ async def asyncio(
     body: CherryPickCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Commit | Error | None:
-    """Apply what a commit changed to a branch, as a new commit.
+    """Apply the changes of a commit to a branch, as a new commit.
 
      The branch must have no uncommitted changes. Message and metadata are those of the commit unless
     they are overridden; the metadata then also names the commit, `cherry-pick-origin`, and its

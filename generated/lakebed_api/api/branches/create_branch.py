@@ -107,8 +107,8 @@ def sync_detailed(
 ) -> Response[Error | str]:
     """Create a branch at a reference.
 
-     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
-    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
+    be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):
@@ -142,8 +142,8 @@ def sync(
 ) -> Error | str | None:
     """Create a branch at a reference.
 
-     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
-    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
+    be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):
@@ -172,8 +172,8 @@ async def asyncio_detailed(
 ) -> Response[Error | str]:
     """Create a branch at a reference.
 
-     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
-    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
+    be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):
@@ -205,8 +205,8 @@ async def asyncio(
 ) -> Error | str | None:
     """Create a branch at a reference.
 
-     Copies nothing. A name that is also a tag or the id of a commit is refused, since it could not be
-    resolved without doubt. The answer is the bare id of the commit as text, not JSON.
+     Copies nothing. The server refuses a name that is also a tag or the id of a commit, because it would
+    be ambiguous. The response is the id of the commit as text, not JSON.
 
     Args:
         repository (str):

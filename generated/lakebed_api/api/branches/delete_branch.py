@@ -105,7 +105,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete a branch, with its uncommitted changes.
 
-     The default branch is refused. Commits stay reachable by id.
+     The server refuses to delete the default branch. Commits stay reachable by id.
 
     Args:
         repository (str):
@@ -142,7 +142,7 @@ def sync(
 ) -> Any | Error | None:
     """Delete a branch, with its uncommitted changes.
 
-     The default branch is refused. Commits stay reachable by id.
+     The server refuses to delete the default branch. Commits stay reachable by id.
 
     Args:
         repository (str):
@@ -174,7 +174,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete a branch, with its uncommitted changes.
 
-     The default branch is refused. Commits stay reachable by id.
+     The server refuses to delete the default branch. Commits stay reachable by id.
 
     Args:
         repository (str):
@@ -209,7 +209,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete a branch, with its uncommitted changes.
 
-     The default branch is refused. Commits stay reachable by id.
+     The server refuses to delete the default branch. Commits stay reachable by id.
 
     Args:
         repository (str):

@@ -112,10 +112,10 @@ def sync_detailed(
     ref: str,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Point a branch at another commit.
+    """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that it leads to no longer stay reachable by
-    id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
+    reachable by id.
 
     Args:
         repository (str):
@@ -153,10 +153,10 @@ def sync(
     ref: str,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Point a branch at another commit.
+    """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that it leads to no longer stay reachable by
-    id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
+    reachable by id.
 
     Args:
         repository (str):
@@ -189,10 +189,10 @@ async def asyncio_detailed(
     ref: str,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Point a branch at another commit.
+    """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that it leads to no longer stay reachable by
-    id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
+    reachable by id.
 
     Args:
         repository (str):
@@ -228,10 +228,10 @@ async def asyncio(
     ref: str,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Point a branch at another commit.
+    """Move a branch to another commit.
 
-     The branch must have no uncommitted changes. Commits that it leads to no longer stay reachable by
-    id.
+     The branch must have no uncommitted changes. Commits that the branch no longer contains stay
+    reachable by id.
 
     Args:
         repository (str):

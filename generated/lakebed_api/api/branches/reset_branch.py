@@ -110,7 +110,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Drop uncommitted changes of a branch.
 
-     All of them, those of one object, or those under a prefix. Commits are never touched.
+     All changes, those of one object, or those under a prefix. Commits do not change.
 
     Args:
         repository (str):
@@ -147,7 +147,7 @@ def sync(
 ) -> Any | Error | None:
     """Drop uncommitted changes of a branch.
 
-     All of them, those of one object, or those under a prefix. Commits are never touched.
+     All changes, those of one object, or those under a prefix. Commits do not change.
 
     Args:
         repository (str):
@@ -179,7 +179,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Drop uncommitted changes of a branch.
 
-     All of them, those of one object, or those under a prefix. Commits are never touched.
+     All changes, those of one object, or those under a prefix. Commits do not change.
 
     Args:
         repository (str):
@@ -214,7 +214,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Drop uncommitted changes of a branch.
 
-     All of them, those of one object, or those under a prefix. Commits are never touched.
+     All changes, those of one object, or those under a prefix. Commits do not change.
 
     Args:
         repository (str):

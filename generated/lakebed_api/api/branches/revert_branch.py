@@ -117,7 +117,7 @@ def sync_detailed(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Take back what a commit changed, as a new commit.
+    """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
     refused with 409. A path that was changed again since the commit is a conflict: the branch is left
@@ -127,7 +127,7 @@ def sync_detailed(
         repository (str):
         branch (str):
         idempotency_key (str | Unset):
-        body (RevertCreation): A commit to take back.
+        body (RevertCreation): A commit to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -159,7 +159,7 @@ def sync(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Error | None:
-    """Take back what a commit changed, as a new commit.
+    """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
     refused with 409. A path that was changed again since the commit is a conflict: the branch is left
@@ -169,7 +169,7 @@ def sync(
         repository (str):
         branch (str):
         idempotency_key (str | Unset):
-        body (RevertCreation): A commit to take back.
+        body (RevertCreation): A commit to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -196,7 +196,7 @@ async def asyncio_detailed(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Take back what a commit changed, as a new commit.
+    """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
     refused with 409. A path that was changed again since the commit is a conflict: the branch is left
@@ -206,7 +206,7 @@ async def asyncio_detailed(
         repository (str):
         branch (str):
         idempotency_key (str | Unset):
-        body (RevertCreation): A commit to take back.
+        body (RevertCreation): A commit to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -236,7 +236,7 @@ async def asyncio(
     body: RevertCreation,
     idempotency_key: str | Unset = UNSET,
 ) -> Any | Error | None:
-    """Take back what a commit changed, as a new commit.
+    """Undo the changes of a commit, as a new commit.
 
      The branch must have no uncommitted changes. The revert of a merge without `parent_number` is
     refused with 409. A path that was changed again since the commit is a conflict: the branch is left
@@ -246,7 +246,7 @@ async def asyncio(
         repository (str):
         branch (str):
         idempotency_key (str | Unset):
-        body (RevertCreation): A commit to take back.
+        body (RevertCreation): A commit to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -125,8 +125,8 @@ def sync_detailed(
 ) -> Response[Error | Task]:
     """Commit as a task.
 
-     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
-    server, the task commits once or fails. Lakebed only.
+     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
+    task commits once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
@@ -169,8 +169,8 @@ def sync(
 ) -> Error | Task | None:
     """Commit as a task.
 
-     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
-    server, the task commits once or fails. Lakebed only.
+     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
+    task commits once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
@@ -208,8 +208,8 @@ async def asyncio_detailed(
 ) -> Response[Error | Task]:
     """Commit as a task.
 
-     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
-    server, the task commits once or fails. Lakebed only.
+     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
+    task commits once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):
@@ -250,8 +250,8 @@ async def asyncio(
 ) -> Error | Task | None:
     """Commit as a task.
 
-     For work that outlasts a proxy, and for requests that must not happen twice. Whatever becomes of the
-    server, the task commits once or fails. Lakebed only.
+     For work that takes longer than a proxy allows, and for requests that must not happen twice. The
+    task commits once or fails, even if the server stops. Lakebed only.
 
     Args:
         repository (str):

@@ -105,10 +105,10 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Response[Any | Error]:
-    """Store a commit exactly as it is told.
+    """Store a commit exactly as it is given.
 
-     For bringing history back: no branch moves. The id must be that of the content, and the parents and
-    the listing must be there.
+     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+    listing must exist.
 
     Args:
         repository (str):
@@ -140,10 +140,10 @@ def sync(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Any | Error | None:
-    """Store a commit exactly as it is told.
+    """Store a commit exactly as it is given.
 
-     For bringing history back: no branch moves. The id must be that of the content, and the parents and
-    the listing must be there.
+     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+    listing must exist.
 
     Args:
         repository (str):
@@ -170,10 +170,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Response[Any | Error]:
-    """Store a commit exactly as it is told.
+    """Store a commit exactly as it is given.
 
-     For bringing history back: no branch moves. The id must be that of the content, and the parents and
-    the listing must be there.
+     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+    listing must exist.
 
     Args:
         repository (str):
@@ -203,10 +203,10 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: CommitRecordCreation,
 ) -> Any | Error | None:
-    """Store a commit exactly as it is told.
+    """Store a commit exactly as it is given.
 
-     For bringing history back: no branch moves. The id must be that of the content, and the parents and
-    the listing must be there.
+     Use it to restore history: no branch moves. The id must be that of the content. The parents and the
+    listing must exist.
 
     Args:
         repository (str):

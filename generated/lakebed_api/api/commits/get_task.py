@@ -100,9 +100,10 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     wait: int | Unset = UNSET,
 ) -> Response[Error | Task]:
-    """Say how far a task is.
+    """Report the progress of a task.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true. Lakebed only.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -137,9 +138,10 @@ def sync(
     client: AuthenticatedClient | Client,
     wait: int | Unset = UNSET,
 ) -> Error | Task | None:
-    """Say how far a task is.
+    """Report the progress of a task.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true. Lakebed only.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -169,9 +171,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     wait: int | Unset = UNSET,
 ) -> Response[Error | Task]:
-    """Say how far a task is.
+    """Report the progress of a task.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true. Lakebed only.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+    only.
 
     Args:
         repository (str):
@@ -204,9 +207,10 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     wait: int | Unset = UNSET,
 ) -> Error | Task | None:
-    """Say how far a task is.
+    """Report the progress of a task.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true. Lakebed only.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+    only.
 
     Args:
         repository (str):

@@ -147,8 +147,9 @@ def sync_detailed(
 ) -> Response[CommitList | Error]:
     """List the history behind a reference.
 
-     Newest first by creation time, then by id in falling order; a parent never comes before its child.
-    With `objects` or `prefixes`, only commits with exactly one parent that touch one of them are given.
+     Newest first by creation time, then by id in descending order. A parent never comes before its
+    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
+    one of them.
 
     Args:
         repository (str):
@@ -206,8 +207,9 @@ def sync(
 ) -> CommitList | Error | None:
     """List the history behind a reference.
 
-     Newest first by creation time, then by id in falling order; a parent never comes before its child.
-    With `objects` or `prefixes`, only commits with exactly one parent that touch one of them are given.
+     Newest first by creation time, then by id in descending order. A parent never comes before its
+    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
+    one of them.
 
     Args:
         repository (str):
@@ -260,8 +262,9 @@ async def asyncio_detailed(
 ) -> Response[CommitList | Error]:
     """List the history behind a reference.
 
-     Newest first by creation time, then by id in falling order; a parent never comes before its child.
-    With `objects` or `prefixes`, only commits with exactly one parent that touch one of them are given.
+     Newest first by creation time, then by id in descending order. A parent never comes before its
+    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
+    one of them.
 
     Args:
         repository (str):
@@ -317,8 +320,9 @@ async def asyncio(
 ) -> CommitList | Error | None:
     """List the history behind a reference.
 
-     Newest first by creation time, then by id in falling order; a parent never comes before its child.
-    With `objects` or `prefixes`, only commits with exactly one parent that touch one of them are given.
+     Newest first by creation time, then by id in descending order. A parent never comes before its
+    child. With `objects` or `prefixes`, the log has only commits with exactly one parent that change
+    one of them.
 
     Args:
         repository (str):

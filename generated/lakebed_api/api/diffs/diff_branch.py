@@ -119,7 +119,7 @@ def sync_detailed(
 ) -> Response[DiffList | Error]:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is no change.
+     A write of the same content is not a change.
 
     Args:
         repository (str):
@@ -165,7 +165,7 @@ def sync(
 ) -> DiffList | Error | None:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is no change.
+     A write of the same content is not a change.
 
     Args:
         repository (str):
@@ -206,7 +206,7 @@ async def asyncio_detailed(
 ) -> Response[DiffList | Error]:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is no change.
+     A write of the same content is not a change.
 
     Args:
         repository (str):
@@ -250,7 +250,7 @@ async def asyncio(
 ) -> DiffList | Error | None:
     """List the uncommitted changes of a branch.
 
-     Writing the same content again is no change.
+     A write of the same content is not a change.
 
     Args:
         repository (str):

@@ -105,15 +105,15 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Response[Error | IngestPage]:
-    """Show what an ingest would change.
+    """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit that the reference names; nothing is written. Ask
-    for the next page with `base_commit_id` as the reference: a branch may move meanwhile.
+     One page of the same comparison, with the commit of the reference; writes nothing. Use
+    `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
         repository (str):
         ref (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -143,15 +143,15 @@ def sync(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Error | IngestPage | None:
-    """Show what an ingest would change.
+    """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit that the reference names; nothing is written. Ask
-    for the next page with `base_commit_id` as the reference: a branch may move meanwhile.
+     One page of the same comparison, with the commit of the reference; writes nothing. Use
+    `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
         repository (str):
         ref (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,15 +176,15 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Response[Error | IngestPage]:
-    """Show what an ingest would change.
+    """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit that the reference names; nothing is written. Ask
-    for the next page with `base_commit_id` as the reference: a branch may move meanwhile.
+     One page of the same comparison, with the commit of the reference; writes nothing. Use
+    `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
         repository (str):
         ref (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -212,15 +212,15 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Error | IngestPage | None:
-    """Show what an ingest would change.
+    """Show the changes that an ingest would make.
 
-     One page of the same comparison, with the commit that the reference names; nothing is written. Ask
-    for the next page with `base_commit_id` as the reference: a branch may move meanwhile.
+     One page of the same comparison, with the commit of the reference; writes nothing. Use
+    `base_commit_id` as the reference for the next page, because a branch may move between two pages.
 
     Args:
         repository (str):
         ref (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

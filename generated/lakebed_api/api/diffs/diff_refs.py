@@ -133,7 +133,7 @@ def sync_detailed(
     type_: DiffRefsType | Unset = UNSET,
     include_right_stats: bool | Unset = UNSET,
 ) -> Response[DiffList | Error]:
-    """List what differs between two references.
+    """List the differences between two references.
 
     Args:
         repository (str):
@@ -186,7 +186,7 @@ def sync(
     type_: DiffRefsType | Unset = UNSET,
     include_right_stats: bool | Unset = UNSET,
 ) -> DiffList | Error | None:
-    """List what differs between two references.
+    """List the differences between two references.
 
     Args:
         repository (str):
@@ -234,7 +234,7 @@ async def asyncio_detailed(
     type_: DiffRefsType | Unset = UNSET,
     include_right_stats: bool | Unset = UNSET,
 ) -> Response[DiffList | Error]:
-    """List what differs between two references.
+    """List the differences between two references.
 
     Args:
         repository (str):
@@ -285,7 +285,7 @@ async def asyncio(
     type_: DiffRefsType | Unset = UNSET,
     include_right_stats: bool | Unset = UNSET,
 ) -> DiffList | Error | None:
-    """List what differs between two references.
+    """List the differences between two references.
 
     Args:
         repository (str):

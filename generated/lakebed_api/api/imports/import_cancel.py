@@ -108,7 +108,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Response[Any | Error]:
-    """Give an import up.
+    """Cancel an import.
 
     Args:
         repository (str):
@@ -143,7 +143,7 @@ def sync(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Any | Error | None:
-    """Give an import up.
+    """Cancel an import.
 
     Args:
         repository (str):
@@ -173,7 +173,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Response[Any | Error]:
-    """Give an import up.
+    """Cancel an import.
 
     Args:
         repository (str):
@@ -206,7 +206,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Any | Error | None:
-    """Give an import up.
+    """Cancel an import.
 
     Args:
         repository (str):

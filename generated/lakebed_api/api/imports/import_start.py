@@ -114,12 +114,12 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Response[Error | ImportCreationResponse]:
-    """Show objects that lie elsewhere, without a copy.
+    """Add objects of another store, without a copy.
 
-     Each source must lie below what the server's setting `ingest.allow` names, and in the namespace of
-    no repository. What a folder of the branch had before, below a destination of a `common_prefix`, is
-    replaced. All of it becomes one commit; nothing is committed when nothing differs. The answer comes
-    at once: ask `importStatus` for the end.
+     Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
+    of every repository. A `common_prefix` replaces all objects of the branch below its destination. The
+    import makes one commit, or none if nothing differs. The server responds immediately: `importStatus`
+    reports the progress.
 
     Args:
         repository (str):
@@ -154,12 +154,12 @@ def sync(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Error | ImportCreationResponse | None:
-    """Show objects that lie elsewhere, without a copy.
+    """Add objects of another store, without a copy.
 
-     Each source must lie below what the server's setting `ingest.allow` names, and in the namespace of
-    no repository. What a folder of the branch had before, below a destination of a `common_prefix`, is
-    replaced. All of it becomes one commit; nothing is committed when nothing differs. The answer comes
-    at once: ask `importStatus` for the end.
+     Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
+    of every repository. A `common_prefix` replaces all objects of the branch below its destination. The
+    import makes one commit, or none if nothing differs. The server responds immediately: `importStatus`
+    reports the progress.
 
     Args:
         repository (str):
@@ -189,12 +189,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Response[Error | ImportCreationResponse]:
-    """Show objects that lie elsewhere, without a copy.
+    """Add objects of another store, without a copy.
 
-     Each source must lie below what the server's setting `ingest.allow` names, and in the namespace of
-    no repository. What a folder of the branch had before, below a destination of a `common_prefix`, is
-    replaced. All of it becomes one commit; nothing is committed when nothing differs. The answer comes
-    at once: ask `importStatus` for the end.
+     Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
+    of every repository. A `common_prefix` replaces all objects of the branch below its destination. The
+    import makes one commit, or none if nothing differs. The server responds immediately: `importStatus`
+    reports the progress.
 
     Args:
         repository (str):
@@ -227,12 +227,12 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: ImportCreation,
 ) -> Error | ImportCreationResponse | None:
-    """Show objects that lie elsewhere, without a copy.
+    """Add objects of another store, without a copy.
 
-     Each source must lie below what the server's setting `ingest.allow` names, and in the namespace of
-    no repository. What a folder of the branch had before, below a destination of a `common_prefix`, is
-    replaced. All of it becomes one commit; nothing is committed when nothing differs. The answer comes
-    at once: ask `importStatus` for the end.
+     Each source must be below a prefix of the server's setting `ingest.allow`, and outside the namespace
+    of every repository. A `common_prefix` replaces all objects of the branch below its destination. The
+    import makes one commit, or none if nothing differs. The server responds immediately: `importStatus`
+    reports the progress.
 
     Args:
         repository (str):

@@ -102,9 +102,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Response[Error | ImportStatus]:
-    """Say how far an import is.
+    """Report the progress of an import.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):
@@ -139,9 +139,9 @@ def sync(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Error | ImportStatus | None:
-    """Say how far an import is.
+    """Report the progress of an import.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):
@@ -171,9 +171,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Response[Error | ImportStatus]:
-    """Say how far an import is.
+    """Report the progress of an import.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):
@@ -206,9 +206,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     id: str,
 ) -> Error | ImportStatus | None:
-    """Say how far an import is.
+    """Report the progress of an import.
 
-     It is remembered for two days. A failure is told in `error`, with `completed` true.
+     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):

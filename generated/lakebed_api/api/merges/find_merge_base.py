@@ -102,7 +102,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | FindMergeBaseResult]:
-    """Find the commit that two references have in common.
+    """Find the nearest common ancestor of two references.
 
     Args:
         repository (str):
@@ -137,7 +137,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | FindMergeBaseResult | None:
-    """Find the commit that two references have in common.
+    """Find the nearest common ancestor of two references.
 
     Args:
         repository (str):
@@ -167,7 +167,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | FindMergeBaseResult]:
-    """Find the commit that two references have in common.
+    """Find the nearest common ancestor of two references.
 
     Args:
         repository (str):
@@ -200,7 +200,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | FindMergeBaseResult | None:
-    """Find the commit that two references have in common.
+    """Find the nearest common ancestor of two references.
 
     Args:
         repository (str):

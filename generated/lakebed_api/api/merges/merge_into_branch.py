@@ -138,9 +138,9 @@ def sync_detailed(
 ) -> Response[Error | MergeResult]:
     """Merge a reference into a branch.
 
-     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
-    the destination is left as it was and the error lists the paths, a page at a time.
+     Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
+    the destination does not change and the error lists one page of the paths.
 
     Args:
         repository (str):
@@ -189,9 +189,9 @@ def sync(
 ) -> Error | MergeResult | None:
     """Merge a reference into a branch.
 
-     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
-    the destination is left as it was and the error lists the paths, a page at a time.
+     Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
+    the destination does not change and the error lists one page of the paths.
 
     Args:
         repository (str):
@@ -235,9 +235,9 @@ async def asyncio_detailed(
 ) -> Response[Error | MergeResult]:
     """Merge a reference into a branch.
 
-     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
-    the destination is left as it was and the error lists the paths, a page at a time.
+     Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
+    the destination does not change and the error lists one page of the paths.
 
     Args:
         repository (str):
@@ -284,9 +284,9 @@ async def asyncio(
 ) -> Error | MergeResult | None:
     """Merge a reference into a branch.
 
-     Compares both sides with their common ancestor, path by path, and always makes a merge commit. A
-    path that both sides changed differently is a conflict unless `strategy` picks a side. On conflict
-    the destination is left as it was and the error lists the paths, a page at a time.
+     Compares both sides with their common ancestor, path by path, and always creates a merge commit. A
+    path that both sides changed differently is a conflict unless `strategy` chooses a side. On conflict
+    the destination does not change and the error lists one page of the paths.
 
     Args:
         repository (str):

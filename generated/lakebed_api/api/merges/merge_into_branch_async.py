@@ -129,8 +129,7 @@ def sync_detailed(
 ) -> Response[Error | Task]:
     """Merge as a task.
 
-     As `commitAsync`. Of conflicts the error tells the first; `mergeIntoBranch` lists them. Lakebed
-    only.
+     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
 
     Args:
         repository (str):
@@ -176,8 +175,7 @@ def sync(
 ) -> Error | Task | None:
     """Merge as a task.
 
-     As `commitAsync`. Of conflicts the error tells the first; `mergeIntoBranch` lists them. Lakebed
-    only.
+     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
 
     Args:
         repository (str):
@@ -218,8 +216,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Task]:
     """Merge as a task.
 
-     As `commitAsync`. Of conflicts the error tells the first; `mergeIntoBranch` lists them. Lakebed
-    only.
+     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
 
     Args:
         repository (str):
@@ -263,8 +260,7 @@ async def asyncio(
 ) -> Error | Task | None:
     """Merge as a task.
 
-     As `commitAsync`. Of conflicts the error tells the first; `mergeIntoBranch` lists them. Lakebed
-    only.
+     As `commitAsync`. The error has only the first conflicts; `mergeIntoBranch` lists all. Lakebed only.
 
     Args:
         repository (str):

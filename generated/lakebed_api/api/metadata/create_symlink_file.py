@@ -110,10 +110,10 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Response[Error | StorageURI]:
-    """Write lists of where the data of a branch lie, a file for each directory, for Hive.
+    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
 
-     They lie in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. Those of
-    directories that hold nothing any more are removed.
+     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
+    removes the files of directories without objects.
 
     Args:
         repository (str):
@@ -148,10 +148,10 @@ def sync(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Error | StorageURI | None:
-    """Write lists of where the data of a branch lie, a file for each directory, for Hive.
+    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
 
-     They lie in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. Those of
-    directories that hold nothing any more are removed.
+     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
+    removes the files of directories without objects.
 
     Args:
         repository (str):
@@ -181,10 +181,10 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Response[Error | StorageURI]:
-    """Write lists of where the data of a branch lie, a file for each directory, for Hive.
+    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
 
-     They lie in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. Those of
-    directories that hold nothing any more are removed.
+     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
+    removes the files of directories without objects.
 
     Args:
         repository (str):
@@ -217,10 +217,10 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     location: str | Unset = UNSET,
 ) -> Error | StorageURI | None:
-    """Write lists of where the data of a branch lie, a file for each directory, for Hive.
+    """Write a file for each directory of a branch that lists the addresses of its objects, for Hive.
 
-     They lie in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. Those of
-    directories that hold nothing any more are removed.
+     They are in the storage namespace, at `symlinks/REPOSITORY/BRANCH/DIRECTORY/symlink.txt`. The server
+    removes the files of directories without objects.
 
     Args:
         repository (str):

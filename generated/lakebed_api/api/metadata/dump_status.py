@@ -101,7 +101,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Response[Error | RepositoryDumpStatus]:
-    """Say how far a dump is.
+    """Report the progress of a dump.
 
     Args:
         repository (str):
@@ -133,7 +133,7 @@ def sync(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Error | RepositoryDumpStatus | None:
-    """Say how far a dump is.
+    """Report the progress of a dump.
 
     Args:
         repository (str):
@@ -160,7 +160,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Response[Error | RepositoryDumpStatus]:
-    """Say how far a dump is.
+    """Report the progress of a dump.
 
     Args:
         repository (str):
@@ -190,7 +190,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Error | RepositoryDumpStatus | None:
-    """Say how far a dump is.
+    """Report the progress of a dump.
 
     Args:
         repository (str):

@@ -90,7 +90,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Say where the file of a metarange lies.
+    """Return the address of the file of a metarange.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 
@@ -124,7 +124,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Say where the file of a metarange lies.
+    """Return the address of the file of a metarange.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 
@@ -153,7 +153,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Say where the file of a metarange lies.
+    """Return the address of the file of a metarange.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 
@@ -185,7 +185,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Say where the file of a metarange lies.
+    """Return the address of the file of a metarange.
 
      A metarange is a Parquet file that lists the ranges of a commit (its `meta_range_id`) in order.
 

@@ -90,9 +90,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Say where the file of a range lies.
+    """Return the address of the file of a range.
 
-     A range is a Parquet file of objects, sorted by path.
+     A range is a Parquet file of entries, sorted by path.
 
     Args:
         repository (str):
@@ -124,9 +124,9 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Say where the file of a range lies.
+    """Return the address of the file of a range.
 
-     A range is a Parquet file of objects, sorted by path.
+     A range is a Parquet file of entries, sorted by path.
 
     Args:
         repository (str):
@@ -153,9 +153,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | StorageURI]:
-    """Say where the file of a range lies.
+    """Return the address of the file of a range.
 
-     A range is a Parquet file of objects, sorted by path.
+     A range is a Parquet file of entries, sorted by path.
 
     Args:
         repository (str):
@@ -185,9 +185,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | StorageURI | None:
-    """Say where the file of a range lies.
+    """Return the address of the file of a range.
 
-     A range is a Parquet file of objects, sorted by path.
+     A range is a Parquet file of entries, sorted by path.
 
     Args:
         repository (str):

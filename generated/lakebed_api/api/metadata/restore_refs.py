@@ -102,7 +102,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Read a dump into a repository that has no branches.
 
-     The repository is over a copy of the bucket of the one that was dumped.
+     The namespace of the repository is a copy of that of the dumped repository.
 
     Args:
         repository (str):
@@ -136,7 +136,7 @@ def sync(
 ) -> Any | Error | None:
     """Read a dump into a repository that has no branches.
 
-     The repository is over a copy of the bucket of the one that was dumped.
+     The namespace of the repository is a copy of that of the dumped repository.
 
     Args:
         repository (str):
@@ -165,7 +165,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Read a dump into a repository that has no branches.
 
-     The repository is over a copy of the bucket of the one that was dumped.
+     The namespace of the repository is a copy of that of the dumped repository.
 
     Args:
         repository (str):
@@ -197,7 +197,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Read a dump into a repository that has no branches.
 
-     The repository is over a copy of the bucket of the one that was dumped.
+     The namespace of the repository is a copy of that of the dumped repository.
 
     Args:
         repository (str):

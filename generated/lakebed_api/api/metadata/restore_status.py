@@ -101,7 +101,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Response[Error | RepositoryRestoreStatus]:
-    """Say how far a restore is.
+    """Report the progress of a restore.
 
     Args:
         repository (str):
@@ -133,7 +133,7 @@ def sync(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Error | RepositoryRestoreStatus | None:
-    """Say how far a restore is.
+    """Report the progress of a restore.
 
     Args:
         repository (str):
@@ -160,7 +160,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Response[Error | RepositoryRestoreStatus]:
-    """Say how far a restore is.
+    """Report the progress of a restore.
 
     Args:
         repository (str):
@@ -190,7 +190,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     task_id: str,
 ) -> Error | RepositoryRestoreStatus | None:
-    """Say how far a restore is.
+    """Report the progress of a restore.
 
     Args:
         repository (str):

@@ -120,14 +120,14 @@ def sync_detailed(
     body: AbortPresignMultipartUpload,
     path: str,
 ) -> Response[Any | Error]:
-    """Give up an upload in parts.
+    """Abort a multipart upload.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (AbortPresignMultipartUpload): An upload to give up.
+        body (AbortPresignMultipartUpload): An upload to abort.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -161,14 +161,14 @@ def sync(
     body: AbortPresignMultipartUpload,
     path: str,
 ) -> Any | Error | None:
-    """Give up an upload in parts.
+    """Abort a multipart upload.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (AbortPresignMultipartUpload): An upload to give up.
+        body (AbortPresignMultipartUpload): An upload to abort.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -197,14 +197,14 @@ async def asyncio_detailed(
     body: AbortPresignMultipartUpload,
     path: str,
 ) -> Response[Any | Error]:
-    """Give up an upload in parts.
+    """Abort a multipart upload.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (AbortPresignMultipartUpload): An upload to give up.
+        body (AbortPresignMultipartUpload): An upload to abort.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -236,14 +236,14 @@ async def asyncio(
     body: AbortPresignMultipartUpload,
     path: str,
 ) -> Any | Error | None:
-    """Give up an upload in parts.
+    """Abort a multipart upload.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (AbortPresignMultipartUpload): An upload to give up.
+        body (AbortPresignMultipartUpload): An upload to abort.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -127,14 +127,14 @@ def sync_detailed(
     body: CompletePresignMultipartUpload,
     path: str,
 ) -> Response[Error | ObjectStats]:
-    """Make parts one object and show it.
+    """Complete a multipart upload and add the object.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+        body (CompletePresignMultipartUpload): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -168,14 +168,14 @@ def sync(
     body: CompletePresignMultipartUpload,
     path: str,
 ) -> Error | ObjectStats | None:
-    """Make parts one object and show it.
+    """Complete a multipart upload and add the object.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+        body (CompletePresignMultipartUpload): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,14 +204,14 @@ async def asyncio_detailed(
     body: CompletePresignMultipartUpload,
     path: str,
 ) -> Response[Error | ObjectStats]:
-    """Make parts one object and show it.
+    """Complete a multipart upload and add the object.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+        body (CompletePresignMultipartUpload): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -243,14 +243,14 @@ async def asyncio(
     body: CompletePresignMultipartUpload,
     path: str,
 ) -> Error | ObjectStats | None:
-    """Make parts one object and show it.
+    """Complete a multipart upload and add the object.
 
     Args:
         repository (str):
         branch (str):
         upload_id (str):
         path (str):
-        body (CompletePresignMultipartUpload): An upload of which all parts are written.
+        body (CompletePresignMultipartUpload): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

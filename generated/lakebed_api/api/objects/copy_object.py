@@ -131,7 +131,7 @@ def sync_detailed(
 ) -> Response[Error | ObjectStats]:
     """Copy an object to another path of a branch.
 
-     Metadata and content type come along; the time of the copy is new.
+     The copy has the same metadata and content type, and a new time.
 
     Args:
         repository (str):
@@ -171,7 +171,7 @@ def sync(
 ) -> Error | ObjectStats | None:
     """Copy an object to another path of a branch.
 
-     Metadata and content type come along; the time of the copy is new.
+     The copy has the same metadata and content type, and a new time.
 
     Args:
         repository (str):
@@ -206,7 +206,7 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectStats]:
     """Copy an object to another path of a branch.
 
-     Metadata and content type come along; the time of the copy is new.
+     The copy has the same metadata and content type, and a new time.
 
     Args:
         repository (str):
@@ -244,7 +244,7 @@ async def asyncio(
 ) -> Error | ObjectStats | None:
     """Copy an object to another path of a branch.
 
-     Metadata and content type come along; the time of the copy is new.
+     The copy has the same metadata and content type, and a new time.
 
     Args:
         repository (str):

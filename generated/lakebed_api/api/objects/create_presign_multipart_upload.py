@@ -123,7 +123,7 @@ def sync_detailed(
     path: str,
     parts: int | Unset = UNSET,
 ) -> Response[Error | PresignMultipartUpload]:
-    """Begin to write an object in parts, straight to the store.
+    """Start a multipart upload directly to the store.
 
     Args:
         repository (str):
@@ -161,7 +161,7 @@ def sync(
     path: str,
     parts: int | Unset = UNSET,
 ) -> Error | PresignMultipartUpload | None:
-    """Begin to write an object in parts, straight to the store.
+    """Start a multipart upload directly to the store.
 
     Args:
         repository (str):
@@ -194,7 +194,7 @@ async def asyncio_detailed(
     path: str,
     parts: int | Unset = UNSET,
 ) -> Response[Error | PresignMultipartUpload]:
-    """Begin to write an object in parts, straight to the store.
+    """Start a multipart upload directly to the store.
 
     Args:
         repository (str):
@@ -230,7 +230,7 @@ async def asyncio(
     path: str,
     parts: int | Unset = UNSET,
 ) -> Error | PresignMultipartUpload | None:
-    """Begin to write an object in parts, straight to the store.
+    """Start a multipart upload directly to the store.
 
     Args:
         repository (str):

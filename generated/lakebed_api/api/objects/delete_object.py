@@ -134,7 +134,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Delete an object.
 
-     A path that holds nothing is no error, unless If-Match is given.
+     A path without an object is not an error, unless If-Match is set.
 
     Args:
         repository (str):
@@ -180,7 +180,7 @@ def sync(
 ) -> Any | Error | None:
     """Delete an object.
 
-     A path that holds nothing is no error, unless If-Match is given.
+     A path without an object is not an error, unless If-Match is set.
 
     Args:
         repository (str):
@@ -221,7 +221,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Delete an object.
 
-     A path that holds nothing is no error, unless If-Match is given.
+     A path without an object is not an error, unless If-Match is set.
 
     Args:
         repository (str):
@@ -265,7 +265,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Delete an object.
 
-     A path that holds nothing is no error, unless If-Match is given.
+     A path without an object is not an error, unless If-Match is set.
 
     Args:
         repository (str):

@@ -129,7 +129,7 @@ def sync_detailed(
 ) -> Response[Error | ObjectErrorList]:
     """Delete up to 1000 objects.
 
-     Paths are independent; those that could not be deleted are in the answer. Missing paths are no
+     Paths are independent. The response lists the paths that were not deleted. A missing path is not an
     error.
 
     Args:
@@ -173,7 +173,7 @@ def sync(
 ) -> Error | ObjectErrorList | None:
     """Delete up to 1000 objects.
 
-     Paths are independent; those that could not be deleted are in the answer. Missing paths are no
+     Paths are independent. The response lists the paths that were not deleted. A missing path is not an
     error.
 
     Args:
@@ -212,7 +212,7 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectErrorList]:
     """Delete up to 1000 objects.
 
-     Paths are independent; those that could not be deleted are in the answer. Missing paths are no
+     Paths are independent. The response lists the paths that were not deleted. A missing path is not an
     error.
 
     Args:
@@ -254,7 +254,7 @@ async def asyncio(
 ) -> Error | ObjectErrorList | None:
     """Delete up to 1000 objects.
 
-     Paths are independent; those that could not be deleted are in the answer. Missing paths are no
+     Paths are independent. The response lists the paths that were not deleted. A missing path is not an
     error.
 
     Args:

@@ -118,10 +118,10 @@ def sync_detailed(
     path: str,
     presign: bool | Unset = UNSET,
 ) -> Response[Error | StagingLocation]:
-    """Give an address to write the content of an object at.
+    """Return an address where the caller can write the content of an object.
 
-     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
-    never linked is left to a sweep.
+     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
+    objects that were not linked.
 
     Args:
         repository (str):
@@ -159,10 +159,10 @@ def sync(
     path: str,
     presign: bool | Unset = UNSET,
 ) -> Error | StagingLocation | None:
-    """Give an address to write the content of an object at.
+    """Return an address where the caller can write the content of an object.
 
-     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
-    never linked is left to a sweep.
+     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
+    objects that were not linked.
 
     Args:
         repository (str):
@@ -195,10 +195,10 @@ async def asyncio_detailed(
     path: str,
     presign: bool | Unset = UNSET,
 ) -> Response[Error | StagingLocation]:
-    """Give an address to write the content of an object at.
+    """Return an address where the caller can write the content of an object.
 
-     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
-    never linked is left to a sweep.
+     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
+    objects that were not linked.
 
     Args:
         repository (str):
@@ -234,10 +234,10 @@ async def asyncio(
     path: str,
     presign: bool | Unset = UNSET,
 ) -> Error | StagingLocation | None:
-    """Give an address to write the content of an object at.
+    """Return an address where the caller can write the content of an object.
 
-     It is to be linked, by `linkPhysicalAddress`, within 24 hours, at this path of this branch. What is
-    never linked is left to a sweep.
+     Link it with `linkPhysicalAddress` within 24 hours, at this path of this branch. A sweep deletes
+    objects that were not linked.
 
     Args:
         repository (str):

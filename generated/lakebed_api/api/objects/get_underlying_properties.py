@@ -114,7 +114,7 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Error | UnderlyingObjectProperties]:
-    """Say how the store keeps the content of an object.
+    """Report how the store keeps the content of an object.
 
     Args:
         repository (str):
@@ -149,7 +149,7 @@ def sync(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Error | UnderlyingObjectProperties | None:
-    """Say how the store keeps the content of an object.
+    """Report how the store keeps the content of an object.
 
     Args:
         repository (str):
@@ -179,7 +179,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Error | UnderlyingObjectProperties]:
-    """Say how the store keeps the content of an object.
+    """Report how the store keeps the content of an object.
 
     Args:
         repository (str):
@@ -212,7 +212,7 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Error | UnderlyingObjectProperties | None:
-    """Say how the store keeps the content of an object.
+    """Report how the store keeps the content of an object.
 
     Args:
         repository (str):

@@ -138,10 +138,10 @@ def sync_detailed(
     if_none_match: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
 ) -> Response[Error | ObjectStats]:
-    """Show an object that was written to the store.
+    """Add an object that was written to the store.
 
-     What is at the address must have the size and, where the store keeps one, the checksum that are
-    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+     The stored object must have the given size and, if the store keeps one, the given checksum. An
+    address in another store must be below a prefix of the server's setting `ingest.allow`.
 
     Args:
         repository (str):
@@ -185,10 +185,10 @@ def sync(
     if_none_match: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
 ) -> Error | ObjectStats | None:
-    """Show an object that was written to the store.
+    """Add an object that was written to the store.
 
-     What is at the address must have the size and, where the store keeps one, the checksum that are
-    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+     The stored object must have the given size and, if the store keeps one, the given checksum. An
+    address in another store must be below a prefix of the server's setting `ingest.allow`.
 
     Args:
         repository (str):
@@ -227,10 +227,10 @@ async def asyncio_detailed(
     if_none_match: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
 ) -> Response[Error | ObjectStats]:
-    """Show an object that was written to the store.
+    """Add an object that was written to the store.
 
-     What is at the address must have the size and, where the store keeps one, the checksum that are
-    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+     The stored object must have the given size and, if the store keeps one, the given checksum. An
+    address in another store must be below a prefix of the server's setting `ingest.allow`.
 
     Args:
         repository (str):
@@ -272,10 +272,10 @@ async def asyncio(
     if_none_match: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
 ) -> Error | ObjectStats | None:
-    """Show an object that was written to the store.
+    """Add an object that was written to the store.
 
-     What is at the address must have the size and, where the store keeps one, the checksum that are
-    told. An address elsewhere must lie below what the server's setting `ingest.allow` names.
+     The stored object must have the given size and, if the store keeps one, the given checksum. An
+    address in another store must be below a prefix of the server's setting `ingest.allow`.
 
     Args:
         repository (str):

@@ -135,8 +135,8 @@ def sync_detailed(
 ) -> Response[Error | ObjectStatsList]:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
-    `after` is passed over with all it holds.
+     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
+    prefix, the listing skips all paths below it.
 
     Args:
         repository (str):
@@ -191,8 +191,8 @@ def sync(
 ) -> Error | ObjectStatsList | None:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
-    `after` is passed over with all it holds.
+     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
+    prefix, the listing skips all paths below it.
 
     Args:
         repository (str):
@@ -242,8 +242,8 @@ async def asyncio_detailed(
 ) -> Response[Error | ObjectStatsList]:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
-    `after` is passed over with all it holds.
+     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
+    prefix, the listing skips all paths below it.
 
     Args:
         repository (str):
@@ -296,8 +296,8 @@ async def asyncio(
 ) -> Error | ObjectStatsList | None:
     """List objects in the order of their paths.
 
-     A branch is listed with its uncommitted changes, `branch@` without them. A common prefix given as
-    `after` is passed over with all it holds.
+     A branch is listed with its uncommitted changes, `branch@` without them. If `after` is a common
+    prefix, the listing skips all paths below it.
 
     Args:
         repository (str):

@@ -124,11 +124,11 @@ def sync_detailed(
     body: ObjectStageCreation,
     path: str,
 ) -> Response[Error | ObjectStats]:
-    """Show an object that is in a store already.
+    """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`, which is the better call. An address elsewhere must lie below what the
-    server's setting `ingest.allow` names; one in the namespace of the repository must have been given
-    out for this path.
+     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
+    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
+    for this path.
 
     Args:
         repository (str):
@@ -166,11 +166,11 @@ def sync(
     body: ObjectStageCreation,
     path: str,
 ) -> Error | ObjectStats | None:
-    """Show an object that is in a store already.
+    """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`, which is the better call. An address elsewhere must lie below what the
-    server's setting `ingest.allow` names; one in the namespace of the repository must have been given
-    out for this path.
+     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
+    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
+    for this path.
 
     Args:
         repository (str):
@@ -203,11 +203,11 @@ async def asyncio_detailed(
     body: ObjectStageCreation,
     path: str,
 ) -> Response[Error | ObjectStats]:
-    """Show an object that is in a store already.
+    """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`, which is the better call. An address elsewhere must lie below what the
-    server's setting `ingest.allow` names; one in the namespace of the repository must have been given
-    out for this path.
+     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
+    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
+    for this path.
 
     Args:
         repository (str):
@@ -243,11 +243,11 @@ async def asyncio(
     body: ObjectStageCreation,
     path: str,
 ) -> Error | ObjectStats | None:
-    """Show an object that is in a store already.
+    """Add an object that is already in a store.
 
-     As `linkPhysicalAddress`, which is the better call. An address elsewhere must lie below what the
-    server's setting `ingest.allow` names; one in the namespace of the repository must have been given
-    out for this path.
+     As `linkPhysicalAddress`. Prefer that. An address in another store must be below a prefix of the
+    server's setting `ingest.allow`. An address in the namespace of the repository must have been issued
+    for this path.
 
     Args:
         repository (str):

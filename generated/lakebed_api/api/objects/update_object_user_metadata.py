@@ -128,7 +128,7 @@ def sync_detailed(
         branch (str):
         path (str):
         force (bool | Unset):
-        body (UpdateObjectUserMetadata): The metadata that an object is to have.
+        body (UpdateObjectUserMetadata): The new metadata of an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -169,7 +169,7 @@ def sync(
         branch (str):
         path (str):
         force (bool | Unset):
-        body (UpdateObjectUserMetadata): The metadata that an object is to have.
+        body (UpdateObjectUserMetadata): The new metadata of an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,7 +205,7 @@ async def asyncio_detailed(
         branch (str):
         path (str):
         force (bool | Unset):
-        body (UpdateObjectUserMetadata): The metadata that an object is to have.
+        body (UpdateObjectUserMetadata): The new metadata of an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,7 +244,7 @@ async def asyncio(
         branch (str):
         path (str):
         force (bool | Unset):
-        body (UpdateObjectUserMetadata): The metadata that an object is to have.
+        body (UpdateObjectUserMetadata): The new metadata of an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

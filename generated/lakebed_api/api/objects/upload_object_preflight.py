@@ -98,9 +98,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Any | Error]:
-    """Say whether the caller may write an object.
+    """Report whether the caller may write an object.
 
-     Only permissions are looked at, not whether the branch or the path exists.
+     Checks permissions only, not whether the branch or the path exists.
 
     Args:
         repository (str):
@@ -135,9 +135,9 @@ def sync(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Any | Error | None:
-    """Say whether the caller may write an object.
+    """Report whether the caller may write an object.
 
-     Only permissions are looked at, not whether the branch or the path exists.
+     Checks permissions only, not whether the branch or the path exists.
 
     Args:
         repository (str):
@@ -167,9 +167,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Response[Any | Error]:
-    """Say whether the caller may write an object.
+    """Report whether the caller may write an object.
 
-     Only permissions are looked at, not whether the branch or the path exists.
+     Checks permissions only, not whether the branch or the path exists.
 
     Args:
         repository (str):
@@ -202,9 +202,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     path: str,
 ) -> Any | Error | None:
-    """Say whether the caller may write an object.
+    """Report whether the caller may write an object.
 
-     Only permissions are looked at, not whether the branch or the path exists.
+     Checks permissions only, not whether the branch or the path exists.
 
     Args:
         repository (str):

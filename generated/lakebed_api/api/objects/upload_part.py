@@ -125,7 +125,7 @@ def sync_detailed(
     body: UploadPartFrom,
     path: str,
 ) -> Response[Error | UploadTo]:
-    """Give an address to write one part at.
+    """Return an address where the caller can write one part.
 
     Args:
         repository (str):
@@ -169,7 +169,7 @@ def sync(
     body: UploadPartFrom,
     path: str,
 ) -> Error | UploadTo | None:
-    """Give an address to write one part at.
+    """Return an address where the caller can write one part.
 
     Args:
         repository (str):
@@ -208,7 +208,7 @@ async def asyncio_detailed(
     body: UploadPartFrom,
     path: str,
 ) -> Response[Error | UploadTo]:
-    """Give an address to write one part at.
+    """Return an address where the caller can write one part.
 
     Args:
         repository (str):
@@ -250,7 +250,7 @@ async def asyncio(
     body: UploadPartFrom,
     path: str,
 ) -> Error | UploadTo | None:
-    """Give an address to write one part at.
+    """Return an address where the caller can write one part.
 
     Args:
         repository (str):

@@ -136,7 +136,7 @@ def sync_detailed(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartCopyFrom): A part that is to be copied from an object.
+        body (UploadPartCopyFrom): A part to copy from an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +180,7 @@ def sync(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartCopyFrom): A part that is to be copied from an object.
+        body (UploadPartCopyFrom): A part to copy from an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,7 +219,7 @@ async def asyncio_detailed(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartCopyFrom): A part that is to be copied from an object.
+        body (UploadPartCopyFrom): A part to copy from an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -261,7 +261,7 @@ async def asyncio(
         upload_id (str):
         part_number (int):
         path (str):
-        body (UploadPartCopyFrom): A part that is to be copied from an object.
+        body (UploadPartCopyFrom): A part to copy from an object.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -108,9 +108,9 @@ def sync_detailed(
 ) -> Response[Error | Repository]:
     """Create a repository.
 
-     Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
-    holds any other object, unless `allow_non_empty_namespace` is set.
+     Creates the default branch with a first, empty commit. The server refuses a name that exists before
+    it checks the namespace. It refuses a namespace that already contains a repository, or any other
+    object unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):
@@ -144,9 +144,9 @@ def sync(
 ) -> Error | Repository | None:
     """Create a repository.
 
-     Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
-    holds any other object, unless `allow_non_empty_namespace` is set.
+     Creates the default branch with a first, empty commit. The server refuses a name that exists before
+    it checks the namespace. It refuses a namespace that already contains a repository, or any other
+    object unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):
@@ -175,9 +175,9 @@ async def asyncio_detailed(
 ) -> Response[Error | Repository]:
     """Create a repository.
 
-     Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
-    holds any other object, unless `allow_non_empty_namespace` is set.
+     Creates the default branch with a first, empty commit. The server refuses a name that exists before
+    it checks the namespace. It refuses a namespace that already contains a repository, or any other
+    object unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):
@@ -209,9 +209,9 @@ async def asyncio(
 ) -> Error | Repository | None:
     """Create a repository.
 
-     Makes the default branch with a first, empty commit. A name that exists is refused before the
-    namespace is looked at. A namespace that already holds a repository is refused, and so is one that
-    holds any other object, unless `allow_non_empty_namespace` is set.
+     Creates the default branch with a first, empty commit. The server refuses a name that exists before
+    it checks the namespace. It refuses a namespace that already contains a repository, or any other
+    object unless `allow_non_empty_namespace` is set.
 
     Args:
         bare (bool | Unset):

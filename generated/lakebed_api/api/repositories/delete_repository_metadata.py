@@ -102,7 +102,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Remove some keys of the metadata of a repository.
 
-     Keys that are not there are ignored.
+     Missing keys are ignored.
 
     Args:
         repository (str):
@@ -136,7 +136,7 @@ def sync(
 ) -> Any | Error | None:
     """Remove some keys of the metadata of a repository.
 
-     Keys that are not there are ignored.
+     Missing keys are ignored.
 
     Args:
         repository (str):
@@ -165,7 +165,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Remove some keys of the metadata of a repository.
 
-     Keys that are not there are ignored.
+     Missing keys are ignored.
 
     Args:
         repository (str):
@@ -197,7 +197,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Remove some keys of the metadata of a repository.
 
-     Keys that are not there are ignored.
+     Missing keys are ignored.
 
     Args:
         repository (str):

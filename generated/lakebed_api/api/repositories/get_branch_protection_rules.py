@@ -100,8 +100,8 @@ def sync_detailed(
 ) -> Response[Error | list[BranchProtectionRule]]:
     """List the rules that protect branches.
 
-     A branch that a rule matches takes no uploads, deletions, resets and commits; merges, reverts,
-    cherry-picks and imports it takes.
+     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
+    reverts, cherry-picks and imports.
 
     Args:
         repository (str):
@@ -132,8 +132,8 @@ def sync(
 ) -> Error | list[BranchProtectionRule] | None:
     """List the rules that protect branches.
 
-     A branch that a rule matches takes no uploads, deletions, resets and commits; merges, reverts,
-    cherry-picks and imports it takes.
+     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
+    reverts, cherry-picks and imports.
 
     Args:
         repository (str):
@@ -159,8 +159,8 @@ async def asyncio_detailed(
 ) -> Response[Error | list[BranchProtectionRule]]:
     """List the rules that protect branches.
 
-     A branch that a rule matches takes no uploads, deletions, resets and commits; merges, reverts,
-    cherry-picks and imports it takes.
+     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
+    reverts, cherry-picks and imports.
 
     Args:
         repository (str):
@@ -189,8 +189,8 @@ async def asyncio(
 ) -> Error | list[BranchProtectionRule] | None:
     """List the rules that protect branches.
 
-     A branch that a rule matches takes no uploads, deletions, resets and commits; merges, reverts,
-    cherry-picks and imports it takes.
+     A branch that a rule matches refuses uploads, deletions, resets and commits. It accepts merges,
+    reverts, cherry-picks and imports.
 
     Args:
         repository (str):

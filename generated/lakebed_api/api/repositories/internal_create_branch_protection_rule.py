@@ -102,7 +102,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Add one rule that protects branches.
 
-     The older form of `setBranchProtectionRules`. A rule that is there stays.
+     The older form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):
@@ -136,7 +136,7 @@ def sync(
 ) -> Any | Error | None:
     """Add one rule that protects branches.
 
-     The older form of `setBranchProtectionRules`. A rule that is there stays.
+     The older form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):
@@ -165,7 +165,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Add one rule that protects branches.
 
-     The older form of `setBranchProtectionRules`. A rule that is there stays.
+     The older form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):
@@ -197,7 +197,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Add one rule that protects branches.
 
-     The older form of `setBranchProtectionRules`. A rule that is there stays.
+     The older form of `setBranchProtectionRules`. Existing rules stay.
 
     Args:
         repository (str):

@@ -116,7 +116,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Replace the rules that protect branches.
 
-     They hold from the next request on.
+     They apply from the next request on.
 
     Args:
         repository (str):
@@ -153,7 +153,7 @@ def sync(
 ) -> Any | Error | None:
     """Replace the rules that protect branches.
 
-     They hold from the next request on.
+     They apply from the next request on.
 
     Args:
         repository (str):
@@ -185,7 +185,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Replace the rules that protect branches.
 
-     They hold from the next request on.
+     They apply from the next request on.
 
     Args:
         repository (str):
@@ -220,7 +220,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Replace the rules that protect branches.
 
-     They hold from the next request on.
+     They apply from the next request on.
 
     Args:
         repository (str):

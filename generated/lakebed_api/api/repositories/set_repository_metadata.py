@@ -102,7 +102,7 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Set some keys of the metadata of a repository.
 
-     Keys that are not named keep their values.
+     Other keys keep their values.
 
     Args:
         repository (str):
@@ -136,7 +136,7 @@ def sync(
 ) -> Any | Error | None:
     """Set some keys of the metadata of a repository.
 
-     Keys that are not named keep their values.
+     Other keys keep their values.
 
     Args:
         repository (str):
@@ -165,7 +165,7 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Set some keys of the metadata of a repository.
 
-     Keys that are not named keep their values.
+     Other keys keep their values.
 
     Args:
         repository (str):
@@ -197,7 +197,7 @@ async def asyncio(
 ) -> Any | Error | None:
     """Set some keys of the metadata of a repository.
 
-     Keys that are not named keep their values.
+     Other keys keep their values.
 
     Args:
         repository (str):

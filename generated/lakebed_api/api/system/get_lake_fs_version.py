@@ -75,7 +75,7 @@ def sync_detailed(
 ) -> Response[Error | VersionConfig]:
     """Give the version of the server.
 
-     The same value as `version_config` of `getConfig`, which is the better call.
+     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -100,7 +100,7 @@ def sync(
 ) -> Error | VersionConfig | None:
     """Give the version of the server.
 
-     The same value as `version_config` of `getConfig`, which is the better call.
+     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -121,7 +121,7 @@ async def asyncio_detailed(
 ) -> Response[Error | VersionConfig]:
     """Give the version of the server.
 
-     The same value as `version_config` of `getConfig`, which is the better call.
+     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -144,7 +144,7 @@ async def asyncio(
 ) -> Error | VersionConfig | None:
     """Give the version of the server.
 
-     The same value as `version_config` of `getConfig`, which is the better call.
+     The same value as `version_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

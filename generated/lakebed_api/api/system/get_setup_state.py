@@ -61,7 +61,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | SetupState]:
-    """Say whether the installation has been set up, and how to log in.
+    """Report whether the installation has been set up, and how to log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -84,7 +84,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | SetupState | None:
-    """Say whether the installation has been set up, and how to log in.
+    """Report whether the installation has been set up, and how to log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -103,7 +103,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Error | SetupState]:
-    """Say whether the installation has been set up, and how to log in.
+    """Report whether the installation has been set up, and how to log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -124,7 +124,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Error | SetupState | None:
-    """Say whether the installation has been set up, and how to log in.
+    """Report whether the installation has been set up, and how to log in.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -75,7 +75,7 @@ def sync_detailed(
 ) -> Response[Error | StorageConfig]:
     """Describe the object store.
 
-     The same value as `storage_config` of `getConfig`, which is the better call.
+     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -100,7 +100,7 @@ def sync(
 ) -> Error | StorageConfig | None:
     """Describe the object store.
 
-     The same value as `storage_config` of `getConfig`, which is the better call.
+     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -121,7 +121,7 @@ async def asyncio_detailed(
 ) -> Response[Error | StorageConfig]:
     """Describe the object store.
 
-     The same value as `storage_config` of `getConfig`, which is the better call.
+     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -144,7 +144,7 @@ async def asyncio(
 ) -> Error | StorageConfig | None:
     """Describe the object store.
 
-     The same value as `storage_config` of `getConfig`, which is the better call.
+     The same value as `storage_config` of `getConfig`. Prefer `getConfig`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -49,7 +49,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Say that the server is up.
+    """Report that the server is up.
 
      Needs no credentials and touches no store.
 
@@ -74,7 +74,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Say that the server is up.
+    """Report that the server is up.
 
      Needs no credentials and touches no store.
 
@@ -95,7 +95,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Any | Error]:
-    """Say that the server is up.
+    """Report that the server is up.
 
      Needs no credentials and touches no store.
 
@@ -118,7 +118,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Any | Error | None:
-    """Say that the server is up.
+    """Report that the server is up.
 
      Needs no credentials and touches no store.
 

@@ -85,12 +85,12 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Response[Any | Error]:
-    """Take statistics of clients.
+    """Accept statistics of clients.
 
-     They are looked at and forgotten.
+     The server discards them.
 
     Args:
-        body (StatsEventsList): What was used.
+        body (StatsEventsList): The used features.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -116,12 +116,12 @@ def sync(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Any | Error | None:
-    """Take statistics of clients.
+    """Accept statistics of clients.
 
-     They are looked at and forgotten.
+     The server discards them.
 
     Args:
-        body (StatsEventsList): What was used.
+        body (StatsEventsList): The used features.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -142,12 +142,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Response[Any | Error]:
-    """Take statistics of clients.
+    """Accept statistics of clients.
 
-     They are looked at and forgotten.
+     The server discards them.
 
     Args:
-        body (StatsEventsList): What was used.
+        body (StatsEventsList): The used features.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,12 +171,12 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: StatsEventsList,
 ) -> Any | Error | None:
-    """Take statistics of clients.
+    """Accept statistics of clients.
 
-     They are looked at and forgotten.
+     The server discards them.
 
     Args:
-        body (StatsEventsList): What was used.
+        body (StatsEventsList): The used features.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

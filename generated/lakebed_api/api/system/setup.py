@@ -91,9 +91,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: Setup,
 ) -> Response[CredentialsWithSecret | Error]:
-    """Make the first administrator.
+    """Create the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409.
+     The server creates it at its first start, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -122,9 +122,9 @@ def sync(
     client: AuthenticatedClient | Client,
     body: Setup,
 ) -> CredentialsWithSecret | Error | None:
-    """Make the first administrator.
+    """Create the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409.
+     The server creates it at its first start, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -148,9 +148,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: Setup,
 ) -> Response[CredentialsWithSecret | Error]:
-    """Make the first administrator.
+    """Create the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409.
+     The server creates it at its first start, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.
@@ -177,9 +177,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: Setup,
 ) -> CredentialsWithSecret | Error | None:
-    """Make the first administrator.
+    """Create the first administrator.
 
-     The server does so itself when it starts, so this is refused with 409.
+     The server creates it at its first start, and refuses this request with 409.
 
     Args:
         body (Setup): The first administrator.

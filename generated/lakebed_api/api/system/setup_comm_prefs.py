@@ -85,9 +85,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Response[Any | Error]:
-    """Take preferences about e-mails.
+    """Accept preferences about e-mails.
 
-     This server sends none, and refuses them with 409.
+     This server sends no e-mails, and refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.
@@ -116,9 +116,9 @@ def sync(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Any | Error | None:
-    """Take preferences about e-mails.
+    """Accept preferences about e-mails.
 
-     This server sends none, and refuses them with 409.
+     This server sends no e-mails, and refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.
@@ -142,9 +142,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Response[Any | Error]:
-    """Take preferences about e-mails.
+    """Accept preferences about e-mails.
 
-     This server sends none, and refuses them with 409.
+     This server sends no e-mails, and refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.
@@ -171,9 +171,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: CommPrefsInput,
 ) -> Any | Error | None:
-    """Take preferences about e-mails.
+    """Accept preferences about e-mails.
 
-     This server sends none, and refuses them with 409.
+     This server sends no e-mails, and refuses the request with 409.
 
     Args:
         body (CommPrefsInput): Preferences about e-mails.

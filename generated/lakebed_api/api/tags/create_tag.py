@@ -109,7 +109,7 @@ def sync_detailed(
 ) -> Response[Error | Ref]:
     """Create a tag at a reference.
 
-     A name that is also a branch or the id of a commit is refused.
+     The server refuses a name that is also a branch or the id of a commit.
 
     Args:
         repository (str):
@@ -143,7 +143,7 @@ def sync(
 ) -> Error | Ref | None:
     """Create a tag at a reference.
 
-     A name that is also a branch or the id of a commit is refused.
+     The server refuses a name that is also a branch or the id of a commit.
 
     Args:
         repository (str):
@@ -172,7 +172,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Ref]:
     """Create a tag at a reference.
 
-     A name that is also a branch or the id of a commit is refused.
+     The server refuses a name that is also a branch or the id of a commit.
 
     Args:
         repository (str):
@@ -204,7 +204,7 @@ async def asyncio(
 ) -> Error | Ref | None:
     """Create a tag at a reference.
 
-     A name that is also a branch or the id of a commit is refused.
+     The server refuses a name that is also a branch or the id of a commit.
 
     Args:
         repository (str):

@@ -108,14 +108,14 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: PartUpload,
 ) -> Response[Any | Error]:
-    """Give an upload in parts up, and free what its parts take.
+    """Abort a multipart upload, and free the space of its parts.
 
-     One that is not there (any more) is no error. Works on closed workspaces as well.
+     A missing upload is not an error. Works on closed workspaces too.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUpload): An object that is written in parts.
+        body (PartUpload): A multipart upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,14 +145,14 @@ def sync(
     client: AuthenticatedClient | Client,
     body: PartUpload,
 ) -> Any | Error | None:
-    """Give an upload in parts up, and free what its parts take.
+    """Abort a multipart upload, and free the space of its parts.
 
-     One that is not there (any more) is no error. Works on closed workspaces as well.
+     A missing upload is not an error. Works on closed workspaces too.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUpload): An object that is written in parts.
+        body (PartUpload): A multipart upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,14 +177,14 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: PartUpload,
 ) -> Response[Any | Error]:
-    """Give an upload in parts up, and free what its parts take.
+    """Abort a multipart upload, and free the space of its parts.
 
-     One that is not there (any more) is no error. Works on closed workspaces as well.
+     A missing upload is not an error. Works on closed workspaces too.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUpload): An object that is written in parts.
+        body (PartUpload): A multipart upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -212,14 +212,14 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: PartUpload,
 ) -> Any | Error | None:
-    """Give an upload in parts up, and free what its parts take.
+    """Abort a multipart upload, and free the space of its parts.
 
-     One that is not there (any more) is no error. Works on closed workspaces as well.
+     A missing upload is not an error. Works on closed workspaces too.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUpload): An object that is written in parts.
+        body (PartUpload): A multipart upload.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -121,11 +121,10 @@ def sync_detailed(
 ) -> Response[Commit | Error]:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on top of whatever the branch stands at, or nothing happens.
-    Conflicts are listed in the error: `concurrent_commit` when the branch has moved and has changed the
-    same paths, `dirty_overlap` when uncommitted changes of the branch are in the way. Committed as a
-    whole, the workspace is closed; after a commit of some paths it goes on with the rest, on the new
-    commit.
+     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
+    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
+    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
+    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
 
     Args:
         repository (str):
@@ -165,11 +164,10 @@ def sync(
 ) -> Commit | Error | None:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on top of whatever the branch stands at, or nothing happens.
-    Conflicts are listed in the error: `concurrent_commit` when the branch has moved and has changed the
-    same paths, `dirty_overlap` when uncommitted changes of the branch are in the way. Committed as a
-    whole, the workspace is closed; after a commit of some paths it goes on with the rest, on the new
-    commit.
+     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
+    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
+    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
+    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
 
     Args:
         repository (str):
@@ -204,11 +202,10 @@ async def asyncio_detailed(
 ) -> Response[Commit | Error]:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on top of whatever the branch stands at, or nothing happens.
-    Conflicts are listed in the error: `concurrent_commit` when the branch has moved and has changed the
-    same paths, `dirty_overlap` when uncommitted changes of the branch are in the way. Committed as a
-    whole, the workspace is closed; after a commit of some paths it goes on with the rest, on the new
-    commit.
+     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
+    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
+    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
+    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
 
     Args:
         repository (str):
@@ -246,11 +243,10 @@ async def asyncio(
 ) -> Commit | Error | None:
     """Commit a workspace, or a part of it, to its branch.
 
-     Either all of it becomes one commit on top of whatever the branch stands at, or nothing happens.
-    Conflicts are listed in the error: `concurrent_commit` when the branch has moved and has changed the
-    same paths, `dirty_overlap` when uncommitted changes of the branch are in the way. Committed as a
-    whole, the workspace is closed; after a commit of some paths it goes on with the rest, on the new
-    commit.
+     Either all of it becomes one commit on the current head of the branch, or nothing changes. The error
+    lists conflicts: `concurrent_commit` when the branch has moved and has changed the same paths,
+    `dirty_overlap` when the branch has uncommitted changes of the same paths. A complete commit closes
+    the workspace. After a commit of some paths it stays open with the rest, on the new commit.
 
     Args:
         repository (str):

@@ -119,16 +119,16 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: PartUploadCompletion,
 ) -> Response[CompletedPartUpload | Error]:
-    """Make the parts that were written one object.
+    """Complete a multipart upload: combine its parts into one object.
 
-     It is to be registered then. Completing an upload again changes nothing and answers the same.
-    Refused with `invalid_address` when there is no such upload, with `checksum_mismatch` when the
-    object has another size.
+     Then register it. A second request changes nothing and gets the same response. Refused with
+    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
+    size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload of which all parts are written.
+        body (PartUploadCompletion): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -158,16 +158,16 @@ def sync(
     client: AuthenticatedClient | Client,
     body: PartUploadCompletion,
 ) -> CompletedPartUpload | Error | None:
-    """Make the parts that were written one object.
+    """Complete a multipart upload: combine its parts into one object.
 
-     It is to be registered then. Completing an upload again changes nothing and answers the same.
-    Refused with `invalid_address` when there is no such upload, with `checksum_mismatch` when the
-    object has another size.
+     Then register it. A second request changes nothing and gets the same response. Refused with
+    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
+    size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload of which all parts are written.
+        body (PartUploadCompletion): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,16 +192,16 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: PartUploadCompletion,
 ) -> Response[CompletedPartUpload | Error]:
-    """Make the parts that were written one object.
+    """Complete a multipart upload: combine its parts into one object.
 
-     It is to be registered then. Completing an upload again changes nothing and answers the same.
-    Refused with `invalid_address` when there is no such upload, with `checksum_mismatch` when the
-    object has another size.
+     Then register it. A second request changes nothing and gets the same response. Refused with
+    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
+    size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload of which all parts are written.
+        body (PartUploadCompletion): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -229,16 +229,16 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: PartUploadCompletion,
 ) -> CompletedPartUpload | Error | None:
-    """Make the parts that were written one object.
+    """Complete a multipart upload: combine its parts into one object.
 
-     It is to be registered then. Completing an upload again changes nothing and answers the same.
-    Refused with `invalid_address` when there is no such upload, with `checksum_mismatch` when the
-    object has another size.
+     Then register it. A second request changes nothing and gets the same response. Refused with
+    `invalid_address` when there is no such upload, with `checksum_mismatch` when the object has another
+    size.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCompletion): An upload of which all parts are written.
+        body (PartUploadCompletion): An upload with all parts written.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

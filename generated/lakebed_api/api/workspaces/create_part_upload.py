@@ -115,17 +115,17 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: PartUploadCreation,
 ) -> Response[Error | PartUpload]:
-    """Begin to write a large object to the store directly, in parts.
+    """Start a multipart upload of a large object directly to the store.
 
      Then sign addresses for its parts (`signParts`), write them, complete the upload
-    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
-    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
-    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+    (`completePartUpload`), and register the object; or abort it (`abortPartUpload`). The response is
+    501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a lifecycle rule
+    of the bucket, on Azure after a week.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCreation): A large object that is to be written.
+        body (PartUploadCreation): A large object to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -155,17 +155,17 @@ def sync(
     client: AuthenticatedClient | Client,
     body: PartUploadCreation,
 ) -> Error | PartUpload | None:
-    """Begin to write a large object to the store directly, in parts.
+    """Start a multipart upload of a large object directly to the store.
 
      Then sign addresses for its parts (`signParts`), write them, complete the upload
-    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
-    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
-    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+    (`completePartUpload`), and register the object; or abort it (`abortPartUpload`). The response is
+    501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a lifecycle rule
+    of the bucket, on Azure after a week.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCreation): A large object that is to be written.
+        body (PartUploadCreation): A large object to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -190,17 +190,17 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: PartUploadCreation,
 ) -> Response[Error | PartUpload]:
-    """Begin to write a large object to the store directly, in parts.
+    """Start a multipart upload of a large object directly to the store.
 
      Then sign addresses for its parts (`signParts`), write them, complete the upload
-    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
-    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
-    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+    (`completePartUpload`), and register the object; or abort it (`abortPartUpload`). The response is
+    501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a lifecycle rule
+    of the bucket, on Azure after a week.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCreation): A large object that is to be written.
+        body (PartUploadCreation): A large object to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -228,17 +228,17 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: PartUploadCreation,
 ) -> Error | PartUpload | None:
-    """Begin to write a large object to the store directly, in parts.
+    """Start a multipart upload of a large object directly to the store.
 
      Then sign addresses for its parts (`signParts`), write them, complete the upload
-    (`completePartUpload`), and register the object; or give it up (`abortPartUpload`). Answered with
-    501 where the store cannot sign parts. What is neither completed nor given up is left to the store:
-    on S3 a lifecycle rule of the bucket removes it, Azure does so after a week.
+    (`completePartUpload`), and register the object; or abort it (`abortPartUpload`). The response is
+    501 if the store cannot sign parts. The store removes unfinished uploads: on S3 by a lifecycle rule
+    of the bucket, on Azure after a week.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUploadCreation): A large object that is to be written.
+        body (PartUploadCreation): A large object to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -117,17 +117,17 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: UploadUrlRequest,
 ) -> Response[Error | UploadUrlList]:
-    """Sign addresses at which objects can be written to the store directly.
+    """Return presigned URLs to write objects directly to the store.
 
-     One PUT for each, with the headers given; then register them. Each address is for a key of its own
-    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
-    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
-    cannot sign.
+     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
+    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
+    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
+    sign.
 
     Args:
         repository (str):
         workspace (str):
-        body (UploadUrlRequest): Objects that are to be written.
+        body (UploadUrlRequest): Objects to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -157,17 +157,17 @@ def sync(
     client: AuthenticatedClient | Client,
     body: UploadUrlRequest,
 ) -> Error | UploadUrlList | None:
-    """Sign addresses at which objects can be written to the store directly.
+    """Return presigned URLs to write objects directly to the store.
 
-     One PUT for each, with the headers given; then register them. Each address is for a key of its own
-    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
-    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
-    cannot sign.
+     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
+    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
+    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
+    sign.
 
     Args:
         repository (str):
         workspace (str):
-        body (UploadUrlRequest): Objects that are to be written.
+        body (UploadUrlRequest): Objects to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -192,17 +192,17 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: UploadUrlRequest,
 ) -> Response[Error | UploadUrlList]:
-    """Sign addresses at which objects can be written to the store directly.
+    """Return presigned URLs to write objects directly to the store.
 
-     One PUT for each, with the headers given; then register them. Each address is for a key of its own
-    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
-    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
-    cannot sign.
+     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
+    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
+    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
+    sign.
 
     Args:
         repository (str):
         workspace (str):
-        body (UploadUrlRequest): Objects that are to be written.
+        body (UploadUrlRequest): Objects to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -230,17 +230,17 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: UploadUrlRequest,
 ) -> Error | UploadUrlList | None:
-    """Sign addresses at which objects can be written to the store directly.
+    """Return presigned URLs to write objects directly to the store.
 
-     One PUT for each, with the headers given; then register them. Each address is for a key of its own
-    below the prefix of the workspace, so that nothing that is registered is replaced. A PUT takes at
-    most 5 GiB: larger objects go in parts (`createPartUpload`). Answered with 501 where the store
-    cannot sign.
+     Send one PUT to each, with the given headers; then register the objects. Each URL is for a new key
+    below the prefix of the workspace, so no registered object is replaced. A PUT has at most 5 GiB: use
+    a multipart upload (`createPartUpload`) for larger objects. The response is 501 if the store cannot
+    sign.
 
     Args:
         repository (str):
         workspace (str):
-        body (UploadUrlRequest): Objects that are to be written.
+        body (UploadUrlRequest): Objects to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -109,10 +109,9 @@ def sync_detailed(
 ) -> Response[Error | Workspace]:
     """Create a workspace on a branch or on a commit.
 
-     A workspace is a place to prepare changes apart from everybody else, and to commit them as one. Its
-    base is the commit that the branch or the reference stands at now; what is uncommitted on the branch
-    is no part of it. With an `id` of the caller's the call can be repeated: the second one gives what
-    the first one made.
+     A workspace isolates changes until they are committed as one. Its base is the current commit of the
+    branch or the reference, without uncommitted changes of the branch. With an `id` from the caller the
+    request can be repeated: the second response has the workspace of the first.
 
     Args:
         repository (str):
@@ -146,10 +145,9 @@ def sync(
 ) -> Error | Workspace | None:
     """Create a workspace on a branch or on a commit.
 
-     A workspace is a place to prepare changes apart from everybody else, and to commit them as one. Its
-    base is the commit that the branch or the reference stands at now; what is uncommitted on the branch
-    is no part of it. With an `id` of the caller's the call can be repeated: the second one gives what
-    the first one made.
+     A workspace isolates changes until they are committed as one. Its base is the current commit of the
+    branch or the reference, without uncommitted changes of the branch. With an `id` from the caller the
+    request can be repeated: the second response has the workspace of the first.
 
     Args:
         repository (str):
@@ -178,10 +176,9 @@ async def asyncio_detailed(
 ) -> Response[Error | Workspace]:
     """Create a workspace on a branch or on a commit.
 
-     A workspace is a place to prepare changes apart from everybody else, and to commit them as one. Its
-    base is the commit that the branch or the reference stands at now; what is uncommitted on the branch
-    is no part of it. With an `id` of the caller's the call can be repeated: the second one gives what
-    the first one made.
+     A workspace isolates changes until they are committed as one. Its base is the current commit of the
+    branch or the reference, without uncommitted changes of the branch. With an `id` from the caller the
+    request can be repeated: the second response has the workspace of the first.
 
     Args:
         repository (str):
@@ -213,10 +210,9 @@ async def asyncio(
 ) -> Error | Workspace | None:
     """Create a workspace on a branch or on a commit.
 
-     A workspace is a place to prepare changes apart from everybody else, and to commit them as one. Its
-    base is the commit that the branch or the reference stands at now; what is uncommitted on the branch
-    is no part of it. With an `id` of the caller's the call can be repeated: the second one gives what
-    the first one made.
+     A workspace isolates changes until they are committed as one. Its base is the current commit of the
+    branch or the reference, without uncommitted changes of the branch. With an `id` from the caller the
+    request can be repeated: the second response has the workspace of the first.
 
     Args:
         repository (str):

@@ -108,10 +108,9 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Close a workspace without committing it.
+    """Close a workspace without a commit.
 
-     Its changes are gone; the objects below its prefix are left to the sweep. Dropping it again is no
-    error.
+     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
 
     Args:
         repository (str):
@@ -146,10 +145,9 @@ def sync(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Close a workspace without committing it.
+    """Close a workspace without a commit.
 
-     Its changes are gone; the objects below its prefix are left to the sweep. Dropping it again is no
-    error.
+     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
 
     Args:
         repository (str):
@@ -179,10 +177,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Close a workspace without committing it.
+    """Close a workspace without a commit.
 
-     Its changes are gone; the objects below its prefix are left to the sweep. Dropping it again is no
-    error.
+     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
 
     Args:
         repository (str):
@@ -215,10 +212,9 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Close a workspace without committing it.
+    """Close a workspace without a commit.
 
-     Its changes are gone; the objects below its prefix are left to the sweep. Dropping it again is no
-    error.
+     Its changes are lost. A sweep deletes the objects below its prefix. A second drop is not an error.
 
     Args:
         repository (str):

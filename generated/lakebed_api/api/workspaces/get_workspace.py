@@ -92,7 +92,7 @@ def sync_detailed(
 ) -> Response[Error | Workspace]:
     """Describe one workspace, open or closed.
 
-     A closed workspace is remembered for a week.
+     The server keeps a closed workspace for a week.
 
     Args:
         repository (str):
@@ -126,7 +126,7 @@ def sync(
 ) -> Error | Workspace | None:
     """Describe one workspace, open or closed.
 
-     A closed workspace is remembered for a week.
+     The server keeps a closed workspace for a week.
 
     Args:
         repository (str):
@@ -155,7 +155,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Workspace]:
     """Describe one workspace, open or closed.
 
-     A closed workspace is remembered for a week.
+     The server keeps a closed workspace for a week.
 
     Args:
         repository (str):
@@ -187,7 +187,7 @@ async def asyncio(
 ) -> Error | Workspace | None:
     """Describe one workspace, open or closed.
 
-     A closed workspace is remembered for a week.
+     The server keeps a closed workspace for a week.
 
     Args:
         repository (str):

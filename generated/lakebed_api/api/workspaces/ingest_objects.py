@@ -110,18 +110,17 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Response[Error | IngestPage]:
-    """Make objects that lie elsewhere part of a workspace, without copying them.
+    """Add objects of another store to a workspace, without a copy.
 
-     One page of it: the objects below `source` are compared with what the workspace has below `prefix`,
-    in order of path from `after` on, and what differs becomes one layer. Call it again with
-    `next_offset` while `has_more`, then commit the workspace. A page that is sent twice is done once;
-    one that finds nothing new writes nothing. The server reads only what its setting `ingest.allow`
-    names.
+     Processes one page: compares the objects below `source` with the paths of the workspace below
+    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
         repository (str):
         workspace (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -151,18 +150,17 @@ def sync(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Error | IngestPage | None:
-    """Make objects that lie elsewhere part of a workspace, without copying them.
+    """Add objects of another store to a workspace, without a copy.
 
-     One page of it: the objects below `source` are compared with what the workspace has below `prefix`,
-    in order of path from `after` on, and what differs becomes one layer. Call it again with
-    `next_offset` while `has_more`, then commit the workspace. A page that is sent twice is done once;
-    one that finds nothing new writes nothing. The server reads only what its setting `ingest.allow`
-    names.
+     Processes one page: compares the objects below `source` with the paths of the workspace below
+    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
         repository (str):
         workspace (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -187,18 +185,17 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Response[Error | IngestPage]:
-    """Make objects that lie elsewhere part of a workspace, without copying them.
+    """Add objects of another store to a workspace, without a copy.
 
-     One page of it: the objects below `source` are compared with what the workspace has below `prefix`,
-    in order of path from `after` on, and what differs becomes one layer. Call it again with
-    `next_offset` while `has_more`, then commit the workspace. A page that is sent twice is done once;
-    one that finds nothing new writes nothing. The server reads only what its setting `ingest.allow`
-    names.
+     Processes one page: compares the objects below `source` with the paths of the workspace below
+    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
         repository (str):
         workspace (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -226,18 +223,17 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: IngestRequest,
 ) -> Error | IngestPage | None:
-    """Make objects that lie elsewhere part of a workspace, without copying them.
+    """Add objects of another store to a workspace, without a copy.
 
-     One page of it: the objects below `source` are compared with what the workspace has below `prefix`,
-    in order of path from `after` on, and what differs becomes one layer. Call it again with
-    `next_offset` while `has_more`, then commit the workspace. A page that is sent twice is done once;
-    one that finds nothing new writes nothing. The server reads only what its setting `ingest.allow`
-    names.
+     Processes one page: compares the objects below `source` with the paths of the workspace below
+    `prefix`, in order of path after `after`, and adds the differences as one layer. Repeat with
+    `next_offset` while `has_more` is true, then commit the workspace. A repeated page changes nothing.
+    The server reads only prefixes of its setting `ingest.allow`.
 
     Args:
         repository (str):
         workspace (str):
-        body (IngestRequest): Objects that lie elsewhere, and where they are to appear.
+        body (IngestRequest): Objects of another store, and the folder where they appear.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -120,13 +120,13 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Make the changes of a workspace uncommitted changes of a branch.
 
-     They come on top as one unit, and the workspace is closed.
+     The changes are added as one unit, and the workspace is closed.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): Where the changes go.
+        body (WorkspacePop | Unset): The destination of the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -160,13 +160,13 @@ def sync(
 ) -> Any | Error | None:
     """Make the changes of a workspace uncommitted changes of a branch.
 
-     They come on top as one unit, and the workspace is closed.
+     The changes are added as one unit, and the workspace is closed.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): Where the changes go.
+        body (WorkspacePop | Unset): The destination of the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -195,13 +195,13 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Make the changes of a workspace uncommitted changes of a branch.
 
-     They come on top as one unit, and the workspace is closed.
+     The changes are added as one unit, and the workspace is closed.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): Where the changes go.
+        body (WorkspacePop | Unset): The destination of the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -233,13 +233,13 @@ async def asyncio(
 ) -> Any | Error | None:
     """Make the changes of a workspace uncommitted changes of a branch.
 
-     They come on top as one unit, and the workspace is closed.
+     The changes are added as one unit, and the workspace is closed.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspacePop | Unset): Where the changes go.
+        body (WorkspacePop | Unset): The destination of the changes.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

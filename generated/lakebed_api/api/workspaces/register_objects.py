@@ -119,9 +119,9 @@ def sync_detailed(
 ) -> Response[Any | Error]:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
-    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
-    count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
+    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
+    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
     `checksum_mismatch`).
 
     Args:
@@ -162,9 +162,9 @@ def sync(
 ) -> Any | Error | None:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
-    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
-    count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
+    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
+    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
     `checksum_mismatch`).
 
     Args:
@@ -200,9 +200,9 @@ async def asyncio_detailed(
 ) -> Response[Any | Error]:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
-    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
-    count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
+    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
+    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
     `checksum_mismatch`).
 
     Args:
@@ -241,9 +241,9 @@ async def asyncio(
 ) -> Any | Error | None:
     """Register objects that were written to the store, and deletions, all or nothing.
 
-     At most 10,000 of both together, in 10 MiB, each path once. Each object must lie below the prefix of
-    the workspace and be what is told of it: of that size, and where the store keeps an MD5, or a part
-    count, as its ETag, of that checksum. Else nothing is registered (kinds `invalid_address`,
+     At most 10,000 of both together, in 10 MiB, each path once. Each object must be below the prefix of
+    the workspace and have the given size. If its ETag in the store is an MD5, or has a part count, it
+    must have the given checksum. Else the server registers nothing (kinds `invalid_address`,
     `checksum_mismatch`).
 
     Args:

@@ -110,12 +110,12 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: WorkspaceRenewal,
 ) -> Response[Error | Workspace]:
-    """Let a workspace live longer.
+    """Extend the life of a workspace.
 
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): How long a workspace is to live.
+        body (WorkspaceRenewal): The new life time of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,12 +145,12 @@ def sync(
     client: AuthenticatedClient | Client,
     body: WorkspaceRenewal,
 ) -> Error | Workspace | None:
-    """Let a workspace live longer.
+    """Extend the life of a workspace.
 
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): How long a workspace is to live.
+        body (WorkspaceRenewal): The new life time of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,12 +175,12 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: WorkspaceRenewal,
 ) -> Response[Error | Workspace]:
-    """Let a workspace live longer.
+    """Extend the life of a workspace.
 
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): How long a workspace is to live.
+        body (WorkspaceRenewal): The new life time of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -208,12 +208,12 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: WorkspaceRenewal,
 ) -> Error | Workspace | None:
-    """Let a workspace live longer.
+    """Extend the life of a workspace.
 
     Args:
         repository (str):
         workspace (str):
-        body (WorkspaceRenewal): How long a workspace is to live.
+        body (WorkspaceRenewal): The new life time of a workspace.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

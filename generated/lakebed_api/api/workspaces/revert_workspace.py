@@ -118,15 +118,15 @@ def sync_detailed(
     body: WorkspaceRevert | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Take back changes of a workspace.
+    """Undo changes of a workspace.
 
-     All of them, or those that the globs choose. It stays open.
+     All changes, or only the changes that the globs select. It stays open.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspaceRevert | Unset): Which changes to take back.
+        body (WorkspaceRevert | Unset): The changes to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -158,15 +158,15 @@ def sync(
     body: WorkspaceRevert | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Take back changes of a workspace.
+    """Undo changes of a workspace.
 
-     All of them, or those that the globs choose. It stays open.
+     All changes, or only the changes that the globs select. It stays open.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspaceRevert | Unset): Which changes to take back.
+        body (WorkspaceRevert | Unset): The changes to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -193,15 +193,15 @@ async def asyncio_detailed(
     body: WorkspaceRevert | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Response[Any | Error]:
-    """Take back changes of a workspace.
+    """Undo changes of a workspace.
 
-     All of them, or those that the globs choose. It stays open.
+     All changes, or only the changes that the globs select. It stays open.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspaceRevert | Unset): Which changes to take back.
+        body (WorkspaceRevert | Unset): The changes to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -231,15 +231,15 @@ async def asyncio(
     body: WorkspaceRevert | Unset = UNSET,
     force: bool | Unset = UNSET,
 ) -> Any | Error | None:
-    """Take back changes of a workspace.
+    """Undo changes of a workspace.
 
-     All of them, or those that the globs choose. It stays open.
+     All changes, or only the changes that the globs select. It stays open.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (WorkspaceRevert | Unset): Which changes to take back.
+        body (WorkspaceRevert | Unset): The changes to undo.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -112,11 +112,11 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Response[Error | WorkspaceScan]:
-    """Register what other tools wrote below the prefix of a workspace.
+    """Register objects that other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
-    directory of the server, symbolic links and files of other accounts that have other names are
-    refused and reported. Safe to repeat, and to break off.
+     The server registers objects that are new or changed since the last scan, and deletes paths whose
+    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
+    of other accounts with several hard links. Safe to repeat and to interrupt.
 
     Args:
         repository (str):
@@ -151,11 +151,11 @@ def sync(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Error | WorkspaceScan | None:
-    """Register what other tools wrote below the prefix of a workspace.
+    """Register objects that other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
-    directory of the server, symbolic links and files of other accounts that have other names are
-    refused and reported. Safe to repeat, and to break off.
+     The server registers objects that are new or changed since the last scan, and deletes paths whose
+    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
+    of other accounts with several hard links. Safe to repeat and to interrupt.
 
     Args:
         repository (str):
@@ -185,11 +185,11 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Response[Error | WorkspaceScan]:
-    """Register what other tools wrote below the prefix of a workspace.
+    """Register objects that other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
-    directory of the server, symbolic links and files of other accounts that have other names are
-    refused and reported. Safe to repeat, and to break off.
+     The server registers objects that are new or changed since the last scan, and deletes paths whose
+    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
+    of other accounts with several hard links. Safe to repeat and to interrupt.
 
     Args:
         repository (str):
@@ -222,11 +222,11 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     force: bool | Unset = UNSET,
 ) -> Error | WorkspaceScan | None:
-    """Register what other tools wrote below the prefix of a workspace.
+    """Register objects that other tools wrote below the prefix of a workspace.
 
-     What is new or has changed since the last scan is registered, and what has vanished is deleted. In a
-    directory of the server, symbolic links and files of other accounts that have other names are
-    refused and reported. Safe to repeat, and to break off.
+     The server registers objects that are new or changed since the last scan, and deletes paths whose
+    objects are missing. In a directory of the server, it refuses and reports symbolic links, and files
+    of other accounts with several hard links. Safe to repeat and to interrupt.
 
     Args:
         repository (str):

@@ -123,18 +123,18 @@ def sync_detailed(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Response[Error | ObjectSharesResult]:
-    """Let paths name the data that other paths of the same content name.
+    """Make paths share the data of other paths with the same content.
 
-     Where two paths of the workspace show the same checksum and size, the first takes over the physical
-    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
-    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
-    changes. Safe to repeat.
+     If two paths of the workspace have the same checksum and size, the first gets the physical address
+    of the second and keeps everything else. The server skips and reports other pairs, and paths without
+    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
+    alone. Safe to repeat.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths that are to name the data of others, each once.
+        body (ObjectShares): Paths to share data, each once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -166,18 +166,18 @@ def sync(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Error | ObjectSharesResult | None:
-    """Let paths name the data that other paths of the same content name.
+    """Make paths share the data of other paths with the same content.
 
-     Where two paths of the workspace show the same checksum and size, the first takes over the physical
-    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
-    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
-    changes. Safe to repeat.
+     If two paths of the workspace have the same checksum and size, the first gets the physical address
+    of the second and keeps everything else. The server skips and reports other pairs, and paths without
+    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
+    alone. Safe to repeat.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths that are to name the data of others, each once.
+        body (ObjectShares): Paths to share data, each once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,18 +204,18 @@ async def asyncio_detailed(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Response[Error | ObjectSharesResult]:
-    """Let paths name the data that other paths of the same content name.
+    """Make paths share the data of other paths with the same content.
 
-     Where two paths of the workspace show the same checksum and size, the first takes over the physical
-    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
-    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
-    changes. Safe to repeat.
+     If two paths of the workspace have the same checksum and size, the first gets the physical address
+    of the second and keeps everything else. The server skips and reports other pairs, and paths without
+    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
+    alone. Safe to repeat.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths that are to name the data of others, each once.
+        body (ObjectShares): Paths to share data, each once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -245,18 +245,18 @@ async def asyncio(
     body: ObjectShares,
     force: bool | Unset = UNSET,
 ) -> Error | ObjectSharesResult | None:
-    """Let paths name the data that other paths of the same content name.
+    """Make paths share the data of other paths with the same content.
 
-     Where two paths of the workspace show the same checksum and size, the first takes over the physical
-    address of the second and keeps everything else. Other pairs, and paths that show nothing, are left
-    as they are and told. Then commit the workspace with `relocate`, since for a commit addresses are no
-    changes. Safe to repeat.
+     If two paths of the workspace have the same checksum and size, the first gets the physical address
+    of the second and keeps everything else. The server skips and reports other pairs, and paths without
+    an object. Then commit the workspace with `relocate`, because a commit ignores changes of addresses
+    alone. Safe to repeat.
 
     Args:
         repository (str):
         workspace (str):
         force (bool | Unset):
-        body (ObjectShares): Paths that are to name the data of others, each once.
+        body (ObjectShares): Paths to share data, each once.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -110,16 +110,16 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     body: PartUrlRequest,
 ) -> Response[Error | PartUrlList]:
-    """Sign addresses at which parts of an object can be written.
+    """Return presigned URLs to write parts of an object.
 
-     One PUT for each, with the headers given. All parts but the last have the same size, of at least 5
-    MiB. An address that has ended can be signed anew, and a part can be written again until the upload
-    is completed.
+     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
+    MiB. An expired URL can be signed again, and a part can be written again until the upload is
+    completed.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUrlRequest): Parts that are to be written.
+        body (PartUrlRequest): Parts to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,16 +149,16 @@ def sync(
     client: AuthenticatedClient | Client,
     body: PartUrlRequest,
 ) -> Error | PartUrlList | None:
-    """Sign addresses at which parts of an object can be written.
+    """Return presigned URLs to write parts of an object.
 
-     One PUT for each, with the headers given. All parts but the last have the same size, of at least 5
-    MiB. An address that has ended can be signed anew, and a part can be written again until the upload
-    is completed.
+     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
+    MiB. An expired URL can be signed again, and a part can be written again until the upload is
+    completed.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUrlRequest): Parts that are to be written.
+        body (PartUrlRequest): Parts to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,16 +183,16 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     body: PartUrlRequest,
 ) -> Response[Error | PartUrlList]:
-    """Sign addresses at which parts of an object can be written.
+    """Return presigned URLs to write parts of an object.
 
-     One PUT for each, with the headers given. All parts but the last have the same size, of at least 5
-    MiB. An address that has ended can be signed anew, and a part can be written again until the upload
-    is completed.
+     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
+    MiB. An expired URL can be signed again, and a part can be written again until the upload is
+    completed.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUrlRequest): Parts that are to be written.
+        body (PartUrlRequest): Parts to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -220,16 +220,16 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     body: PartUrlRequest,
 ) -> Error | PartUrlList | None:
-    """Sign addresses at which parts of an object can be written.
+    """Return presigned URLs to write parts of an object.
 
-     One PUT for each, with the headers given. All parts but the last have the same size, of at least 5
-    MiB. An address that has ended can be signed anew, and a part can be written again until the upload
-    is completed.
+     Send one PUT to each, with the given headers. All parts but the last have the same size, at least 5
+    MiB. An expired URL can be signed again, and a part can be written again until the upload is
+    completed.
 
     Args:
         repository (str):
         workspace (str):
-        body (PartUrlRequest): Parts that are to be written.
+        body (PartUrlRequest): Parts to write.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

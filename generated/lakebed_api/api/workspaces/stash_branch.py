@@ -113,12 +113,12 @@ def sync_detailed(
 ) -> Response[Error | Workspace]:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch shows its head then. Nothing is copied.
+     The branch then shows its head. Nothing is copied.
 
     Args:
         repository (str):
         branch (str):
-        body (StashCreation | Unset): The workspace to make of a branch's changes.
+        body (StashCreation | Unset): The workspace to create from the changes of a branch.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -150,12 +150,12 @@ def sync(
 ) -> Error | Workspace | None:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch shows its head then. Nothing is copied.
+     The branch then shows its head. Nothing is copied.
 
     Args:
         repository (str):
         branch (str):
-        body (StashCreation | Unset): The workspace to make of a branch's changes.
+        body (StashCreation | Unset): The workspace to create from the changes of a branch.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -182,12 +182,12 @@ async def asyncio_detailed(
 ) -> Response[Error | Workspace]:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch shows its head then. Nothing is copied.
+     The branch then shows its head. Nothing is copied.
 
     Args:
         repository (str):
         branch (str):
-        body (StashCreation | Unset): The workspace to make of a branch's changes.
+        body (StashCreation | Unset): The workspace to create from the changes of a branch.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,12 +217,12 @@ async def asyncio(
 ) -> Error | Workspace | None:
     """Move the uncommitted changes of a branch into a new workspace.
 
-     The branch shows its head then. Nothing is copied.
+     The branch then shows its head. Nothing is copied.
 
     Args:
         repository (str):
         branch (str):
-        body (StashCreation | Unset): The workspace to make of a branch's changes.
+        body (StashCreation | Unset): The workspace to create from the changes of a branch.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -29,7 +29,10 @@ class Item:
 
 
 def inside(directory: Path, name: str) -> Path:
-    """The file `name`, a path with `/`, below a directory. Raises InvalidRequestError for a name that leads elsewhere."""
+    """The file `name`, a path with `/`, below a directory.
+
+    Raises InvalidRequestError for a name that leads elsewhere.
+    """
     parts = name.split("/")
     forbidden = "\0\\:" if sys.platform == "win32" else "\0"
     if any(part in ("", ".", "..") or any(char in part for char in forbidden) for part in parts):
