@@ -10,7 +10,7 @@ import lakebed
 import numpy as np
 import pandas as pd
 import pytest
-from lakebed._http import wire
+from lakebed._values import wire
 
 from tests.docs.snippets import ROOT
 
