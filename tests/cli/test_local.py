@@ -11,7 +11,7 @@ from typing import Any
 import lakebed
 import pytest
 from lakebed._bulk.working_directory import opened
-from lakebed._sync.bulk import bulk
+from lakebed._sync.bulk import download
 from lakebed._sync.checkout import verbs as working
 
 from tests.cli.support import Result
@@ -161,17 +161,17 @@ def test_a_clone_that_was_broken_off_goes_on(
     run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory, source = tmp_path / "wd", f"{main.repository.id}/main/data"
-    fetch = bulk.fetch
+    fetch = download.fetch
 
-    def stop(ref: Any, info: Any, name: str, *more: Any) -> Any:
-        if name == "sub/b.txt":
+    def stop(ref: Any, info: Any, *more: Any) -> Any:
+        if info.path == "data/sub/b.txt":
             time.sleep(0.2)
             raise KeyboardInterrupt
-        return fetch(ref, info, name, *more)
+        return fetch(ref, info, *more)
 
-    monkeypatch.setattr(bulk, "fetch", stop)
+    monkeypatch.setattr(download, "fetch", stop)
     run("local", "clone", source, str(directory), code=130)
-    monkeypatch.setattr(bulk, "fetch", fetch)
+    monkeypatch.setattr(download, "fetch", fetch)
     for verb in (("status",), ("pull",), ("commit", "-m", "x")):
         assert "was not finished" in run("local", verb[0], str(directory), *verb[1:], code=2).err
     main.put("data/a.txt", b"newer")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import lakebed
 import pytest
+from lakebed._bulk import local_tree
+from lakebed._sync.bulk import upload
 
 from tests.cli.conftest import Run
 from tests.cli.support import place
@@ -124,6 +127,51 @@ def test_some_that_fail_do_not_stop_the_others(run: Run, main: lakebed.Branch, t
     assert "fx" in result.err
     assert "1 failed, 1 done" in result.err
     assert main.exists("new")
+
+
+def test_a_path_that_is_too_long_does_not_stop_the_others(run: Run, main: lakebed.Branch, tmp_path: Path) -> None:
+    deep = tmp_path.joinpath("u", *["x" * 250] * 5)
+    deep.mkdir(parents=True)
+    (deep / "long").write_text("1")
+    (tmp_path / "u/short").write_text("22")
+    result = run("fs", "upload", "-r", str(tmp_path / "u"), place(main, "t"), "--json", code=2)
+    assert "the object path is too long" in result.err
+    assert "1 failed, 1 done" in result.err
+    assert [row["path"] for row in result.json] == ["t/short"]
+    assert main.get("t/short") == b"22"
+
+
+def test_metadata_of_many(run: Run, main: lakebed.Branch, tmp_path: Path) -> None:
+    (tmp_path / "u").mkdir()
+    for name in "ab":
+        (tmp_path / "u" / name).write_text(name)
+    run(
+        "fs", "upload", "-r", str(tmp_path / "u"), place(main, "t"), "--meta", "from=here", "--content-type", "text/csv"
+    )
+    for name in "ab":
+        info = main.stat(f"t/{name}")
+        assert (info.metadata, info.content_type) == ({"from": "here"}, "text/csv")
+
+
+def test_a_request_for_several_files_that_is_refused_is_made_for_each(
+    run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "u").mkdir()
+    for name in "abc":
+        (tmp_path / "u" / name).write_text(name)
+    walk = local_tree.walk
+
+    def walk_then_remove(top: Path) -> Iterator[local_tree.LocalFile]:
+        for file in walk(top):
+            yield file
+            if file.name == "b":
+                file.file.unlink()
+
+    monkeypatch.setattr(upload, "walk", walk_then_remove)
+    result = run("fs", "upload", "-r", str(tmp_path / "u"), place(main, "t"), code=1)
+    assert "lakebed: t/b: " in result.err
+    assert "1 failed, 2 done" in result.err
+    assert [row.path for row in main.list("t/")] == ["t/a", "t/c"]
 
 
 def test_download_one_object(run: Run, main: lakebed.Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

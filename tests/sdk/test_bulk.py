@@ -17,7 +17,7 @@ from lakebed._bulk import local_tree
 from lakebed._bulk.hash_cache import Memory
 from lakebed._bulk.local_tree import Stamp
 from lakebed._bulk.progress import Tally
-from lakebed._sync.bulk import bulk
+from lakebed._sync.bulk import download, upload
 from lakebed.errors import InvalidRequestError, PartialFailureError
 from lakebed.model import TransferProgress
 
@@ -191,7 +191,7 @@ def test_kill_9_in_mid_upload_and_resume(server: RunningServer, repo: lakebed.Re
 def test_a_broken_download_goes_on_where_it_stopped(
     repo: lakebed.Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "BATCH_FILES", 20)
+    monkeypatch.setattr(download, "BATCH_FILES", 20)
     monkeypatch.setattr("lakebed._bulk.progress.INTERVAL", 0.0)
     files = plant(tmp_path / "in", 100)
     main = repo.branch("main")
@@ -231,13 +231,13 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_done(
             if file.file == moody:
                 moody.write_bytes(b"changed since it was looked at")
 
-    monkeypatch.setattr(bulk, "walk", walk_then_change)
+    monkeypatch.setattr(upload, "walk", walk_then_change)
     with pytest.raises(PartialFailureError) as caught:
         workspace.upload_tree(tmp_path / "in")
     assert [one.path for one in caught.value.failures] == ["d000/f00007.bin"]
     assert "changes while it is read" in caught.value.failures[0].message
     assert sum(1 for _ in workspace.changes()) == 29
-    monkeypatch.setattr(bulk, "walk", walk)
+    monkeypatch.setattr(upload, "walk", walk)
     assert workspace.upload_tree(tmp_path / "in").files == 30
 
 

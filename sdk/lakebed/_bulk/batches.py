@@ -14,8 +14,11 @@ from lakebed import _checks
 from lakebed._bulk.hash_cache import Known, Memory
 from lakebed._bulk.local_tree import LocalFile, Stamp
 from lakebed._values.upload_source import CHUNK, Source
-from lakebed.errors import CorruptTransferError, InvalidRequestError, ObjectFailure
+from lakebed.errors import CorruptTransferError, InvalidRequestError
 from lakebed.model import ObjectInfo
+
+JOBS = 8
+"""Transfers at the same time."""
 
 BATCH_FILES = 1000
 """Objects that are registered together: one request."""
@@ -162,9 +165,3 @@ class Journal:
             for item, row in items
             if item.local is not None
         )
-
-
-def failure(path: str, error: Exception) -> ObjectFailure:
-    """Why one file could not be moved."""
-    said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return ObjectFailure(path, getattr(error, "status", None) or 0, said)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from lakebed._bulk.local_tree import Stamp
 from lakebed.errors import LakebedError
 
 VERSION = 1
+_MD5 = re.compile(r"[0-9a-f]{32}")
 
 TICK_NS, COARSE_TICK_NS = 50_000_000, 2_000_000_000
 """How long after a change a file system may still give another one the same time: most of them, and old ones."""
@@ -183,3 +185,14 @@ def cache_home() -> Path:
 def _known(row: tuple[Any, ...]) -> Known:
     name, size, mtime_ns, inode, seen_ns, md5, checksum, address = row
     return Known(name, Stamp(size, mtime_ns, inode), md5, checksum, address, seen_ns)
+
+
+def is_md5(checksum: str) -> bool:
+    """Whether a checksum of the lake is the MD5 of the content. That of an object in several parts is not."""
+    return _MD5.fullmatch(checksum) is not None
+
+
+def md5_of(file: Path) -> str:
+    """The hex MD5 of a file's content. Raises OSError."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()

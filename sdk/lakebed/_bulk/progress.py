@@ -15,6 +15,10 @@ INTERVAL = 0.1
 Report = Callable[[TransferProgress], None] | None
 
 
+class Stopped(Exception):
+    """Raised where a transfer goes on that was given up elsewhere: an error, Ctrl-C."""
+
+
 class Tally:
     """Counts what a transfer expects and has done, and tells `report` at most every INTERVAL seconds, and at the end.
 
@@ -30,6 +34,11 @@ class Tally:
         self._telling = threading.Lock()
         self._files = self._files_total = self._bytes = self._bytes_total = self._skipped = 0
         self._complete = False
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the transfer in all threads: `moved` raises Stopped from now on."""
+        self._stopped = True
 
     def expect(self, size: int) -> None:
         """One more file, of so many bytes, is to be moved."""
@@ -44,6 +53,8 @@ class Tally:
 
     def moved(self, size: int) -> None:
         """So many bytes were moved; fewer than none when an attempt begins again."""
+        if self._stopped:
+            raise Stopped
         with self._lock:
             self._bytes += size
         self._tell()

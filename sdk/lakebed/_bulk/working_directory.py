@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lakebed._bulk.hash_cache import Known, Memory
-from lakebed._bulk.hashing import md5_of
+from lakebed._bulk.hash_cache import Known, Memory, md5_of
 from lakebed._bulk.local_tree import OURS, LocalFile, Stamp, walk
 from lakebed._render.columns import Columns
 from lakebed.errors import InvalidRequestError, LakebedError

@@ -100,8 +100,13 @@ async def run_in_thread(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     return await asyncio.to_thread(job, *args, **kwargs)
 
 
-async def gather(jobs: Iterable[Callable[[], Awaitable[T]]], limit: int = 8) -> list[T]:
-    """Run jobs, at most `limit` at once; results in order. The first error cancels the others and is raised."""
+async def gather(
+    jobs: Iterable[Callable[[], Awaitable[T]]], limit: int = 8, *, stop: Callable[[], None] | None = None
+) -> list[T]:
+    """Run jobs, at most `limit` at a time; results in order. The first error cancels the others and is raised.
+
+    Threads that they wait for cannot be cancelled: `stop` is called before, to end them.
+    """
     gate = asyncio.Semaphore(limit)
 
     async def one(job: Callable[[], Awaitable[T]]) -> T:
@@ -112,6 +117,8 @@ async def gather(jobs: Iterable[Callable[[], Awaitable[T]]], limit: int = 8) -> 
     try:
         return list(await asyncio.gather(*tasks))
     except BaseException:
+        if stop is not None:
+            stop()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

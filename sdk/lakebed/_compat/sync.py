@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
 from lakebed._process.forks import ForkLock
@@ -93,16 +93,23 @@ def run_in_thread(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     return job(*args, **kwargs)
 
 
-def gather(jobs: Iterable[Callable[[], T]], limit: int = 8) -> list[T]:
-    """Run jobs in threads, at most `limit` at once; results in order. The first error drops those not yet begun."""
+def gather(jobs: Iterable[Callable[[], T]], limit: int = 8, *, stop: Callable[[], None] | None = None) -> list[T]:
+    """Run jobs in threads, at most `limit` at a time; results in order. The first error drops those not yet begun.
+
+    A thread cannot be cancelled: `stop` is called then, to end those that run.
+    """
     waiting = list(jobs)
     if len(waiting) <= 1:
         return [job() for job in waiting]
     with ThreadPoolExecutor(min(limit, len(waiting)), thread_name_prefix="lakebed") as pool:
         futures = [pool.submit(job) for job in waiting]
         try:
+            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                future.result()  # raises the first error
             return [future.result() for future in futures]
         except BaseException:
+            if stop is not None:
+                stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lakebed.cli.app import App
 
@@ -58,6 +58,30 @@ def show(app: App, text: str, value: Any) -> None:
     sys.stdout.write((dumps(value) if app.as_json else text) + "\n")
 
 
+class Rows(Generic[T]):
+    """A list that is printed row by row: a line for each, or a JSON array."""
+
+    def __init__(self, app: App, line: Callable[[T], str], to_record: Callable[[T], Any] = record) -> None:
+        self._app = app
+        self._line = line
+        self._record = to_record
+        self.count = 0
+
+    def add(self, row: T) -> None:
+        """Print one row."""
+        self.count += 1
+        if self._app.as_json:
+            begin = "[\n" if self.count == 1 else ",\n"
+            sys.stdout.write(begin + "  " + dumps(self._record(row), indent=None))
+        else:
+            sys.stdout.write(self._line(row) + "\n")
+
+    def end(self) -> None:
+        """Print the end of the list."""
+        if self._app.as_json:
+            sys.stdout.write("\n]\n" if self.count else "[]\n")
+
+
 def rows(
     app: App,
     found: Iterable[T],
@@ -65,15 +89,11 @@ def rows(
     to_record: Callable[[T], Any] = record,
 ) -> int:
     """A list: a line for each row, or a JSON array. Returns how many there were."""
-    count = 0
-    for count, row in enumerate(found, 1):
-        if app.as_json:
-            sys.stdout.write(("[\n" if count == 1 else ",\n") + "  " + dumps(to_record(row), indent=None))
-        else:
-            sys.stdout.write(line(row) + "\n")
-    if app.as_json:
-        sys.stdout.write("\n]\n" if count else "[]\n")
-    return count
+    printed = Rows(app, line, to_record)
+    for row in found:
+        printed.add(row)
+    printed.end()
+    return printed.count
 
 
 def note(app: App, text: str) -> None:

@@ -5,11 +5,13 @@ This module sends no requests.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lakebed import InvalidRequestError, Location, parse_uri
+from lakebed.cli.output import shown
 
 if TYPE_CHECKING:
     _Type = click.ParamType[Location]
@@ -29,16 +31,16 @@ class Target(_Type):
         """Split the text into its parts. Fails with the expected form."""
         if isinstance(value, Location):
             return value
-        shown = f"expected {self.name}, with or without lakebed:// before it"
+        expected = f"expected {self.name}, with or without lakebed:// before it"
         try:
             place = parse_uri(value if "://" in value else f"lakebed://{value}")
         except InvalidRequestError:
-            self.fail(f"cannot read {value!r}: {shown}", param, ctx)
+            self.fail(f"cannot read {value!r}: {expected}", param, ctx)
         given = 2 if place.path else 1 if place.ref else 0
         if given < self._least:
-            self.fail(f"too few parts in {value!r}: {shown}", param, ctx)
+            self.fail(f"too few parts in {value!r}: {expected}", param, ctx)
         if given > self._most:
-            self.fail(f"too many parts in {value!r}: {shown}{_advice(place, self.name)}", param, ctx)
+            self.fail(f"too many parts in {value!r}: {expected}{_advice(place, self.name)}", param, ctx)
         return place
 
 
@@ -67,3 +69,13 @@ def same_repository(place: Location, other: str) -> str:
     if there.repository != place.repository:
         raise click.UsageError(f"{place} and {there} are in different repositories: two repositories share no history.")
     return there.ref
+
+
+def check_source(local: Path, *, recursive: bool) -> None:
+    """Refuse what cannot be uploaded, with the reason."""
+    if not local.exists():
+        raise click.UsageError(f"There is no file {shown(str(local))}.")
+    if local.is_dir() and not recursive:
+        raise click.UsageError(f"{shown(str(local))} is a directory; -r uploads what is in it.")
+    if recursive and not local.is_dir():
+        raise click.UsageError(f"{shown(str(local))} is not a directory; leave -r out.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -12,6 +12,8 @@ from lakebed._async.objects import batch, upload
 from lakebed._async.objects.interfaces import WorkspaceWriter
 from lakebed._async.objects.sinks import Outgoing, Sink, outgoing
 from lakebed._bulk.batches import SMALL, Item, TreeSource
+from lakebed._bulk.failures import of_one_file
+from lakebed._bulk.progress import Tally
 from lakebed._compat.aio import gather
 from lakebed._gateway.operations import objects, workspaces
 from lakebed.errors import InvalidRequestError
@@ -26,8 +28,8 @@ _GROUP = 50
 class Way(Protocol):
     """One way into one workspace."""
 
-    async def store(self, items: Sequence[Item], moved: Moved) -> list[ObjectInfo]:
-        """Write the bytes of a batch, durably. Gives the objects in the same order."""
+    async def store(self, items: Sequence[Item], moved: Moved) -> Sequence[ObjectInfo | Exception]:
+        """Write the bytes of a batch, durably. Returns the objects, or errors of single files, in the same order."""
         ...
 
     async def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
@@ -73,38 +75,80 @@ class PastWay:
 
 
 class ProxiedWay:
-    """Through the server: for stores that this machine cannot reach. What is sent is in the workspace at once."""
+    """Through the server: onto a branch, or into a workspace whose store this machine cannot reach.
 
-    def __init__(self, target: Target, info: WorkspaceInfo, jobs: int) -> None:
+    What the server has answered is there already. Objects with `metadata`, or `if_absent`, are sent one by one.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        jobs: int,
+        tally: Tally,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        if_absent: bool = False,
+    ) -> None:
+        if jobs < 1:
+            raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
         self._target = target
-        self._info = info
         self._jobs = jobs
+        self._tally = tally
+        self._metadata = metadata
+        self._if_absent = if_absent
         self._shown: set[bytes] = set()
 
-    async def store(self, items: Sequence[Item], moved: Moved) -> list[ObjectInfo]:
+    async def store(self, items: Sequence[Item], moved: Moved) -> Sequence[ObjectInfo | Exception]:
         """A request for each large object, and for each group of small ones."""
-        done: dict[str, ObjectInfo] = {}
-
-        async def send(group: list[Item]) -> None:
-            if len(group) == 1:
-                sent = [await self._alone(group[0], moved)]
-            else:
-                rows = [(item.path, _content(item), item.content_type) for item in group]
-                sent = await batch.upload_many(self._target, rows, (), moved)
-            done.update((row.path, row) for row in sent)
-
-        await gather([partial(send, group) for group in _groups(items)], self._jobs)
+        groups = [[item] for item in items] if self._metadata or self._if_absent else _groups(items)
+        done: dict[str, ObjectInfo | Exception] = {}
+        jobs = [partial(self._send, group, moved, done) for group in groups]
+        await gather(jobs, self._jobs, stop=self._tally.stop)
         return [done[item.path] for item in items]
 
-    async def _alone(self, item: Item, moved: Moved) -> ObjectInfo:
-        return await upload.upload(
-            self._target, item.path, _content(item), content_type=item.content_type, progress=moved
+    async def _send(self, group: list[Item], moved: Moved, done: dict[str, ObjectInfo | Exception]) -> None:
+        """One request; when it is refused for one of several files, a request for each."""
+        counted = 0
+
+        def count(size: int) -> None:
+            nonlocal counted
+            counted += size
+            moved(size)
+
+        try:
+            done.update((row.path, row) for row in await self._request(group, count))
+        except Exception as error:
+            if not of_one_file(error):
+                raise
+            moved(-counted)
+            if len(group) == 1:
+                done[group[0].path] = error
+                return
+            for item in group:
+                await self._send([item], moved, done)
+
+    async def _request(self, group: list[Item], moved: Moved) -> list[ObjectInfo]:
+        if len(group) > 1:
+            rows = [(item.path, _content(item), item.content_type) for item in group]
+            return await batch.upload_many(self._target, rows, (), moved)
+        item = group[0]
+        stored = await upload.upload(
+            self._target,
+            item.path,
+            _content(item),
+            metadata=self._metadata,
+            content_type=item.content_type,
+            if_absent=self._if_absent,
+            progress=moved,
         )
+        return [stored]
 
     async def register(self, rows: Sequence[ObjectInfo], deletes: Sequence[str]) -> None:
         """Objects are there since they were answered; only deletions are left."""
         if deletes:
-            await self._target.transport.call(workspaces.register(self._target.repository, self._info.id, (), deletes))
+            await self._target.transport.call(
+                workspaces.register(self._target.repository, self._target.ref, (), deletes)
+            )
 
     async def resume(self) -> None:
         """Look at what the workspace shows: nothing can be registered a second time."""
@@ -124,7 +168,7 @@ class ProxiedWay:
         return _mark(row) in self._shown
 
 
-async def way_of(workspace: WorkspaceWriter, jobs: int) -> Way:
+async def way_of(workspace: WorkspaceWriter, jobs: int, tally: Tally) -> Way:
     """The best way that the server offers and this machine can go, or the one that the workspace was made with.
 
     Raises ConfigurationError, UnsupportedOperationError, WorkspaceClosedError, and InvalidRequestError for
@@ -134,7 +178,7 @@ async def way_of(workspace: WorkspaceWriter, jobs: int) -> Way:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     info, sink = await workspace._place(), await workspace._opened_sink()
     target = workspace._target
-    return ProxiedWay(target, info, jobs) if sink is None else PastWay(target, info, sink)
+    return ProxiedWay(target, jobs, tally) if sink is None else PastWay(target, info, sink)
 
 
 def _mark(row: ObjectInfo) -> bytes:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
-from lakebed._async.bulk import bulk
+from lakebed._async.bulk import download as bulk_download
 from lakebed._async.commits import commit as commits_commit
 from lakebed._async.handles.ref_objects import RefObjects
 from lakebed._async.http.pagination import Listing
@@ -19,6 +19,7 @@ from lakebed._async.tables import read
 from lakebed._async.tables.diff import Diff
 from lakebed._async.tables.scan import Scan
 from lakebed._bulk import progress_bar as render_progress
+from lakebed._bulk.batches import JOBS
 from lakebed._gateway.operations import commits
 from lakebed._render import html
 from lakebed.model import Commit, CommonPrefix, MergeResult, ObjectInfo, TransferProgress, TransferResult
@@ -43,7 +44,7 @@ class Ref(RefObjects):
         target: str | os.PathLike[str],
         *,
         progress: bool | Callable[[TransferProgress], None] | None = None,
-        jobs: int = bulk.JOBS,
+        jobs: int = JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
         """Download everything under a prefix, taken as a folder, to a directory. Files of the same names are replaced.
@@ -53,7 +54,7 @@ class Ref(RefObjects):
         could not be downloaded, or have paths that cannot be files; InvalidRequestError for `jobs` below 1.
         """
         with render_progress.following(f"download {prefix}", progress) as report:
-            return await bulk.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
+            return await bulk_download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
 
     # history
 

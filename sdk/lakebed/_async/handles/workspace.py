@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from lakebed import _checks
-from lakebed._async.bulk import bulk
+from lakebed._async.bulk import upload as bulk_upload
 from lakebed._async.commits import commit as commits_commit
 from lakebed._async.commits.recover import new_operation_id
 from lakebed._async.commits.retry import Advance
@@ -24,6 +24,7 @@ from lakebed._async.http.transport import recall
 from lakebed._async.objects.shared_directory import trusted
 from lakebed._async.tables.diff import Diff
 from lakebed._bulk import progress_bar as render_progress
+from lakebed._bulk.batches import JOBS
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
 from lakebed._values import recovery_hints
@@ -102,7 +103,7 @@ class Workspace(Staging):
         prefix: str = "",
         *,
         progress: bool | Callable[[TransferProgress], None] | None = None,
-        jobs: int = bulk.JOBS,
+        jobs: int = JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
         """Upload what is in a directory, below a prefix that is taken as a folder. Memory stays bounded.
@@ -114,7 +115,7 @@ class Workspace(Staging):
         Raises PartialFailureError, after trying all, when files could not be read, and InvalidRequestError.
         """
         with render_progress.following(f"upload to {prefix}", progress) as report:
-            return await bulk.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
+            return await bulk_upload.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
 
     async def revert(self, *globs: str) -> None:
         """Take back all changes, or those that globs in .gitignore style choose; it stays open.

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from lakebed._bulk.batches import BATCH_FILES, Item
+from lakebed._bulk.failures import partial_failure
 from lakebed._bulk.hash_cache import Known
 from lakebed._bulk.progress import Report, Tally
 from lakebed._bulk.working_directory import Checkout, LocalChange, Origin, opened, prepare
 from lakebed._compat.sync import gather, run_in_thread
-from lakebed._sync.bulk import bulk
+from lakebed._sync.bulk import download as bulk_download
+from lakebed._sync.bulk import upload as bulk_upload
 from lakebed._sync.checkout.plan import AT_ONCE, Plan, Side, fits, planned, stamp_of
 from lakebed.errors import (
     ConfigurationError,
@@ -82,13 +84,13 @@ def clone(lake: Lake, repository: str, branch: str, prefix: str, top: Path, prog
         run_in_thread(partial(here.index.note, target=commit))
         result = Updated(commit)
         tally = Tally(progress)
-        work = bulk.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
+        work = bulk_download.Fetch(repo.ref(commit), here.index, tally, AT_ONCE)
         try:
             work.run(_representable(repo.ref(commit), prefix, result), prefix, top)
         finally:
             tally.end()
         if work.failures:
-            raise bulk.partial_failure(f"of {origin} could not be checked out", work.failures, tally.now().files_total)
+            raise partial_failure(f"of {origin} could not be checked out", work.failures, tally.now().files_total)
         run_in_thread(partial(here.index.note, base=commit, target=""))
         result.fetched = work.files
         return result
@@ -172,7 +174,7 @@ def _commit_changes(
     made = repo.branch(here.origin.branch).workspace(message, ref=here.base, data_path=data_path)
     workspace = made.create()
     try:
-        bulk.put_items(workspace, items, delete=gone, progress=progress)
+        bulk_upload.put_items(workspace, items, delete=gone, progress=progress)
         return workspace.commit(message, metadata=metadata)
     except LakebedError as error:
         # everything is still in the directory; an outcome that is unknown may be a commit, and cannot be dropped
@@ -274,7 +276,7 @@ def _fetch(ref: Ref, here: Checkout, plan: Plan, changes: Sequence[Change], tall
 
 
 def _place(here: Checkout, plan: Plan, name: str, part: Path, checksum: str, started: int) -> Known:
-    known = bulk.describe(name, part, checksum, started)
+    known = bulk_download.describe(name, part, checksum, started)
     local = here.top / name
     local.parent.mkdir(parents=True, exist_ok=True)
     _refuse_touched(here, plan, name)

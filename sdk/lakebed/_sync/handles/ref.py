@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
+from lakebed._bulk.batches import JOBS
 from lakebed._gateway.operations import commits
 from lakebed._render import html
-from lakebed._sync.bulk import bulk
+from lakebed._sync.bulk import download as bulk_download
 from lakebed._sync.commits import commit as commits_commit
 from lakebed._sync.handles.ref_objects import RefObjects
 from lakebed._sync.http.pagination import Listing
@@ -45,7 +46,7 @@ class Ref(RefObjects):
         target: str | os.PathLike[str],
         *,
         progress: bool | Callable[[TransferProgress], None] | None = None,
-        jobs: int = bulk.JOBS,
+        jobs: int = JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
         """Download everything under a prefix, taken as a folder, to a directory. Files of the same names are replaced.
@@ -55,7 +56,7 @@ class Ref(RefObjects):
         could not be downloaded, or have paths that cannot be files; InvalidRequestError for `jobs` below 1.
         """
         with render_progress.following(f"download {prefix}", progress) as report:
-            return bulk.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
+            return bulk_download.download_tree(self, prefix, target, progress=report, jobs=jobs, journal=journal)
 
     # history
 

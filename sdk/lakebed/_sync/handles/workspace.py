@@ -17,9 +17,10 @@ from typing import Any, Literal, Self
 
 from lakebed import _checks
 from lakebed._bulk import progress_bar as render_progress
+from lakebed._bulk.batches import JOBS
 from lakebed._gateway.operations import commits, workspaces
 from lakebed._render import html
-from lakebed._sync.bulk import bulk
+from lakebed._sync.bulk import upload as bulk_upload
 from lakebed._sync.commits import commit as commits_commit
 from lakebed._sync.commits.recover import new_operation_id
 from lakebed._sync.commits.retry import Advance
@@ -104,7 +105,7 @@ class Workspace(Staging):
         prefix: str = "",
         *,
         progress: bool | Callable[[TransferProgress], None] | None = None,
-        jobs: int = bulk.JOBS,
+        jobs: int = JOBS,
         journal: str | os.PathLike[str] | None = None,
     ) -> TransferResult:
         """Upload what is in a directory, below a prefix that is taken as a folder. Memory stays bounded.
@@ -116,7 +117,7 @@ class Workspace(Staging):
         Raises PartialFailureError, after trying all, when files could not be read, and InvalidRequestError.
         """
         with render_progress.following(f"upload to {prefix}", progress) as report:
-            return bulk.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
+            return bulk_upload.upload_tree(self, source, prefix, progress=report, jobs=jobs, journal=journal)
 
     def revert(self, *globs: str) -> None:
         """Take back all changes, or those that globs in .gitignore style choose; it stays open.

@@ -16,12 +16,11 @@ import click
 from lakebed import LakebedError, Location, NothingToCommitError, ObjectNotFoundError, ServerError
 from lakebed._bulk.batches import Item, of_tree
 from lakebed._bulk.hash_cache import Memory, journal_for
-from lakebed._bulk.local_tree import folder, walk
+from lakebed._bulk.local_tree import folder, inside, walk
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
-from lakebed.cli.objects import local_paths
 from lakebed.cli.progress import Meter
-from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER
+from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, check_source
 from lakebed.cli.workspaces.workspace import policy_option, say_commit, whole
 from lakebed.model import TransferResult
 
@@ -69,12 +68,12 @@ def upload(
     \b
     Example: lakebed upload ./2026 sales/main/orders/2026 -m "orders of 2026"
     """
-    from lakebed._sync.bulk import bulk
+    from lakebed._sync.bulk import upload as bulk_upload
 
     named = "+" in target.ref
     _check_upload(named, message, no_commit, mirror, target)
     local = Path(source)
-    local_paths.check_source(local, recursive=local.is_dir())
+    check_source(local, recursive=local.is_dir())
     with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
         repository = lake.repository(target.repository)
         key = ("command", lake.settings.endpoint, target.repository, target.ref, target.path, data_path or "")
@@ -82,7 +81,7 @@ def upload(
             handle = _workspace(repository, target, memory, message, on_conflict, data_path)
             items = _items(local, target.path)
             with _resumable(app, whole(target, handle.id)):
-                done = bulk.put_items(handle, items, memory=memory, progress=meter.follow, jobs=jobs)
+                done = bulk_upload.put_items(handle, items, memory=memory, progress=meter.follow, jobs=jobs)
             if not done.files:
                 handle.drop() if not named else None
                 memory.destroy()
@@ -181,7 +180,7 @@ def download(app: App, source: Location, target: str, jobs: int) -> None:
     \b
     Example: lakebed download sales/v1/orders ./orders
     """
-    from lakebed._sync.bulk import bulk
+    from lakebed._sync.bulk import download as bulk_download
 
     local = Path(target)
     with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
@@ -189,7 +188,7 @@ def download(app: App, source: Location, target: str, jobs: int) -> None:
         if _is_object(ref, source.path):
             done = _one(ref, source.path, local, meter)
         else:
-            done = bulk.download_tree(ref, source.path, local, progress=meter.follow, jobs=jobs)
+            done = bulk_download.download_tree(ref, source.path, local, progress=meter.follow, jobs=jobs)
     if not done.files:
         raise ObjectNotFoundError(
             f"there is nothing at {source}", repository=source.repository, ref=source.ref, path=source.path
@@ -203,7 +202,7 @@ def _is_object(ref: Ref, path: str) -> bool:
 
 
 def _one(ref: Ref, path: str, local: Path, meter: Meter) -> TransferResult:
-    place = local_paths.inside(local, path.rsplit("/", 1)[-1])
+    place = inside(local, path.rsplit("/", 1)[-1])
     local.mkdir(parents=True, exist_ok=True)
     info = ref.download(path, place, progress=meter.moved)
     return TransferResult(1, info.size, 0, 0.0)

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from lakebed import (
-    CorruptTransferError,
-    LakebedError,
-    Location,
-    ObjectExistsError,
-    ObjectInfo,
-    ObjectNotFoundError,
-)
-from lakebed._process.disk_full import is_full
+from lakebed import Location, ObjectInfo, ObjectNotFoundError, PartialFailureError
+from lakebed._bulk.local_tree import inside
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.exits import explain
-from lakebed.cli.objects import local_paths
-from lakebed.cli.objects.local_paths import Item
-from lakebed.cli.objects.transfer_pool import Pool
 from lakebed.cli.progress import Meter
-from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER
-
-if TYPE_CHECKING:
-    from lakebed import Ref
+from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, check_source
 
 _jobs = click.option(
     "-j",
@@ -71,6 +58,8 @@ def upload(
     Example: lakebed fs upload orders.csv sales/main/raw/
              lakebed fs upload -r ./2026 sales/main/orders/2026
     """
+    from lakebed._sync.bulk import upload as bulk_upload
+
     with app.lake() as lake, Meter("uploading", enabled=app.shows_progress) as meter:
         branch = lake.repository(target.repository).branch(target.ref)
         put = partial(branch.put, metadata=metadata, content_type=content_type, if_absent=if_absent)
@@ -81,7 +70,7 @@ def upload(
             _done(app, "Uploaded", put(target.path, sys.stdin.buffer, progress=meter.moved), target)
             return
         local = Path(source)
-        local_paths.check_source(local, recursive=recursive)
+        check_source(local, recursive=recursive)
         if not recursive:
             path = target.path if target.path and not target.path.endswith("/") else target.path + local.name
             meter.expect(local.stat().st_size)
@@ -89,10 +78,20 @@ def upload(
             _done(app, "Uploaded", put(path, local, progress=meter.moved), target)
             return
 
-        def send(item: Item, moved: Callable[[int], None]) -> ObjectInfo:
-            return put(item.path, item.local, progress=moved)
-
-        _many(app, "Uploaded", local_paths.walk(local, target.path), send, meter, jobs, source)
+        outcomes = _Outcomes(app)
+        with outcomes.complete():
+            bulk_upload.stage_tree(
+                branch,
+                local,
+                target.path,
+                content_type=content_type,
+                metadata=metadata,
+                if_absent=if_absent,
+                progress=meter.follow,
+                jobs=jobs,
+                finished=outcomes.add,
+            )
+    outcomes.say("Uploaded", source)
 
 
 @click.command(cls=Verb)
@@ -108,6 +107,8 @@ def download(app: App, source: Location, target: str, recursive: bool, jobs: int
     Example: lakebed fs download sales/main~1/orders.csv old.csv
              lakebed fs download -r sales/v1/orders/ ./orders
     """
+    from lakebed._sync.bulk import download as bulk_download
+
     local = Path(target)
     with app.lake() as lake, Meter("downloading", enabled=app.shows_progress) as meter:
         ref = lake.repository(source.repository).ref(source.ref)
@@ -115,29 +116,18 @@ def download(app: App, source: Location, target: str, recursive: bool, jobs: int
             if not source.path:
                 raise click.UsageError(f"{source} names no object; add a path, or -r for everything.")
             if local.is_dir() or target.endswith(("/", os.sep)):
-                local = local_paths.inside(local, source.path.rsplit("/", 1)[-1])
+                local = inside(local, source.path.rsplit("/", 1)[-1])
             info = ref.stat(source.path)
             meter.expect(info.size)
             meter.no_more()
-            _fetch(ref, Item(source.path, local, info.size), meter.moved)
+            local.parent.mkdir(parents=True, exist_ok=True)
+            ref.download(source.path, local, progress=meter.moved)
             _done(app, f"Downloaded {output.shown(str(local))} from", info, source)
             return
-        items = (
-            Item(row.path, local, row.size, name=row.path.removeprefix(_folder(source.path)) or "/")
-            for row in ref.list(_folder(source.path))
-            if isinstance(row, ObjectInfo)
-        )
-        _many(app, "Downloaded", items, partial(_fetch, ref), meter, jobs, str(source))
-
-
-def _folder(path: str) -> str:
-    return path if not path or path.endswith("/") else path + "/"
-
-
-def _fetch(ref: Ref, item: Item, moved: Callable[[int], None]) -> ObjectInfo:
-    local = item.place()
-    local.parent.mkdir(parents=True, exist_ok=True)
-    return ref.download(item.path, local, progress=moved)
+        outcomes = _Outcomes(app)
+        with outcomes.complete():
+            bulk_download.fetch_items(ref, source.path, local, progress=meter.follow, jobs=jobs, finished=outcomes.add)
+    outcomes.say("Downloaded", str(source))
 
 
 def _done(app: App, verb: str, info: ObjectInfo, place: Location) -> None:
@@ -145,60 +135,44 @@ def _done(app: App, verb: str, info: ObjectInfo, place: Location) -> None:
     output.say(app, f"{verb} {output.shown(str(where))} ({output.size_text(info.size)})", output.record(info))
 
 
-def _many(
-    app: App,
-    verb: str,
-    items: Iterable[Item],
-    move: Callable[[Item, Callable[[int], None]], ObjectInfo],
-    meter: Meter,
-    jobs: int,
-    where: str,
-) -> None:
-    """Move all items. Reports a failed item and continues, unless all would fail in the same way."""
+class _Outcomes:
+    """Shows what becomes of each of many files. A file that fails is reported, and the others go on."""
 
-    failures: list[Exception] = []
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._lock = threading.Lock()
+        self._rows = output.Rows(app, str)
+        self._codes: list[int] = []
+        self._count = self._bytes = 0
 
-    def move_one(item: Item) -> ObjectInfo:
-        def moved(size: int) -> None:
-            pool.check()
-            meter.moved(size)
+    def add(self, path: str, outcome: ObjectInfo | Exception) -> None:
+        """One file is done, or has failed. Called from any thread."""
+        with self._lock:
+            if isinstance(outcome, Exception):
+                self._codes.append(explain(outcome).code)
+                sys.stderr.write(f"lakebed: {output.shown(path)}: {output.shown(explain(outcome).message)}\n")
+                return
+            self._count += 1
+            self._bytes += outcome.size
+            if self._app.as_json:
+                self._rows.add(outcome)
 
-        return move(item, moved)
+    @contextmanager
+    def complete(self) -> Iterator[None]:
+        """End the list. That some files have failed is reported by `say`."""
+        with suppress(PartialFailureError):
+            yield
+        if self._app.as_json:
+            self._rows.end()
 
-    def results() -> Iterator[ObjectInfo]:
-        for item, result in pool.run(_announced(items, meter)):
-            if isinstance(result, Exception):
-                if not _is_of_one_file(result):
-                    raise result
-                failures.append(result)
-                sys.stderr.write(f"lakebed: {output.shown(item.path)}: {output.shown(explain(result).message)}\n")
-            else:
-                meter.finished()
-                yield result
-
-    with Pool(move_one, jobs) as pool:
-        count = output.rows(app, results(), str) if app.as_json else sum(1 for _ in results())
-    if failures:
-        codes = {explain(error).code for error in failures}
-        sys.stderr.write(f"lakebed: {len(failures)} failed, {count} done; run the same command again to retry.\n")
-        raise click.exceptions.Exit(codes.pop() if len(codes) == 1 else 1)
-    if not count:
-        raise ObjectNotFoundError(f"there is nothing to move: {where} holds no files")
-    if not app.as_json:
-        size = output.size_text(meter.bytes)
-        output.say(app, f"{verb} {output.count_text(count, 'object')}, {size}: {output.shown(where)}", {})
-
-
-def _announced(items: Iterable[Item], meter: Meter) -> Iterator[Item]:
-    for item in items:
-        meter.expect(item.size)
-        yield item
-    meter.no_more()
-
-
-def _is_of_one_file(error: Exception) -> bool:
-    if isinstance(error, LakebedError):
-        return isinstance(error, ObjectExistsError | CorruptTransferError | FileNotFoundError | ValueError)
-    if not isinstance(error, OSError) or error.errno == errno.EMFILE:
-        return False
-    return error.errno == errno.EFBIG or not is_full(error)  # EFBIG: smaller ones may pass
+    def say(self, verb: str, where: str) -> None:
+        """The last line. Raises Exit when files have failed, ObjectNotFoundError when there were none."""
+        if self._codes:
+            failed = len(self._codes)
+            sys.stderr.write(f"lakebed: {failed} failed, {self._count} done; run the same command again to retry.\n")
+            raise click.exceptions.Exit(self._codes[0] if len(set(self._codes)) == 1 else 1)
+        if not self._count:
+            raise ObjectNotFoundError(f"there is nothing to move: {where} holds no files")
+        if not self._app.as_json:
+            moved = f"{output.count_text(self._count, 'object')}, {output.size_text(self._bytes)}"
+            output.say(self._app, f"{verb} {moved}: {output.shown(where)}", {})

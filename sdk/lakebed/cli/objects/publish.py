@@ -10,9 +10,8 @@ import click
 from lakebed import Location
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
-from lakebed.cli.objects import local_paths
 from lakebed.cli.progress import Meter
-from lakebed.cli.targets import BRANCH_OR_OBJECT
+from lakebed.cli.targets import BRANCH_OR_OBJECT, check_source
 
 
 @click.command(cls=Verb)
@@ -66,7 +65,7 @@ def publish(
 def _placed(sources: tuple[str, ...], path: str) -> dict[str, Path]:
     """The local files by the paths that they get."""
     if len(sources) == 1 and path and not path.endswith("/"):
-        local_paths.check_source(Path(sources[0]), recursive=False)
+        check_source(Path(sources[0]), recursive=False)
         return {path: Path(sources[0])}
     folder = path if not path or path.endswith("/") else path + "/"
     placed: dict[str, Path] = {}
@@ -74,7 +73,7 @@ def _placed(sources: tuple[str, ...], path: str) -> dict[str, Path]:
         local = Path(source)
         if local.is_dir():
             raise click.UsageError(f"{output.shown(source)} is a directory: use lakebed upload.")
-        local_paths.check_source(local, recursive=False)
+        check_source(local, recursive=False)
         if folder + local.name in placed:
             raise click.UsageError(f"Two files are named {output.shown(local.name)}: they would get the same path.")
         placed[folder + local.name] = local

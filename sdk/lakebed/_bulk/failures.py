@@ -1,0 +1,39 @@
+"""What went wrong with single files of a bulk transfer."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+
+from lakebed._process.disk_full import is_full
+from lakebed.errors import CorruptTransferError, LakebedError, ObjectExistsError, ObjectFailure, PartialFailureError
+from lakebed.model import ObjectInfo
+
+Finished = Callable[[str, ObjectInfo | Exception], None]
+"""Called from any thread, with each path and what became of it. What it raises ends the transfer."""
+
+
+def of_one_file(error: Exception) -> bool:
+    """Whether the other files may do better: not when a server is away, a key is wrong or a disk is full."""
+    if isinstance(error, LakebedError):
+        return isinstance(error, ObjectExistsError | CorruptTransferError | FileNotFoundError | ValueError)
+    if not isinstance(error, OSError) or error.errno == errno.EMFILE:
+        return False
+    return error.errno == errno.EFBIG or not is_full(error)  # EFBIG: smaller files may fit
+
+
+def failure(path: str, error: Exception) -> ObjectFailure:
+    """Why one file could not be moved."""
+    said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return ObjectFailure(path, getattr(error, "status", None) or 0, said)
+
+
+def partial_failure(what: str, failures: Sequence[ObjectFailure], of: int) -> PartialFailureError:
+    """Some of many failed."""
+    first = failures[0]
+    error = PartialFailureError(
+        f"{len(failures)} of {of} files {what}, the first {first.path!r}: {first.message}; the others are done, "
+        "and the same call again tries these"
+    )
+    error.failures = tuple(failures)
+    return error

@@ -1,0 +1,186 @@
+# Generated from sdk/lakebed/_async/bulk/download.py by tools/unasync_sdk.py - do not edit.
+# ruff: noqa: RUF100, UP028
+"""Many objects down, from any ref to a directory: concurrent, with bounded memory, resumable by a journal."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lakebed._bulk.batches import BATCH_FILES, JOBS
+from lakebed._bulk.failures import Finished, failure, of_one_file, partial_failure
+from lakebed._bulk.hash_cache import Known, Memory, is_md5, journal_for, md5_of
+from lakebed._bulk.local_tree import Stamp, folder, inside
+from lakebed._bulk.progress import Report, Tally
+from lakebed._compat.sync import gather, run_in_thread
+from lakebed._gateway.operations import objects
+from lakebed._sync.http.pagination import Listing
+from lakebed._sync.objects.download import save
+from lakebed._sync.objects.interfaces import ObjectReader
+from lakebed._values.signed import Elsewhere
+from lakebed.errors import InvalidRequestError, ObjectFailure
+from lakebed.model import ObjectInfo, TransferResult
+
+_FEW_FAILURES = 100
+"""Files that may fail. After more, something is wrong with all of them."""
+
+
+class Fetch:
+    """One download of many objects."""
+
+    def __init__(
+        self, ref: ObjectReader, memory: Memory | None, tally: Tally, jobs: int, finished: Finished | None = None
+    ) -> None:
+        self._ref = ref
+        self._memory = memory
+        self._tally = tally
+        self._jobs = jobs
+        self._report = finished
+        self.failures: list[ObjectFailure] = []
+        self.files = 0
+        self.bytes = 0
+
+    def run(self, found: Iterator[Any], prefix: str, target: Path) -> None:
+        """Download every object of a listing to its place below `target`."""
+        batch: list[ObjectInfo] = []
+        for info in found:
+            self._tally.expect(info.size)
+            batch.append(info)
+            if len(batch) == BATCH_FILES:
+                self._batch(batch, prefix, target)
+                batch = []
+        self._tally.no_more()
+        self._batch(batch, prefix, target)
+
+    def _batch(self, batch: list[ObjectInfo], prefix: str, target: Path) -> None:
+        done: list[Known] = []
+        jobs = [partial(self._one, info, info.path.removeprefix(prefix), target, done) for info in batch]
+        try:
+            gather(jobs, limit=self._jobs, stop=self._tally.stop)
+        finally:
+            if self._memory is not None:
+                run_in_thread(self._memory.remember, done)
+
+    def _one(self, info: ObjectInfo, name: str, target: Path, done: list[Known]) -> None:
+        try:
+            local = inside(target, name)
+            if run_in_thread(self._is_there, info, name, local):
+                self._tally.skip(info.size)
+                self.files += 1
+                return
+            run_in_thread(local.parent.mkdir, parents=True, exist_ok=True)
+            started = time.time_ns()
+            got = fetch(self._ref, info, local, self._tally)
+            if self._memory is not None:
+                done.append(run_in_thread(describe, name, local, got.checksum, started))
+        except Exception as error:
+            if not of_one_file(error):
+                raise
+            self._fail(info.path, error)
+            return
+        self.files += 1
+        self.bytes += got.size
+        self._tally.done(1)
+        if self._report is not None:
+            self._report(info.path, got)
+
+    def _fail(self, path: str, error: Exception) -> None:
+        self.failures.append(failure(path, error))
+        if self._report is not None:
+            self._report(path, error)
+        elif len(self.failures) > _FEW_FAILURES:
+            raise error
+
+    def _is_there(self, info: ObjectInfo, name: str, local: Path) -> bool:
+        known = None if self._memory is None else self._memory.get(name)
+        if known is None or known.checksum != info.checksum:
+            return False
+        try:
+            return Stamp.of(local.stat()) == known.stamp
+        except OSError:
+            return False
+
+
+def fetch(ref: ObjectReader, info: ObjectInfo, local: Path, tally: Tally) -> ObjectInfo:
+    """Download one object to a file."""
+    return save(ref._download(info.path, 0, None, known=info.checksum), local, tally.moved)
+
+
+def describe(name: str, local: Path, checksum: str, started_ns: int) -> Known:
+    """A file that was just written with an object's content. The MD5 is read from it where the lake has another."""
+    stamp = Stamp.of(os.stat(local))
+    return Known(name, stamp, checksum if is_md5(checksum) else md5_of(local), checksum, "", started_ns)
+
+
+def _to_fetch(ref: ObjectReader, prefix: str) -> Listing[Any]:
+    """What is below a prefix. Where the server signs the addresses come along, and no object is asked for by itself."""
+    if ref._reads_proxied():
+        return ref.list(prefix)
+    target = ref._target
+    addresses = target.transport.addresses
+
+    def keep(info: ObjectInfo, found: Elsewhere, expires: int) -> None:
+        addresses.keep((target.repository, target.ref, info.path, info.checksum), found, expires)
+
+    return Listing(
+        target.transport,
+        lambda after, amount: objects.list_addresses_page(
+            target.repository, target.ref, prefix=prefix, after=after, amount=amount, keep=keep
+        ),
+        ObjectInfo.COLUMNS,
+        f"objects of {target.ref}",
+    )
+
+
+def download_tree(
+    ref: ObjectReader,
+    prefix: str,
+    target: str | os.PathLike[str],
+    *,
+    progress: Report = None,
+    jobs: int = JOBS,
+    journal: str | os.PathLike[str] | None = None,
+) -> TransferResult:
+    """Download everything under a prefix, taken as a folder, to a directory. Each file appears when it is complete.
+
+    When the process is killed, the same call goes on where it stopped; files that were there before are replaced.
+    Raises PartialFailureError, after trying all, when some could not be downloaded or cannot be files.
+    """
+    top, where = Path(target), ref._target
+    key = ("download", where.transport.settings.endpoint, where.repository, where.ref, folder(prefix))
+    with run_in_thread(journal_for, key, top, journal) as memory:
+        done = fetch_items(ref, prefix, top, memory=memory, progress=progress, jobs=jobs)
+        run_in_thread(memory.destroy)
+        return done
+
+
+def fetch_items(
+    ref: ObjectReader,
+    prefix: str,
+    target: Path,
+    *,
+    memory: Memory | None = None,
+    progress: Report = None,
+    jobs: int = JOBS,
+    finished: Finished | None = None,
+) -> TransferResult:
+    """Download everything under a prefix to a directory; files that `memory` knows are there already.
+
+    Raises PartialFailureError, after trying all, when some could not be downloaded, and what `finished` raises.
+    """
+    if jobs < 1:
+        raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
+    base, tally = folder(prefix), Tally(progress)
+    work = Fetch(ref, memory, tally, jobs, finished)
+    try:
+        work.run(iter(_to_fetch(ref, base)), base, target)
+    finally:
+        tally.end()
+    moment = tally.now()
+    if work.failures:
+        raise partial_failure(f"of {ref._target.ref} could not be downloaded", work.failures, moment.files_total)
+    return TransferResult(work.files, work.bytes, moment.skipped, moment.seconds)
