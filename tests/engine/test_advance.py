@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.stores.kv.base import Batch, KVStore
+from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Commit, Workspace
+from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Workspace
 
 from tests.engine.layering import World, just_seal
 from tests.engine.support import (
@@ -364,6 +366,25 @@ async def test_the_same_key_gives_the_same_commit(part: bool) -> None:
         other = await advance(engine, ws, idempotency_key="k2")
         assert (await history(engine))[:2] == [other, made]
     await fails(advance(engine, ws, idempotency_key="k3"), errors.WorkspaceClosedError)
+
+
+@pytest.mark.parametrize("part", [False, True])
+async def test_a_key_that_0_1_0_wrote_is_known(part: bool) -> None:
+    engine, ws = await base()
+    await register(engine, ws, {"b": "2", "c": "3"})
+    globs = ("b",) if part else ()
+    made = await advance(engine, ws, "rebase", *globs)
+    request = AdvanceRequest(
+        committer="ann", message="w", idempotency_key="k", globs=globs, conflicts_amount=1, allow_empty=True
+    )
+    asked = hashlib.sha256(msgspec.json.encode(request, order="deterministic")).hexdigest()
+    partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+    row = msgspec.json.encode({"commit_id": made.id, "asked": asked})
+    await engine._ctx.kv.apply(Batch(puts=[Put(partition, f"idempotency/{ws.uid}/k".encode(), row)]))
+    assert await engine.commit_workspace(REPO, ws.uid, request) == made
+    other = msgspec.structs.replace(request, message="another")
+    await fails(engine.commit_workspace(REPO, ws.uid, other), errors.KeyReusedError)
+    assert len(await history(engine)) == 3
 
 
 async def test_callers_with_one_key_at_once_make_one_commit() -> None:

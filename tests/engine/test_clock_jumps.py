@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.ageing import Ageing
+from lakebed_engine.operations.ageing import REMEMBERED, Ageing
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE, PARTIAL_AGE
 from lakebed_engine.operations.keys import OPERATIONS
-from lakebed_engine.operations.tasks import runner
-from lakebed_engine.operations.workspace.lifecycle import REMEMBERED
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat
 from lakebed_engine.stores.objects.memory import MemoryObjects
@@ -188,7 +186,7 @@ async def test_keys_of_tasks_and_operations_and_files_half_written_stay(
     for name, commit_id in zip(("before", "during"), ids, strict=True):
         request = CommitRequest(message=name, committer="ann")
         assert (await engine.long_work.commit_once(REPO, "main", request, name)).id == commit_id
-    await passes(engine, clock, WEEK + runner.REMEMBERED + PARTIAL_AGE + OPERATION_AGE)
+    await passes(engine, clock, WEEK + REMEMBERED + PARTIAL_AGE + OPERATION_AGE)
     assert (partials, await count(OPERATIONS), await count(b"task-key/")) == ({}, 0, 0)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.keys import branch_key
 from lakebed_engine.operations.objects.stage import new_entry
-from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.stores.kv.base import Batch, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
@@ -311,17 +313,47 @@ def test_the_janitor_forgets_a_key_after_a_week() -> None:
         clock, kv = FakeClock(), MemoryKV()
         engine = await make_engine(kv, clock=clock)
         first = await publish(engine, {"a": "1"}, idempotency_key="k")
-        keys = await rows_of(engine, b"idempotency/")
+        keys = await rows_of(engine, b"task-key/")
         assert len(keys) == 1
         clock.forward(WEEK - 1)
         await engine.run_cleaner()
-        assert await rows_of(engine, b"idempotency/") == keys
+        assert await rows_of(engine, b"task-key/") == keys
         assert (await publish(engine, {"a": "1"}, idempotency_key="k")).commit == first.commit
         clock.forward(2)
         await engine.run_cleaner()
-        assert await rows_of(engine, b"idempotency/") == []
-        assert await rows_of(engine, b"due/") == []
+        assert await rows_of(engine, b"task-key/") == []
+        assert await rows_of(engine, b"task/") == []
         assert (await publish(engine, {"a": "2"}, idempotency_key="k")).commit.id != first.commit.id
+
+    run_job(job())
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_key_that_0_1_0_wrote_is_known(empty: bool) -> None:
+    async def job() -> None:
+        clock, kv = FakeClock(), MemoryKV()
+        engine = await make_engine(kv, clock=clock)
+        first = await publish(engine, {"a": "1"}, message="p")
+        record = await engine.get_branch(REPO, "main")
+        request = PublishRequest(committer="ann", message="p", idempotency_key="k", allow_empty=empty)
+        digest = hashlib.sha256(msgspec.json.encode(request, order="deterministic"))
+        (entry,) = [entry for _, entry in first.objects]
+        digest.update(msgspec.json.encode(("a", entry.identity.hex())))
+        (partition,) = [one for one in await kv.partitions() if one.startswith("repo/")]
+        name = f"{record.uid}/{hashlib.sha256(b'k').hexdigest()}"
+        done = {"commit_id": first.commit.id, "asked": digest.hexdigest()}
+        due = f"due/{int(clock.now()) + WEEK:012d}/{name.replace('/', '.')}"
+        rows = {f"idempotency/{name}": msgspec.json.encode(done), due: b""}
+        await kv.apply(Batch(puts=[Put(partition, key.encode(), value) for key, value in rows.items()]))
+
+        again = await engine.publish(REPO, "main", [("a", entry)], request)
+        assert again == first.commit
+        other = msgspec.structs.replace(request, message="another", allow_empty=True)
+        await fails(engine.publish(REPO, "main", [("a", entry)], other), errors.KeyReusedError)
+        assert len(await history(engine)) == 2
+        clock.forward(WEEK + 1)
+        await engine.run_cleaner()
+        assert await rows_of(engine, b"idempotency/") == await rows_of(engine, b"due/") == []
 
     run_job(job())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.keys import scan_token, staging
 from lakebed_engine.operations.workspace import expiry, lifecycle
@@ -69,10 +70,10 @@ async def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
     await register(engine, ws, {"b": "2", "c": "3"})
     await advance(engine, ws, "rebase", "b", idempotency_key="k1")
     await advance(engine, ws, idempotency_key="k2")
-    clock_of(engine).forward(lifecycle.REMEMBERED - 1)
+    clock_of(engine).forward(REMEMBERED - 1)
     await engine.run_cleaner()
     assert (await now(engine, ws)).state == "committed"
-    clock_of(engine).forward(1)
+    clock_of(engine).forward(2)
     await engine.run_cleaner()
     await fails(now(engine, ws), errors.WorkspaceNotFoundError)
     partition = f"repo/{(await engine.get_repository(REPO)).uid}"
@@ -109,7 +110,7 @@ async def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> N
         await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
         if how == "partly":
             await engine.delete_workspace(REPO, ws.uid)
-    clock_of(engine).forward(lifecycle.REMEMBERED)
+    clock_of(engine).forward(REMEMBERED)
     await engine.run_cleaner()
     await fails(now(engine, ws), errors.WorkspaceNotFoundError)
     await fails(workspace(engine, id=ws.uid), errors.NameTakenError)

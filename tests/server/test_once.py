@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.branch.compare_and_swap import Change
 from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.keys import TASK_KEYS, TASKS
-from lakebed_engine.operations.tasks import runner
 from lakebed_engine.stores.kv.base import Batch
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, PickRequest
@@ -44,6 +44,17 @@ def test_the_same_commit_again(lake: Working) -> None:
     assert lake("POST", COMMIT, ONE, 400, idempotency_key="x" * 257)["kind"] == "invalid_request"
     url = COMMIT + "?source_metarange=x"
     assert "Idempotency-Key" in lake("POST", url, ONE, 400, idempotency_key="k")["message"]
+
+
+def test_the_same_empty_commit_twice_in_one_group(lake: Working) -> None:
+    lake.commit("all")
+    request = CommitRequest(message="one", committer="admin", allow_empty=True)
+
+    async def race() -> list[Commit]:
+        return await asyncio.gather(*(lake.engine.commit("lake", "main", request, "k") for _ in range(5)))
+
+    assert len({one.id for one in lake.runner.run(race())}) == 1
+    assert lake.log() == ["one", "all", "Repository created"]
 
 
 def test_the_same_merge_again(lake: Working) -> None:
@@ -227,6 +238,6 @@ def test_keys_are_forgotten_by_the_cleaner(lake: Working) -> None:
     assert left() == 300
     lake.runner.run(lake.engine.run_cleaner())
     assert left() == 300
-    lake.clock.time += runner.REMEMBERED + 1
+    lake.clock.time += REMEMBERED + 1
     lake.runner.run(lake.engine.run_cleaner())
     assert left() == 0

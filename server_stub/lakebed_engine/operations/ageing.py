@@ -16,6 +16,9 @@ from lakebed_engine.vocabulary.ports import Clock
 JUMP = 60.0
 """Seconds by which the two times differ when the wall clock has jumped. Less is how clocks drift."""
 
+REMEMBERED = 7 * 24 * 3600
+"""Seconds for which idempotency keys, ended tasks and closed workspaces are kept."""
+
 _WRITTEN = 3600.0
 """Seconds between two writes of the row."""
 

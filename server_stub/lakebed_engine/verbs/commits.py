@@ -8,7 +8,6 @@ from typing import Literal
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.commit import commit as commit_commit
 from lakebed_engine.operations.commit import import_commits
-from lakebed_engine.operations.commit import publish as commit_publish
 from lakebed_engine.operations.commit import publish_uploads as commit_publish_uploads
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.history import diff
@@ -54,7 +53,7 @@ class CommitVerbs(Verbs):
         self, repo: str, branch: str, changes: Sequence[tuple[str, Entry | None]], request: PublishRequest
     ) -> Commit:
         """Commit changes (None: delete the path) at once, without staging them. Raises DirtyOverlapError too."""
-        new, _ = await commit_publish.publish(self._ctx, repo, branch, changes, request)
+        new, _ = await self.long_work.publish(repo, branch, changes, request)
         await self._refs_changed(repo)
         return new
 
@@ -66,7 +65,8 @@ class CommitVerbs(Verbs):
         request: PublishRequest,
     ) -> Published:
         """As `upload_many`, but committed at once and never staged. Raises what `publish` does."""
-        made = await commit_publish_uploads.publish_uploads(self._ctx, repo, branch, changes, request)
+        publish = self.long_work.publish
+        made = await commit_publish_uploads.publish_uploads(self._ctx, repo, branch, changes, request, publish)
         await self._refs_changed(repo)
         return made
 

@@ -11,7 +11,8 @@ import msgspec
 
 from lakebed_engine.operations.direct_writes import bulk_register, dedupe, presign, register, scan
 from lakebed_engine.operations.ingest import ingest
-from lakebed_engine.operations.workspace import commit, lifecycle
+from lakebed_engine.operations.tasks.async_commit import LongWork
+from lakebed_engine.operations.workspace import lifecycle
 from lakebed_engine.operations.workspace import stash as workspace_stash
 from lakebed_engine.verbs.base import Verbs
 from lakebed_engine.vocabulary.records import (
@@ -38,6 +39,9 @@ from lakebed_engine.vocabulary.records import (
 
 class WorkspaceVerbs(Verbs):
     """Workspaces, and what is written below their prefixes."""
+
+    long_work: LongWork
+    """Made by the engine, as it goes with its tasks."""
 
     async def create_workspace(self, repo: str, request: WorkspaceRequest) -> Workspace:
         """A workspace on the commit of a ref. Raises RefNotFoundError, BranchNotFoundError, InvalidRequestError."""
@@ -140,7 +144,7 @@ class WorkspaceVerbs(Verbs):
 
     async def commit_workspace(self, repo: str, workspace: str, request: AdvanceRequest) -> Commit:
         """Commit it to its branch. Raises ConcurrentCommitError, DirtyOverlapError, NoChangesError."""
-        new = await commit.advance(self._ctx, repo, workspace, request)
+        new = await self.long_work.advance(repo, workspace, request)
         await self._refs_changed(repo)
         return new
 

@@ -86,7 +86,7 @@ class Fold(Generic[W]):
             self.puts.append(touched_row(self.repo, self.tip.id, new.touched))
         if waiter.guard is not None:
             self.puts += waiter.guard.rows(self.tip)
-            self.checks.append(waiter.guard.check)
+            self.checks += waiter.guard.checks
         self.answers.append((waiter, self.tip))
         return self.tip
 
@@ -237,6 +237,7 @@ class GroupCommit(ABC, Generic[W]):
             except EngineError as error:
                 self.settle(waiter, error)
                 continue
-            if waiter.guard.check.key in checked:
+            keys = {check.key for check in waiter.guard.checks}
+            if not checked.isdisjoint(keys):
                 self.waiters.remove(waiter)
-            checked.add(waiter.guard.check.key)
+            checked |= keys

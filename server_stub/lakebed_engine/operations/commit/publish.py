@@ -6,24 +6,18 @@ one of their paths is refused: it would hide the commit, and overwrite it later,
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
 import pyarrow as pa
 
 from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged, rotated
 from lakebed_engine.operations.branch.view import View, sources_of
 from lakebed_engine.operations.commit.commit import check_commit, recreated
 from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit, NewCommit
-from lakebed_engine.operations.commit.idempotency import Done, remembered
-from lakebed_engine.operations.commit.queue import Waiter, commit_together
-from lakebed_engine.operations.context import Context, Repo, Seen, encode, open_repo, read_branch
-from lakebed_engine.operations.keys import WORKSPACE_DUE, due_key, idempotency_key
+from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
+from lakebed_engine.operations.context import Context, Seen, open_repo, read_branch
 from lakebed_engine.operations.validation import check_text
-from lakebed_engine.operations.workspace.lifecycle import REMEMBERED
-from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.tree.changed_paths import Touched
 from lakebed_engine.tree.fold import fold as fold_tree
 from lakebed_engine.tree.rows import delta_table
@@ -31,11 +25,10 @@ from lakebed_engine.tree.trees import Tree
 from lakebed_engine.vocabulary.errors import (
     Conflict,
     DirtyOverlapError,
-    EngineError,
     InvalidRequestError,
     NoChangesError,
 )
-from lakebed_engine.vocabulary.records import Branch, Commit, Entry, PublishRequest
+from lakebed_engine.vocabulary.records import Commit, Entry, PublishRequest
 
 _TOLD = 100
 """Paths that an error lists at most."""
@@ -53,32 +46,32 @@ class DirectWaiter(Waiter):
     request: PublishRequest
     uid: str
     changes: Sequence[Row]
-    asked: str
-    """A digest of all of it, by content: sent again, the data has other addresses."""
     rows: pa.Table | None = None
     """The changes as a delta. Small ones are made for all waiters at the same time, which takes hardly longer."""
-    again: bool = False
-    """An earlier call with the same key has made the commit."""
 
 
 async def publish(
-    ctx: Context, repo_name: str, branch: str, changes: Sequence[Row], request: PublishRequest
-) -> tuple[Commit, bool]:
-    """Commit changes (None: delete the path) onto a branch; and whether an earlier call with this key had done it.
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    changes: Sequence[Row],
+    request: PublishRequest,
+    guard: CommitGuard | None = None,
+) -> Commit:
+    """Commit changes (None: delete the path) onto a branch. The request's idempotency key is left to the guard.
 
     Raises DirtyOverlapError with the paths, NoChangesError, BranchNotFoundError, ProtectedBranchError,
-    TooManyAttemptsError, InvalidRequestError.
+    TooManyAttemptsError, InvalidRequestError, and what the guard raises.
     """
     check_request(request)
     ordered = sorted(changes, key=lambda change: change[0].encode())
     rows = delta_table(ordered) if len(ordered) > _FEW else None
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     uid = (await read_branch(ctx, repo, branch)).record.uid
-    waiter = DirectWaiter(ctx.runtime.signal(), request, uid, ordered, _asked(ordered, request), rows)
-    new = await commit_together(
+    waiter = DirectWaiter(ctx.runtime.signal(), request, uid, ordered, rows, guard=guard)
+    return await commit_together(
         ctx, repo, branch, waiter, lambda waiters: DirectCommit(ctx, repo, branch, waiters).run()
     )
-    return new, waiter.again
 
 
 def check_request(request: PublishRequest) -> None:
@@ -93,22 +86,11 @@ class DirectCommit(GroupCommit[DirectWaiter]):
     """The commits of several requests, in order of arrival."""
 
     async def prepare(self) -> Seen:
-        """The record of the branch. Answers the requests whose key has made its commit before."""
+        """The record of the branch. Refuses the requests that came to an earlier branch of this name."""
         seen = await read_branch(self.ctx, self.repo, self.branch)
-        keys: set[str] = set()
-        for waiter in list(self.waiters):
-            try:
-                made = await _remembered(self.ctx, self.repo, seen.record, waiter)
-                if made is not None:
-                    waiter.again = True
-                    self.settle(waiter, made)
-                elif waiter.uid != seen.record.uid:
-                    self.settle(waiter, recreated(self.branch))
-                elif waiter.request.idempotency_key in keys:  # sent twice: the second one waits for the next fold
-                    self.waiters.remove(waiter)
-            except EngineError as error:
-                self.settle(waiter, error)
-            keys |= {waiter.request.idempotency_key} - {""}
+        for waiter in [waiter for waiter in self.waiters if waiter.uid != seen.record.uid]:
+            self.settle(waiter, recreated(self.branch))
+        await self.require_guards()
         return seen
 
     async def fold(self, fold: Fold[DirectWaiter]) -> bool:
@@ -127,12 +109,11 @@ class DirectCommit(GroupCommit[DirectWaiter]):
         return True
 
     def _add(self, fold: Fold[DirectWaiter], waiter: DirectWaiter, tree: Tree) -> None:
-        request, record = waiter.request, fold.seen.record
+        request = waiter.request
         touched = Touched()
         touched.add_paths([path for path, _ in waiter.changes])
         text = (request.committer, request.message, request.metadata, request.date)
-        new = fold.add(waiter, NewCommit(tree, touched, *text))
-        fold.puts += _key_rows(self.ctx, self.repo, record, waiter, new)
+        fold.add(waiter, NewCommit(tree, touched, *text))
         if len(waiter.changes) <= GUARDED:
             fold.guard_paths([path for path, _ in waiter.changes])
 
@@ -188,37 +169,3 @@ def _deltas(waiters: Sequence[DirectWaiter]) -> list[pa.Table]:
 async def _once(rows: pa.Table) -> AsyncIterator[pa.Table]:
     if rows.num_rows:
         yield rows
-
-
-def _asked(changes: Sequence[Row], request: PublishRequest) -> str:
-    if not request.idempotency_key:
-        return ""
-    found = hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(request, force=False), order="deterministic"))
-    for path, entry in changes:
-        found.update(encode((path, None if entry is None else entry.identity.hex())))
-    return found.hexdigest()
-
-
-def _digest(waiter: DirectWaiter) -> str:
-    return hashlib.sha256(waiter.request.idempotency_key.encode()).hexdigest()
-
-
-async def _remembered(ctx: Context, repo: Repo, record: Branch, waiter: DirectWaiter) -> Commit | None:
-    """The commit of an earlier call with the same idempotency key. KeyReusedError if that asked for another."""
-    if not waiter.request.idempotency_key:
-        return None
-    key = waiter.request.idempotency_key
-    refusal = f"idempotency key {key[:80]!r} was used for another commit of branch {record.name!r}"
-    return await remembered(ctx, repo, idempotency_key(record.uid, _digest(waiter)), waiter.asked, refusal)
-
-
-def _key_rows(ctx: Context, repo: Repo, record: Branch, waiter: DirectWaiter, new: Commit) -> list[Put]:
-    """The key, and when the janitor may forget it."""
-    if not waiter.request.idempotency_key:
-        return []
-    digest = _digest(waiter)
-    due = due_key(WORKSPACE_DUE, ctx.ageing.stamp() + REMEMBERED, f"{record.uid}.{digest}")
-    return [
-        Put(repo.partition, idempotency_key(record.uid, digest), encode(Done(new.id, waiter.asked))),
-        Put(repo.partition, due, b""),
-    ]

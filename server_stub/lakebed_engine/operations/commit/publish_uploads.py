@@ -6,10 +6,10 @@ just written: that of an earlier call with the same idempotency key, or of the s
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 
 from lakebed_engine.operations.branch.view import tree_of
-from lakebed_engine.operations.commit.publish import check_request, publish
+from lakebed_engine.operations.commit.publish import Row, check_request
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_branch
 from lakebed_engine.operations.objects.stage import discard, discarding, write_objects
 from lakebed_engine.vocabulary.errors import EngineError
@@ -22,17 +22,18 @@ async def publish_uploads(
     branch: str,
     changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
     request: PublishRequest,
+    publish: Callable[[str, str, Sequence[Row], PublishRequest], Awaitable[tuple[Commit, bool]]],
 ) -> Published:
-    """Write several objects, then commit them and the deletions as one. Raises what `publish` does.
+    """Write several objects, then commit them and the deletions as one by `publish`. Raises what it does.
 
-    Repository, branch and request are checked before a chunk is taken.
+    Repository, branch and request are checked before a chunk is read.
     """
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     await read_branch(ctx, repo, branch)
     rows, written = await write_objects(ctx, repo, changes)
     async with discarding(repo, [entry for _, entry in written]):
-        made, again = await publish(ctx, repo_name, branch, rows, request)
+        made, again = await publish(repo_name, branch, rows, request)
     if not again and len(rows) == 1 and not request.allow_empty:
         return Published(made, written)  # the one row is what the commit was made for
     try:

@@ -28,11 +28,11 @@ _TOGETHER = 16
 class CommitGuard:
     """A further condition of a commit, and rows that are written with it or not at all.
 
-    `check` and the rows that `rows` makes of the commit go into the batch of the swap. `require` raises when the
+    `checks` and the rows that `rows` makes of the commit go into the batch of the swap. `require` raises when the
     condition does not hold any more.
     """
 
-    check: Check
+    checks: Sequence[Check]
     rows: Callable[[Commit], Sequence[Put]]
     require: Callable[[], Awaitable[None]]
 

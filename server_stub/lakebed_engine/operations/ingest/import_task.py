@@ -188,6 +188,5 @@ def _commit_of(task: Work, request: ImportRequest) -> AdvanceRequest:
         message=request.message or "Import objects",
         metadata=request.metadata,
         policy="overwrite",
-        idempotency_key=task.task.id,
         force=request.force,
     )

@@ -6,7 +6,7 @@ A task is one KV row, changed only by compare-and-swap:
 - `running/<id>`: while it runs, who is at it and when he last said so. Whoever sees one that has been silent for long
   takes it over, so a task survives the server that began it. The row goes when the task is over and nothing is left of
   its work: if its server dies between the two, who takes it over tidies up;
-- `task-key/<digest>`: an idempotency key. Submitting twice with one key gives the first task.
+- `task-key/<digest>`: an idempotency key. Submitting twice with one key gives the first task. See `tasks.idempotency`.
 
 Two servers may be at one task, when the first was only slow. So what a task does must be safe to repeat, up to the step
 that must happen once: that one carries a `CommitGuard`, so that the commit and the end of the task are one batch. What
@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import (
@@ -66,9 +67,6 @@ BEAT = 5.0
 SILENCE = 30.0
 """Seconds of silence after which a task is taken over."""
 
-REMEMBERED = 48 * 3600
-"""Seconds for which an ended task, and its key, is kept at least."""
-
 AT_ONCE = 64
 """Tasks that one server works on at the same time."""
 
@@ -99,7 +97,7 @@ class Work:
         def ended(new: Commit) -> list[Put]:
             return [self.done({"commit": new.id})]
 
-        return CommitGuard(self.still_running(), ended, self.check)
+        return CommitGuard([self.still_running()], ended, self.check)
 
     def still_running(self) -> Check:
         """What holds until the task ends: for a batch that ends it."""
@@ -186,8 +184,11 @@ class Tasks:
         await self._start(repo, task.id)
         return task
 
-    def draft(self, what: str, target: str, request: Mapping[str, Any], key: str) -> Task:
-        """A task that is stored nowhere yet. Raises InvalidRequestError for a malformed key."""
+    def draft(self, what: str, target: str, request: Mapping[str, Any], key: str, *, scoped: bool = False) -> Task:
+        """A task that is stored nowhere yet. Raises InvalidRequestError for a malformed key.
+
+        `scoped`: the key is one of the target, not of the repository.
+        """
         check_text("idempotency key", key)
         if len(key) > _LONGEST_KEY:
             raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
@@ -200,7 +201,7 @@ class Tasks:
             created=now,
             updated=now,
             asked=hashlib.sha256(msgspec.json.encode([what, target, dict(request)], order="sorted")).hexdigest(),
-            key=key,
+            key=f"{target}/{key}" if scoped else key,
         )
 
     async def known(self, repo: Repo, draft: Task) -> Task | None:
@@ -214,7 +215,8 @@ class Tasks:
         task = decode_task(row.value)
         if task.asked != draft.asked:
             raise KeyReusedError(
-                f"idempotency key {draft.key[:80]!r} of {repo.name!r} was used for another request (task {task.id}): "
+                f"idempotency key {draft.key.removeprefix(f'{draft.target}/')[:80]!r} of {repo.name!r} was used for "
+                f"another request (task {task.id}): "
                 "nothing was done; take a new key"
             )
         return task

@@ -6,7 +6,6 @@ it names is durable before, and it is refused when the branch or the workspace h
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from lakebed_engine.operations.branch.compare_and_swap import Change, everything
 from lakebed_engine.operations.branch.view import stands
 from lakebed_engine.operations.commit.commit import check_commit
 from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit, NewCommit
-from lakebed_engine.operations.commit.idempotency import Done, remembered
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import (
     Context,
@@ -31,7 +29,7 @@ from lakebed_engine.operations.context import (
     refuse_protected,
 )
 from lakebed_engine.operations.history.changed_paths import watched
-from lakebed_engine.operations.keys import PENDING_MARKERS, idempotency_key, pending_marker_key
+from lakebed_engine.operations.keys import PENDING_MARKERS, pending_marker_key
 from lakebed_engine.operations.validation import check_amount, check_text
 from lakebed_engine.operations.workspace.conflicts import Work, refuse_concurrent, refuse_dirty
 from lakebed_engine.operations.workspace.lifecycle import (
@@ -95,11 +93,13 @@ async def advance(
 ) -> Commit:
     """Commit a workspace, or the part of it that globs choose. A refusal changes nothing: it can be tried again.
 
-    `direct`: not an import, which protected branches take. Raises ConcurrentCommitError and DirtyOverlapError with the
-    paths, NoChangesError, WorkspaceClosedError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError;
-    InvalidRequestError also for a glob that matches nothing; and what the guard raises.
+    The request's idempotency key is left to the guard. `direct`: not an import, which protected branches take.
+
+    Raises ConcurrentCommitError and DirtyOverlapError with the paths, NoChangesError, WorkspaceClosedError,
+    BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError; InvalidRequestError also for a glob that matches
+    nothing; and what the guard raises.
     """
-    _check(request)
+    check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force)
     record = record_of(await find(ctx, repo, found_id))
     if direct:
@@ -129,33 +129,18 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
     """Paths of the commits so far; None: too many to compare."""
 
     async def prepare(self) -> Seen | None:
-        """The record of the branch, the first workspace sealed. Answers a request that has made its commit before."""
+        """The record of the branch; the first workspace is sealed."""
         if self._tried:  # what has changed was perhaps one of the others: the first must not wait for it
             self.waiters = self.waiters[:1]
         self._tried = True
         first = self.waiters[0]
-        record = record_of(await find(self.ctx, self.repo, first.uid))
-        if await self._settle_remembered(record, first):
-            return None
         if first.guard is not None:
             await first.guard.require()
-        try:
-            workspace = await find_sealed(self.ctx, self.repo, first.uid)
-        except WorkspaceClosedError:  # perhaps by the same commit, sent twice
-            if await self._settle_remembered(record, first):
-                return None
-            raise
+        workspace = await find_sealed(self.ctx, self.repo, first.uid)
         if workspace is None:
             return None
         self._workspace = workspace
-        return await read_branch(self.ctx, self.repo, record.branch)
-
-    async def _settle_remembered(self, record: Workspace, first: WorkspaceWaiter) -> bool:
-        made = await _remembered(self.ctx, self.repo, record, first.request)
-        if made is not None:
-            self.settle(first, made)
-            self.waiters = []
-        return made is not None
+        return await read_branch(self.ctx, self.repo, self.branch)
 
     async def fold(self, fold: Fold[WorkspaceWaiter]) -> bool:
         """Add the commit of the first workspace, and those of others that go with it."""
@@ -201,8 +186,8 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         record = record_of(workspace)
         if record.claims or record.branch != fold.seen.record.name:
             return False
-        if await _remembered(self.ctx, self.repo, record, request) is not None:
-            return False
+        if waiter.guard is not None:
+            await waiter.guard.require()
         delta = self._delta(workspace, request)
         assert self._paths is not None
         if await delta.chosen.load() > GUARDED or not self._paths.isdisjoint(await delta.chosen.paths()):
@@ -281,8 +266,8 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
     def _add_rows(
         self, fold: Fold[WorkspaceWaiter], delta: _Delta, new: Commit, rest: Layer | None, paths: Sequence[str]
     ) -> None:
-        """The workspace's new record, its idempotency key and its marker, still to be written; and the checks."""
-        repo, request, record = self.repo, delta.request, delta.record
+        """The workspace's new record, its marker, still to be written, and the checks."""
+        repo, record = self.repo, delta.record
         fold.checks.append(delta.workspace.check(repo))
         fold.guard_paths(paths)
         if rest is None:
@@ -293,12 +278,11 @@ class WorkspaceCommit(GroupCommit[WorkspaceWaiter]):
         else:
             fold.dropped += record.layers
             after = _continued(record, new, rest)
-        if request.idempotency_key:
-            fold.puts.append(Put(repo.partition, _done_key(record, request), encode(Done(new.id, _asked(request)))))
         fold.puts += rows_of(repo, after)
 
 
-def _check(request: AdvanceRequest) -> None:
+def check_request(request: AdvanceRequest) -> None:
+    """Raises InvalidRequestError."""
     if request.policy not in POLICIES:
         raise InvalidRequestError(f"policy {request.policy[:40]!r}: must be one of {', '.join(POLICIES)}")
     check_commit(request.message, request.metadata, request.committer, request.date)
@@ -307,24 +291,6 @@ def _check(request: AdvanceRequest) -> None:
     check_text("idempotency key", request.idempotency_key)
     if len(request.idempotency_key) > 256:
         raise InvalidRequestError("idempotency key: at most 256 characters")
-
-
-async def _remembered(ctx: Context, repo: Repo, record: Workspace, request: AdvanceRequest) -> Commit | None:
-    """The commit of an earlier call with the same idempotency key. KeyReusedError if that asked for another."""
-    if not request.idempotency_key:
-        return None
-    refusal = f"idempotency key {request.idempotency_key[:80]!r} was used for another commit of this workspace"
-    return await remembered(ctx, repo, _done_key(record, request), _asked(request), refusal)
-
-
-def _done_key(record: Workspace, request: AdvanceRequest) -> bytes:
-    return idempotency_key(record.uid, request.idempotency_key)
-
-
-def _asked(request: AdvanceRequest) -> str:
-    """A digest of what is to be committed, and how."""
-    plain = msgspec.structs.replace(request, conflicts_amount=1, force=False)
-    return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
 
 
 def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:

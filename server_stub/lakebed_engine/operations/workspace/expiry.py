@@ -7,6 +7,7 @@ sweep deletes only what lies in the folder of a workspace that it knows.
 
 from __future__ import annotations
 
+from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.context import Context, Repo, Seen, active_records, find_workspace, opened
 from lakebed_engine.operations.keys import (
     PENDING_MARKERS,
@@ -18,7 +19,7 @@ from lakebed_engine.operations.keys import (
     workspace_key,
 )
 from lakebed_engine.operations.workspace.commit import write_marker
-from lakebed_engine.operations.workspace.lifecycle import REMEMBERED, close, has_objects, mark_used, record_of
+from lakebed_engine.operations.workspace.lifecycle import close, has_objects, mark_used, record_of
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, scan_pages
 from lakebed_engine.vocabulary.errors import PredicateFailed
 from lakebed_engine.vocabulary.records import Workspace

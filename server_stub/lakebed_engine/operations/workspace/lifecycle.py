@@ -15,6 +15,7 @@ import msgspec
 from lakebed_format.keys import MARKS, WORKSPACES
 
 from lakebed_engine.operations import validation
+from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.branch.compare_and_swap import (
     apply,
     emptied,
@@ -66,9 +67,6 @@ from lakebed_engine.vocabulary.records import Layer, Page, Workspace, WorkspaceR
 
 STATES = (*get_args(WorkspaceState), "all")
 """What a listing can be asked for."""
-
-REMEMBERED = 7 * 24 * 3600
-"""Seconds for which a closed workspace and its idempotency keys are kept."""
 
 SHORTEST, LONGEST = 60, 365 * 24 * 3600
 """Bounds of a lifetime in seconds."""
