@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "4396ce23feb76de0a7d68efee434561f0f0642df1d882eb7a389f1542a7fe50e"
+SPEC_DIGEST: Final = "057f69036a3c73ea2d8f8dda77654f45754f972de6228e1484b1f4f8ce1e2f98"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

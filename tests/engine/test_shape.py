@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.branch.compare_and_swap import swap
-from lakebed_engine.operations.commit.group_commit import NewCommit, commit_file, commit_row
+from lakebed_engine.operations.commit.commit_file import NewCommit, commit_file, commit_row
 from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.memory import MemoryKV

@@ -102,7 +102,7 @@ def sync_detailed(
 ) -> Response[Error | Task]:
     """Report the progress of a task.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set. Lakebed
     only.
 
     Args:
@@ -140,7 +140,7 @@ def sync(
 ) -> Error | Task | None:
     """Report the progress of a task.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set. Lakebed
     only.
 
     Args:
@@ -173,7 +173,7 @@ async def asyncio_detailed(
 ) -> Response[Error | Task]:
     """Report the progress of a task.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set. Lakebed
     only.
 
     Args:
@@ -209,7 +209,7 @@ async def asyncio(
 ) -> Error | Task | None:
     """Report the progress of a task.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set. Lakebed
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set. Lakebed
     only.
 
     Args:

@@ -104,7 +104,7 @@ def sync_detailed(
 ) -> Response[Error | ImportStatus]:
     """Report the progress of an import.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):
@@ -141,7 +141,7 @@ def sync(
 ) -> Error | ImportStatus | None:
     """Report the progress of an import.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):
@@ -173,7 +173,7 @@ async def asyncio_detailed(
 ) -> Response[Error | ImportStatus]:
     """Report the progress of an import.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):
@@ -208,7 +208,7 @@ async def asyncio(
 ) -> Error | ImportStatus | None:
     """Report the progress of an import.
 
-     The server keeps it for two days. After a failure, `completed` is true and `error` is set.
+     The server keeps it for seven days. After a failure, `completed` is true and `error` is set.
 
     Args:
         repository (str):

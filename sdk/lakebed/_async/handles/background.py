@@ -28,7 +28,7 @@ class Background(Writable):
         date: datetime | int | None = None,
         key: str | None = None,
     ) -> Task:
-        """Begin what `commit` does, and return. With a `key`, beginning it again finds the first one, for two days.
+        """Begin what `commit` does, and return. With a `key`, beginning it again finds the first one, for seven days.
 
         What is staged while it waits for its turn may be in it. Raises ConflictError (the key was another call's).
         """

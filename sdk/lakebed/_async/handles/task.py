@@ -41,7 +41,7 @@ class _Background:
 
 
 class Task(_Background):
-    """A handle to a commit or a merge that a server does in its own time. It is remembered for two days."""
+    """A handle to a commit or a merge that a server does in its own time. It is remembered for seven days."""
 
     __module__ = "lakebed.aio"
 
@@ -51,7 +51,7 @@ class Task(_Background):
 
 
 class Import(Task):
-    """A handle to an import into a branch. It is remembered for two days."""
+    """A handle to an import into a branch. It is remembered for seven days."""
 
     __module__ = "lakebed.aio"
 
@@ -80,7 +80,7 @@ class Import(Task):
 
 
 class Dump(_Background):
-    """A handle to a dump of commits, branches and tags. It is remembered for two days."""
+    """A handle to a dump of commits, branches and tags. It is remembered for seven days."""
 
     __module__ = "lakebed.aio"
 
@@ -91,7 +91,7 @@ class Dump(_Background):
 
 
 class Restore(_Background):
-    """A handle to a restore from such a dump. It is remembered for two days."""
+    """A handle to a restore from such a dump. It is remembered for seven days."""
 
     __module__ = "lakebed.aio"
 

@@ -92,7 +92,7 @@ def settle(
             return commit
         trouble = ""
     advice = (
-        "The same call with the same key, within two days, makes one commit"
+        "The same call with the same key, within seven days, makes one commit"
         if keyed
         else f'Do not repeat it blindly; ask later with branch.find_operation("{operation_id}")'
     )

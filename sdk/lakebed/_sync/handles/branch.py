@@ -236,7 +236,7 @@ class Branch(Background):
         """Take back what a commit changed, as a new commit. Of a merge, say to which `parent` (from 1).
 
         When the answer is lost it is sent again, with a key that lands once. With a `key` of your own the same call
-        again, within two days, gives the same commit. ConflictError: the key was another call's.
+        again, within seven days, gives the same commit. ConflictError: the key was another call's.
 
         Raises MergeConflictError (a path was changed again since; the branch is as it was), DirtyBranchError (it has
         uncommitted changes), NothingToCommitError (nothing of it is left) and CommitStateUnknownError.

@@ -9,7 +9,8 @@ import msgspec
 from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged, nothing_staged, seal, swap
 from lakebed_engine.operations.branch.resolve import Resolved
 from lakebed_engine.operations.branch.view import View, read_once
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit, NewCommit
+from lakebed_engine.operations.commit.commit_file import NewCommit
+from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter
 from lakebed_engine.operations.context import Context, Repo, Seen, read_branch
 from lakebed_engine.operations.objects.read import uncommitted

@@ -9,7 +9,8 @@ import msgspec
 
 from lakebed_engine.operations.branch.compare_and_swap import Change, seal
 from lakebed_engine.operations.branch.view import layers_delta
-from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit, NewCommit
+from lakebed_engine.operations.commit.commit_file import NewCommit
+from lakebed_engine.operations.commit.group_commit import Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_branch
 from lakebed_engine.operations.history.changed_paths import watched

@@ -13,40 +13,25 @@ Every commit of the engine is made here (`PROTOCOL.md` 3, COMMIT, ADVANCE, MERGE
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple
-
-from lakebed_format import CommitRecord, commit_id, encode_commit
-from lakebed_format.keys import COMMITS
+from typing import Generic
 
 from lakebed_engine.operations.branch.compare_and_swap import Change, swap
 from lakebed_engine.operations.branch.view import stands, tree_of
+from lakebed_engine.operations.commit.commit_file import NewCommit, commit_file, commit_row
 from lakebed_engine.operations.commit.queue import W
-from lakebed_engine.operations.context import Context, Repo, Seen, encode, load_commit
+from lakebed_engine.operations.context import Context, Repo, Seen, load_commit
 from lakebed_engine.operations.history.changed_paths import touched_row
-from lakebed_engine.operations.keys import commit_key, staging
+from lakebed_engine.operations.keys import staging
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Check, Put
-from lakebed_engine.tree.changed_paths import Touched
 from lakebed_engine.tree.trees import Tree, Write, begin_all, write_all
 from lakebed_engine.vocabulary.errors import EngineError, MissingFileError, OutcomeUnknownError, TooManyAttemptsError
 from lakebed_engine.vocabulary.records import Commit, Layer
 
 GUARDED = 100
 """Paths of a commit up to which its swap checks that none of them was staged on the branch since the fold."""
-
-
-class NewCommit(NamedTuple):
-    """What a commit says. `parents`: by default the commit below it. `touched`: its changed paths, if known."""
-
-    tree: Tree
-    touched: Touched | None
-    committer: str
-    message: str
-    metadata: Mapping[str, str]
-    date: int | None = None
-    parents: Sequence[Commit] = ()
 
 
 @dataclass
@@ -94,37 +79,6 @@ class Fold(Generic[W]):
         """Let the swap fail when a row was staged on the branch at one of these paths."""
         live = staging(self.seen.record.staging_token)
         self.checks += [Check(live, path.encode(), ABSENT) for path in paths]
-
-
-def commit_file(ctx: Context, repo: Repo, new: NewCommit, parents: Sequence[Commit]) -> tuple[Commit, Write]:
-    """A commit, and what writes its file durably. It is not in any branch's history yet."""
-    record = CommitRecord(
-        parents=tuple(parent.id for parent in parents),
-        committer=new.committer,
-        message=new.message,
-        creation_date=ctx.now() if new.date is None else new.date,
-        metarange_id=new.tree.id,
-        metadata=dict(new.metadata),
-        generation=max((parent.generation for parent in parents), default=0) + 1,
-    )
-    new_id = commit_id(record)
-    made = Commit(
-        id=new_id,
-        parents=record.parents,
-        committer=record.committer,
-        message=record.message,
-        creation_date=record.creation_date,
-        metarange_id=record.metarange_id,
-        metadata=dict(new.metadata),
-        generation=record.generation,
-    )
-    content = encode_commit(record, new_id)
-    return made, Write(lambda: repo.store.put(f"{COMMITS}{new_id}.json", content, by_content=True))
-
-
-def commit_row(repo: Repo, commit: Commit) -> Put:
-    """The KV row of a commit: it goes into the batch of the swap that puts it into history."""
-    return Put(repo.partition, commit_key(commit.id), encode(commit))
 
 
 class GroupCommit(ABC, Generic[W]):

@@ -9,7 +9,7 @@ from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit
-from lakebed_engine.operations.commit.group_commit import NewCommit, commit_row
+from lakebed_engine.operations.commit.commit_file import NewCommit, commit_row
 from lakebed_engine.operations.context import Context, Repo, absent, load_commits, open_repo
 from lakebed_engine.operations.keys import OPERATIONS, commit_key
 from lakebed_engine.stores.kv.base import Batch, Put

@@ -14,7 +14,8 @@ import pyarrow as pa
 from lakebed_engine.operations.branch.compare_and_swap import Change, is_staged, rotated
 from lakebed_engine.operations.branch.view import View, sources_of
 from lakebed_engine.operations.commit.commit import check_commit, recreated
-from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit, NewCommit
+from lakebed_engine.operations.commit.commit_file import NewCommit
+from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import Context, Seen, open_repo, read_branch
 from lakebed_engine.operations.validation import check_text

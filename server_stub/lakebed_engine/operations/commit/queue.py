@@ -63,7 +63,7 @@ W = TypeVar("W", bound=Waiter)
 
 @dataclass(eq=False)
 class Queue:
-    """The request that commits now, and those that wait, in order of arrival."""
+    """The request that commits now, and the requests that wait, in order of arrival."""
 
     leader: Waiter | None = None
     waiting: list[Waiter] = field(default_factory=list)

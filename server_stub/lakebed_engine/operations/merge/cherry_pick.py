@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit_texts
-from lakebed_engine.operations.commit.group_commit import NewCommit
+from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
 from lakebed_engine.operations.history.changed_paths import watched

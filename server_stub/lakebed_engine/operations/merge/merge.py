@@ -6,7 +6,7 @@ from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.commit.clean_branch import move_clean_branch
 from lakebed_engine.operations.commit.commit import check_commit_texts
-from lakebed_engine.operations.commit.group_commit import NewCommit
+from lakebed_engine.operations.commit.commit_file import NewCommit
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.history.changed_paths import watched

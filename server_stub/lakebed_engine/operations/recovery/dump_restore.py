@@ -19,7 +19,7 @@ from lakebed_format import CommitRecord, commit_id, encode_commit
 from lakebed_format.keys import COMMITS, DRAFTS, DUMPS
 
 from lakebed_engine.operations.branch.compare_and_swap import apply
-from lakebed_engine.operations.commit.group_commit import commit_row
+from lakebed_engine.operations.commit.commit_file import commit_row
 from lakebed_engine.operations.context import BAD_ROW, Context, Repo, absent, encode, open_repo
 from lakebed_engine.operations.keys import (
     BRANCH_ROWS,

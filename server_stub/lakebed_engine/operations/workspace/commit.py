@@ -14,10 +14,12 @@ import msgspec
 import pyarrow as pa
 from lakebed_format.keys import WORKSPACES
 
-from lakebed_engine.operations.branch.compare_and_swap import Change, everything_of, nothing_staged, rotated
+from lakebed_engine.operations.branch.compare_and_swap import Change, nothing_staged, rotated
+from lakebed_engine.operations.branch.record import everything_of
 from lakebed_engine.operations.branch.view import stands
 from lakebed_engine.operations.commit.commit import check_commit
-from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit, NewCommit
+from lakebed_engine.operations.commit.commit_file import NewCommit
+from lakebed_engine.operations.commit.group_commit import GUARDED, Fold, GroupCommit
 from lakebed_engine.operations.commit.queue import CommitGuard, Waiter, commit_together
 from lakebed_engine.operations.context import (
     Context,
