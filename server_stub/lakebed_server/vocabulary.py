@@ -1,7 +1,4 @@
-"""The server's words: ASGI types and the errors that the server itself raises.
-
-Errors of the engine pass through untouched.
-"""
+"""The server's vocabulary: ASGI types and the errors that the server itself raises."""
 
 from __future__ import annotations
 
@@ -21,7 +18,8 @@ SEND_FILE: Final = "lakebed.send_file"
 """The key of a request's scope that holds its `SendFile`, if its connection can send files."""
 
 WITH_KEY: Final = "lakebed.with_key"
-"""Stands in the scope of a request whose sender has shown a valid key: its connection is not closed for another's."""
+"""The key in the scope of a request whose client has shown a valid access key: its connection is not closed for
+another one."""
 
 OUR_FAULT: Final[dict[str, str]] = {
     "internal": "the server failed; its log has the details under this request id",
@@ -30,7 +28,7 @@ OUR_FAULT: Final[dict[str, str]] = {
     "store_unavailable": "the store did not answer; try again later",
     "store_full": "the store has no space left or cannot be written; nothing was half-written",
 }
-"""What a client is told of a failure that is not its own."""
+"""The message that clients get for each kind of failure of the server."""
 
 
 class RequestError(Exception):
@@ -44,7 +42,7 @@ class RequestError(Exception):
 
 
 class ClientGoneError(Exception):
-    """The client closed the connection before the request or the response was complete. Nobody is there to answer."""
+    """The client closed the connection before the request or the response was complete."""
 
 
 class StartError(Exception):

@@ -16,8 +16,8 @@ from lakebed_server.auth import authenticate, records, secret_key, tokens
 from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.key_file import KeyFile
-from lakebed_server.auth.remembered import Remembered
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
+from lakebed_server.auth.ttl_cache import TtlCache
 from lakebed_server.vocabulary import RequestError, StartError
 
 from tests.server.support import BASIC, KEY_ID, LOGIN, SECRET, Wire, ask, basic, make_app, serving
@@ -239,7 +239,7 @@ async def test_known_keys_cost_no_read_for_a_while_and_new_ones_are_seen_soon() 
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    rows: Remembered[int] = Remembered(lambda: 0.0, 5, 3)
+    rows: TtlCache[int] = TtlCache(lambda: 0.0, 5, 3)
     for number in range(10):
         rows.put(str(number), number)
     assert [rows.get(str(n)) for n in range(6, 10)] == [None, 7, 8, 9]
@@ -247,7 +247,7 @@ def test_what_is_remembered_is_bounded() -> None:
 
 def test_what_is_remembered_is_dropped_by_time() -> None:
     now = [0.0]
-    rows: Remembered[int] = Remembered(lambda: now[0], 5, 1000)
+    rows: TtlCache[int] = TtlCache(lambda: now[0], 5, 1000)
     for number in range(100):
         rows.put(str(number), number)
         now[0] += 0.1
@@ -410,6 +410,6 @@ def test_a_request_has_one_authorization(order: tuple[str, str]) -> None:
         wire.send(f"GET {USER} HTTP/1.1\r\nHost: test\r\n{head}\r\n".encode())
         answer = wire.answer()
         assert (answer.status, answer.kind) == (400, "invalid_request")
-        assert "Authorization stands twice" in answer.json["message"]
+        assert "Authorization is given twice" in answer.json["message"]
         wire.send(f"GET {USER} HTTP/1.1\r\nHost: test\r\nX-A: 1\r\nX-A: 2\r\nAuthorization: {BASIC}\r\n\r\n".encode())
         assert wire.answer().status == 200

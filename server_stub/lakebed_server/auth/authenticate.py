@@ -1,7 +1,7 @@
-"""Who sent a request: the first carrier of credentials decides, and a wrong one is 401 whatever else is there.
+"""Authenticates requests. The first credentials of a request decide; wrong ones are 401, whatever else it carries.
 
-`api` asks before anything of a request is parsed: strangers learn nothing about their request. (lakeFS validates first.
-Here a malformed request without credentials is 401, not 400.)
+The API authenticates before it parses anything of a request, so that a client without a key learns nothing about its
+request. (lakeFS validates first. Here a malformed request without credentials is 401, not 400.)
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from lakebed_server.auth import tokens
 from lakebed_server.auth.credentials import CredentialStore, Opened
 from lakebed_server.auth.guesses import Guesses
 from lakebed_server.auth.records import LONGEST_ID, Credential, User
-from lakebed_server.auth.remembered import Remembered
 from lakebed_server.auth.tokens import Session, Token
+from lakebed_server.auth.ttl_cache import TtlCache
 from lakebed_server.vocabulary import RequestError, bad_request
 
 REMEMBER_SECONDS: Final = 0.9
-"""From the moment that the store was asked: what is deleted or ended works nowhere after a second."""
+"""Counted from the time when the store was asked: a deleted key or an ended session works nowhere after a second."""
 REMEMBER_MOST: Final = 1024
 
 
@@ -42,11 +42,11 @@ class Authenticator:
         self._store = store
         self._login_duration = int(login_duration)
         self._clock = clock
-        self._known: Remembered[Opened] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
-        # strangers have a place of their own, so that a flood of them pushes out nobody
-        self._unknown: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
-        self._users: Remembered[User] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
-        self._open: Remembered[bool] = Remembered(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._known: TtlCache[Opened] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        # unknown ids have a cache of their own, so that a flood of them pushes no known key out
+        self._unknown: TtlCache[bool] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._users: TtlCache[User] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
+        self._open: TtlCache[bool] = TtlCache(clock, REMEMBER_SECONDS, REMEMBER_MOST)
         self.guesses = Guesses(clock)
 
     async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
@@ -110,7 +110,7 @@ class Authenticator:
         opened = await self._find(access_key_id)
         user = None if opened is None else await self._user_now(opened.credential.user)
         if opened is None or user is None:
-            raise _refused("the access key was deleted meanwhile")
+            raise _refused("the access key was deleted while it was being checked")
         return tokens.issue(opened, user, now, self._login_duration)
 
     async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> None:
@@ -132,7 +132,7 @@ class Authenticator:
 
     async def _find(self, access_key_id: str) -> Opened | None:
         if len(access_key_id) > LONGEST_ID:
-            return None  # no key has such an id, and nothing that long is remembered
+            return None  # no key has such an id, and the cache must stay small
         opened = self._known.get(access_key_id)
         if opened is None and not self._unknown.get(access_key_id):
             asked = self._clock()
@@ -177,7 +177,7 @@ class Authenticator:
 
 
 def _token(headers: Mapping[bytes, bytes], *, https: bool) -> str | None:
-    """The token that a request carries: in its header, or in the cookie where there is no such header."""
+    """The token of a request: from its header, or from the cookie when there is no such header."""
     authorization = headers.get(b"authorization")
     if authorization is None:
         return _cookie(headers.get(b"cookie"), tokens.cookie_name(https=https))

@@ -71,7 +71,7 @@ class CredentialStore:
         return None if found is None else msgspec.json.decode(found.value, type=User)
 
     async def make_first_admin(self, now: int, access_key_id: str = "", secret: str = "") -> Credential | None:
-        """Make the admin user and an access key, when there is no admin yet. Of two servers at once, one makes it."""
+        """Make the admin user and an access key, if there is none yet. Of two servers that start together, one does."""
         made = records.new_credential(ADMIN, now, access_key_id, secret)
 
         async def attempt() -> Credential | None:
@@ -146,7 +146,7 @@ class CredentialStore:
             if other is None:
                 raise RequestError(
                     "last_credential",
-                    f"access key {access_key_id!r} is the last one of {user!r}, and nobody could log in without it: "
+                    f"access key {access_key_id!r} is the last one of {user!r}, and no client could log in without it: "
                     "make another one first (`lakebed key create`), then remove this one",
                 )
             row = Delete(PARTITION, records.credential_key(access_key_id))
@@ -193,7 +193,7 @@ class CredentialStore:
         return self._try(_id_of(row), _stored(row.value))
 
     async def current(self) -> tuple[SecretKey, Check]:
-        """The key to encrypt with, and the check that a rotation has not put another in its place meanwhile."""
+        """The key that encrypts, and the check that no rotation has replaced it since."""
         key, check = await self._current()
         if key is None:
             raise StartError(WRONG_KEY)
@@ -205,7 +205,7 @@ class CredentialStore:
         return key or self._ring.newest, check
 
     async def user_row(self, name: str, now: int) -> tuple[User, Check]:
-        """A user, made when there is none, and the check that nothing has changed it meanwhile."""
+        """A user, made when there is none, and the check that nothing has changed it since."""
         found = await self._kv.get(PARTITION, records.user_key(name))
         user = User(name, now) if found is None else msgspec.json.decode(found.value, type=User)
         return user, Check(PARTITION, records.user_key(name), ABSENT if found is None else found.version)

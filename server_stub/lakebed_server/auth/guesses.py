@@ -1,8 +1,8 @@
 """Slows down guesses of secrets. docs/decisions/0041 has the reasons.
 
 A client that sends wrong secrets for an access key has to wait longer each time before it may try that key again. Only
-the pair of address and access key waits: the owner of the key elsewhere notices nothing. Each server process counts for
-itself.
+the pair of address and access key waits: the owner of the key at another address does not. Each server process counts
+for itself.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Row:
 
 
 class _Table(dict[Hashable, _Row]):
-    """Rows by key; the one that was counted longest ago goes first."""
+    """Rows by key. The row that was counted longest ago is removed first."""
 
     def count(self, key: Hashable, now: float) -> _Row:
         row = self.pop(key, None)
@@ -67,7 +67,7 @@ class Guesses:
         self._addresses = _Table()
         self._keys = _Table()
         self._next_line = -math.inf
-        self._untold = 0
+        self._unreported = 0
 
     def check(self, address: str, access_key_id: str) -> None:
         """Raise RequestError (429) when this address must wait before it may try this access key.
@@ -103,14 +103,14 @@ class Guesses:
         free = FREE_PROVEN if row.proven else 1 if everywhere > MANY else FREE
         if row.count >= free:
             row.until = now + min(2.0 ** min(row.count - free, 10), LONGEST_WAIT)
-        self._tell(address, access_key_id, now)
+        self._report(address, access_key_id, now)
 
-    def _tell(self, address: str, access_key_id: str, now: float) -> None:
+    def _report(self, address: str, access_key_id: str, now: float) -> None:
         if now < self._next_line:
-            self._untold += 1
+            self._unreported += 1
             return
-        more = f"; {self._untold} more since the last such line" if self._untold else ""
-        self._next_line, self._untold = now + LOG_SECONDS, 0
+        more = f"; {self._unreported} more since the last such line" if self._unreported else ""
+        self._next_line, self._unreported = now + LOG_SECONDS, 0
         log.warning("login failed for access key %r from address %s%s", access_key_id, address or "-", more)
 
 

@@ -29,7 +29,7 @@ REVOKED: Final = b"revoked/"
 LONGEST_ID: Final = 128
 """Characters of an access key id. The server looks up and remembers no longer one."""
 SHORTEST_SECRET: Final = 16
-"""Characters of a secret access key that somebody chooses."""
+"""Characters of a secret access key that a person chooses."""
 
 ENVELOPE: Final = 1
 """Version of the envelope: 12 bytes of nonce, then AES-GCM with the access key id as associated data."""
@@ -60,8 +60,8 @@ class Credential(msgspec.Struct, frozen=True):
 
     def token_key(self, key: SecretKey) -> bytes:
         """The key that signs this access key's tokens: another secret, or a key made again, has another."""
-        told = msgspec.json.encode([self.access_key_id, self.secret_access_key, self.created])
-        return hmac.digest(key.derive("tokens"), told, "sha256")
+        content = msgspec.json.encode([self.access_key_id, self.secret_access_key, self.created])
+        return hmac.digest(key.derive("tokens"), content, "sha256")
 
 
 class StoredCredential(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The server's secret keys, and the keys made from them.
 
-The secret is configured (`auth.secret_key`) or lies in a file that only its owner can read (`key_file`). Each use gets
-a key of its own, so that none can stand in for another. A server knows several while one takes the place of another.
+The secret is configured (`auth.secret_key`) or is in a file that only its owner can read (`key_file`). Each use derives
+a separate key, so that a key of one use is of no use for another. During a rotation a server knows two secrets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST_CONFIGURED: Final = 32
 
 
 class SecretKey:
-    """A secret that shows itself to nobody: not in repr, not in a pickle. `id` names it where it was used."""
+    """A secret that neither repr nor pickle shows. `id` names it where it was used."""
 
     __slots__ = ("_secret", "id")
 

@@ -59,7 +59,7 @@ def issue(opened: Opened, user: User, now: int, duration: int) -> Token:
 
 
 def key_id_of(text: str) -> str:
-    """The access key that a token names, before anything is verified; empty when it names none."""
+    """The access key id that a token names, before it is verified. Empty when it names none."""
     import jwt
 
     try:
@@ -71,7 +71,7 @@ def key_id_of(text: str) -> str:
 
 
 def read(text: str, opened: Opened) -> Session | None:
-    """What a token of this access key stands for; None when it is not ours, not whole, or at its end."""
+    """The session of a token of this access key; None when the token is forged, damaged or expired."""
     import jwt
 
     try:

@@ -1,8 +1,8 @@
 """How many requests are worked on at the same time.
 
 Requests of clients with a key are counted; operations that cost much have rooms with few places and a bounded queue.
-Beyond either, the server refuses with 503 before it has done anything. Operations without a key (health, login) are
-bounded by the connections alone, so they are always answered.
+Beyond either bound, the server refuses with 503 before it has done anything. Operations without a key (health, login)
+are bounded by the connections alone, so they are always answered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The open connections of one server process: how many there may be, and how long a client may keep one waiting.
 
-One timer looks at all of them about once a second, so a request costs no timer of its own. What a client owes (a
-head, a body, or to read its answer) comes from the connection itself: see `Connection`.
+One timer checks all of them about once a second, so a request costs no timer of its own. A connection itself reports
+what it waits for (a head, a body, or that the client reads its response): see `Connection`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from lakebed_server.settings.schema import LimitSettings
 log = logging.getLogger("lakebed.server")
 
 TICK: Final = 1.0
-"""Most seconds between two looks at all connections."""
+"""Most seconds between two checks of all connections."""
 
-_LOOKED_AT: Final = 64
-"""Connections that are looked at for one that can be closed: a flood must not cost more than it brings."""
+_CHECKED: Final = 64
+"""Most connections that are checked to find one that can be closed, so that a flood costs little for each of them."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Kind = Literal["head", "body", "reading"]
@@ -39,13 +39,13 @@ class Connection(Protocol):
     """One connection, as its deadlines see it."""
 
     def debt(self) -> Debt | None:
-        """What the client has to do before anything goes on. None when it is the server's turn, or nobody's."""
+        """What the connection waits for its client to do. None when it waits for the server, or for nothing."""
 
     def give_up(self, kind: Kind) -> None:
         """Close the connection: its client took too long."""
 
     def is_spare(self) -> bool:
-        """Whether nothing is lost with it: its last request had no valid key, and is not being answered."""
+        """Whether it may be closed for another: its last request had no valid key, and is not being answered."""
 
     def make_way(self) -> None:
         """Close the connection in favour of another one."""
@@ -62,8 +62,8 @@ class Connections:
     def __init__(
         self, limits: LimitSettings, *, most: int | None = None, exempt: Callable[[Address], bool] = lambda _: False
     ) -> None:
-        """`most`: connections in total, where the system allows fewer than the settings. `exempt`: addresses that stand
-        for many clients, or for this machine; `limits.connections_per_address` does not hold for them.
+        """`most`: connections in total, where the system allows fewer than the settings. `exempt`: whether an address
+        is that of many clients, or of this machine; `limits.connections_per_address` does not hold for it.
         """
         self.limits = limits
         self._most = limits.connections if most is None else most
@@ -91,7 +91,7 @@ class Connections:
         self._open[connection] = _Clock(Debt("head", None, 0), loop.time())
         if not self._ticking:
             self._ticking = True
-            loop.call_later(self._tick, self._look_at_all)
+            loop.call_later(self._tick, self._check_all)
         return True
 
     def forget(self, connection: Connection) -> None:
@@ -104,7 +104,7 @@ class Connections:
                 del self._by_address[address]
 
     def _counted(self, host: str) -> str:
-        """What a client is counted by: its address, or its network of IPv6. Empty where it is not counted."""
+        """The address, or IPv6 network, that a client counts for. Empty where it is not counted."""
         try:
             given = ipaddress.ip_address(host)
         except ValueError:  # a Unix socket
@@ -114,12 +114,12 @@ class Connections:
             return ""
         if isinstance(address, ipaddress.IPv4Address):
             return str(address)
-        # one client of IPv6 has a whole /64 to come from
+        # an IPv6 client can use any address of its /64
         return str(ipaddress.ip_network((address.packed, 64), strict=False))
 
     def _make_room(self) -> bool:
-        """Close the oldest connection of a client without a key: strangers do not keep others out."""
-        for _ in range(min(_LOOKED_AT, len(self._open))):
+        """Close the oldest connection of a client without a key. Such clients must not keep others out."""
+        for _ in range(min(_CHECKED, len(self._open))):
             oldest = next(iter(self._open))
             if oldest.is_spare():
                 oldest.make_way()
@@ -128,7 +128,7 @@ class Connections:
             self._open[oldest] = self._open.pop(oldest)  # to the end, so that others come first next time
         return False
 
-    def _look_at_all(self) -> None:
+    def _check_all(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
         late: list[tuple[Connection, Kind]] = []
@@ -148,7 +148,7 @@ class Connections:
             log.info("closed %d connections whose clients were silent or too slow", len(late))
         self._ticking = bool(self._open)
         if self._ticking:
-            loop.call_later(self._tick, self._look_at_all)
+            loop.call_later(self._tick, self._check_all)
 
     def _is_late(self, debt: Debt, clock: _Clock, now: float) -> bool:
         waited = now - clock.since

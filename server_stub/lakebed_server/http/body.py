@@ -9,7 +9,7 @@ from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError
 
 
 class RequestBody:
-    """Reads a body once, piece by piece. A client that goes away raises ClientGoneError, never a short body."""
+    """Reads a body once, in pieces. When the client leaves, it raises ClientGoneError: a body is never short."""
 
     __slots__ = ("_receive", "finished", "length", "received", "touched")
 
@@ -18,12 +18,12 @@ class RequestBody:
         chunked = b"transfer-encoding" in headers
         self._receive = receive
         self.length = int(length) if length is not None and length.isdigit() and not chunked else None
-        # who says Expect is asked for its body even where it is empty: botocore, answered without a 100, waits for ever
-        # on the next such request of the connection
+        # a client that sends Expect is asked for its body even if the body is empty: botocore that gets no 100 hangs on
+        # the next such request of the connection
         expects = headers.get(b"expect", b"").lower() == b"100-continue"
         self.finished = not chunked and not self.length and not expects
         self.received = 0
-        self.touched = False  # someone asked for it: with `Expect: 100-continue` the client is sending now
+        self.touched = False  # whether a handler asked for it: with `Expect: 100-continue` the client then sends
 
     async def next(self) -> bytes | None:
         """The next piece as it came, or None at the end."""
@@ -58,7 +58,7 @@ class RequestBody:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def drain(self, limit: int, seconds: float) -> bool:
-        """Read and forget up to `limit` bytes for at most `seconds`; whether the end was reached."""
+        """Read and drop up to `limit` bytes for at most `seconds`. Returns whether the end was reached."""
         try:
             async with asyncio.timeout(seconds):
                 stop = self.received + limit

@@ -1,6 +1,6 @@
 """The headers that keep the content of an object from acting as a page of this server, and from being cached wrongly.
 
-Anybody who may write an object chooses its content and its type, so a browser must not run it on the origin of the API.
+Every user who may write an object chooses its content and type, so a browser must not run it on the API's origin.
 docs/decisions/0040 has the reasons. Pure.
 """
 

@@ -41,7 +41,7 @@ def unchanged_or_nothing(
 
 
 def elsewhere(entry: Entry, url: str) -> Reply:
-    """Where the store itself answers: 302. Nobody may keep it longer than the address is good."""
+    """A redirect to a signed address of the store: 302. It is not cached, because the address expires."""
     where = ((b"location", url.encode("ascii")), (b"cache-control", b"no-store"))
     return Reply(302, headers=(*where, *_validators(entry)))
 

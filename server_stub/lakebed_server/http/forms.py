@@ -113,7 +113,7 @@ class Form:
     async def _next_part(self) -> Part | None:
         while True:
             if not self._events and self._complete:
-                while await self._body.next() is not None:  # whatever stands behind the last boundary
+                while await self._body.next() is not None:  # skip what is behind the last boundary
                     pass
                 return None
             event = await self._next_event()

@@ -104,7 +104,7 @@ class Protocol(HttpToolsProtocol):
         self._framing = 0  # bytes since the end of a head or a piece of a body, which may be those of another head
 
     def connection_made(self, transport: Any) -> None:
-        """A client is there."""
+        """Count a new connection, or refuse it."""
         super().connection_made(CountingTransport(transport))  # type: ignore[arg-type]
         if self._handshake is not None:
             self._bounds.forget(self._handshake)  # this connection is counted in its place
@@ -115,12 +115,12 @@ class Protocol(HttpToolsProtocol):
         self._sends_files = can_send_files(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
+        """Count the connection no longer."""
         self._bounds.forget(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes came. A head, or what stands between two pieces of a body, may not go on for ever."""
+        """Parse some bytes. A head, and what is between two pieces of a body, may only have `limits.head_bytes`."""
         self._received += len(data)
         self._framing += len(data)
         super().data_received(data)
@@ -128,7 +128,7 @@ class Protocol(HttpToolsProtocol):
             self._refuse_head()
 
     def on_headers_complete(self) -> None:
-        """The head of a request is there."""
+        """Start the request of a complete head, or refuse a head that is too large."""
         if len(self.headers) > _MOST_HEADERS or (self._framing > self._most and self._head_size() > self._most):
             self._refuse_head()
             raise ValueError("the head is too large")  # the parser stops, and uvicorn calls `send_400_response`
@@ -136,17 +136,17 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of a body came."""
+        """Pass on a piece of a body."""
         self._framing = 0
         super().on_body(body)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, unless the request is refused already."""
+        """Refuse bytes that are not HTTP, unless the request is refused already."""
         if not self.transport.is_closing():
             super().send_400_response(msg)
 
     def debt(self) -> Debt | None:
-        """What the client has to do next: see `connections.Connection`."""
+        """What the connection waits for its client to do: see `connections.Connection`."""
         cycle = self.cycle
         if self.transport.is_clogged():
             return Debt("reading", None, self.transport.taken())
@@ -183,7 +183,7 @@ class Protocol(HttpToolsProtocol):
         self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"the head of a request may have at most {most}")
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
-        """Say why, unless an answer has begun, and close."""
+        """Send the reason, unless a response has begun, and close."""
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             self.transport.write(_refusal(status, why))
         self.transport.close()
@@ -204,7 +204,7 @@ def _refusal(status: HTTPStatus, why: str) -> bytes:
 
 
 def _unacknowledged(opened: socket.socket | None) -> int:
-    """Bytes in the kernel that the client's machine has not confirmed. Other systems than Linux do not tell."""
+    """Bytes in the kernel that the client's machine has not confirmed. 0 on systems other than Linux."""
     if opened is None or sys.platform != "linux":
         return 0
     import fcntl

@@ -1,7 +1,4 @@
-"""One request on its way through the server, and the services that it may use.
-
-`api` makes a Call, handlers read it.
-"""
+"""The context of one request, and the services that its handler may use."""
 
 from __future__ import annotations
 
@@ -32,8 +29,8 @@ _count = itertools.count(1)
 class Installation:
     """What `getConfig` and workspaces say about this server.
 
-    `presign`: whether clients get signed addresses, good for `presign_seconds`; `share`: who is told the directories of
-    `local://`; `imports`: below which addresses objects may be imported.
+    `presign`: whether clients get signed addresses, good for `presign_seconds`; `share`: which clients get
+    the directories of `local://`; `imports`: below which addresses objects may be imported.
     """
 
     version: str
@@ -108,18 +105,18 @@ class Call:
 
     @property
     def is_local(self) -> bool:
-        """Whether the client is on this machine, as far as the connection and trusted proxies tell."""
+        """Whether the client has a loopback address, according to the connection and trusted proxies."""
         return is_loopback(self.client_address)
 
     @property
     def shares_directories(self) -> bool:
-        """Whether the server names directories of this machine to this client."""
+        """Whether the client may know the directories of this machine."""
         share = self.services.installation.share
         proven = self.is_local and proves_machine(self.headers.get(MACHINE_HEADER))
         return share == "always" or (share == "auto" and proven)
 
     def log_fields(self, status: int, sent: int, seconds: float) -> dict[str, object]:
-        """What the log says of the request. No query, header or body: they may hold secrets."""
+        """The fields of the request's log line. No query, header or body: they may hold secrets."""
         return {
             "method": self.method,
             "path": self.path.decode("ascii", "backslashreplace"),

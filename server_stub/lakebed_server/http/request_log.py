@@ -29,7 +29,5 @@ def is_logged(method: str, status: int, seconds: float) -> bool:
     """Whether a request gets a line at the present level."""
     if status >= 500:
         return log.isEnabledFor(logging.ERROR)
-    if not log.isEnabledFor(logging.INFO):
-        return False
-    writes_or_fails = status >= 400 or method not in ("GET", "HEAD")
-    return writes_or_fails or seconds > SLOW_SECONDS or log.isEnabledFor(logging.DEBUG)
+    is_quick_read = status < 400 and method in ("GET", "HEAD") and seconds <= SLOW_SECONDS
+    return log.isEnabledFor(logging.DEBUG if is_quick_read else logging.INFO)

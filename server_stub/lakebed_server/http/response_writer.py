@@ -1,6 +1,6 @@
-"""The way out: one reply, from its status to its last byte.
+"""Sends one reply, from its status to its last byte.
 
-Knows how far an answer came, and lets nobody take a part of one for the whole.
+A response that breaks off closes the connection, so that no client takes a part of it for the whole.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply
 from lakebed_server.vocabulary import ClientGoneError, Message, Receive, Send, SendFile
 
-_DRAIN_FIRST = 256 << 10  # a body as short as this is read to its end, and the connection lives on
-_DRAIN_MOST = 16 << 20  # so much of a longer one is read while the answer is on its way
+_DRAIN_FIRST = 256 << 10  # a body of at most this size is read to its end, and the connection stays open
+_DRAIN_MOST = 16 << 20  # bytes of a longer body that are read while the response is sent
 _DRAIN_SECONDS = 5.0
 
-_FILE_AT_ONCE = 16 << 20  # of a file; after each, the log knows how far it came
+_FILE_STEP = 16 << 20  # bytes of a file for one call; after each, `sent` is known for the log
 
 
 class Exchange:
-    """The way out: sends one reply and knows how far it came."""
+    """Sends one reply. `status` and `sent` (bytes) are how far it came."""
 
     __slots__ = ("_call", "_common", "_send", "sent", "status")
 
@@ -29,7 +29,7 @@ class Exchange:
         self._call = call
         self._send = send
         self._common = common
-        self.status = 0  # 0 until the first byte is out
+        self.status = 0  # 0 until it is sent
         self.sent = 0
 
     async def send(self, reply: Reply, receive: Receive) -> None:
@@ -44,7 +44,7 @@ class Exchange:
             await self._send_early(reply)
 
     async def send_last(self, reply: Reply) -> None:
-        """Send a whole reply now, whatever the client still sends: the server stops."""
+        """Send a whole reply and close the connection, whatever the client still sends: the server stops."""
         await self._start(reply, (b"connection", b"close"))
         await self._send({"type": "http.response.body", "body": reply.body})
 
@@ -56,13 +56,13 @@ class Exchange:
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
 
     async def _stream(self, reply: StreamReply, receive: Receive) -> None:
-        async with reply.source as chunks:  # entered first: what is gone is still an error with a status
+        async with reply.source as chunks:  # entered first, so that a missing object is still an error with a status
             await self._start(reply)
             known = reply.length != UNKNOWN
             send_file = self._call.send_file if known else None
             if send_file is not None and isinstance(chunks, FilePart) and await self._copy(reply, chunks, send_file):
                 return
-            # the server drops what is sent to a client that left; only `receive` tells
+            # uvicorn drops what is sent to a client that left; only `receive` reports it
             gone = asyncio.ensure_future(_gone(receive)) if reply.length > CHUNK or not known else None
             try:
                 async for chunk in chunks:
@@ -82,7 +82,7 @@ class Exchange:
     async def _copy(self, reply: StreamReply, part: FilePart, send_file: SendFile) -> bool:
         """Let the connection send the content by itself. False when it cannot, and has sent nothing of it."""
         while self.sent < reply.length:
-            count = min(reply.length - self.sent, _FILE_AT_ONCE)
+            count = min(reply.length - self.sent, _FILE_STEP)
             try:
                 await send_file(part.fileno(), part.start + self.sent, count)
             except asyncio.SendfileNotAvailableError:
@@ -96,8 +96,8 @@ class Exchange:
     async def _send_early(self, reply: Reply) -> None:
         """Answer while the client is still sending.
 
-        Closing at once would reset the connection, and the client might never see the answer. So a short rest is read
-        first; of a long one, a bounded part is read while the answer is already out, and then the connection is closed.
+        To close without reading would reset the connection, and the client might not see the response. So a short rest
+        is read first. Of a long rest, a bounded part is read after the response is sent; then the connection is closed.
         """
         body = self._call.body
         waits = not body.touched and self._call.headers.get(b"expect", b"").lower() == b"100-continue"
@@ -119,4 +119,4 @@ async def _gone(receive: Receive) -> None:
 
 
 async def _never() -> Message:
-    raise AssertionError("a whole reply reads nothing")
+    raise AssertionError("a whole reply reads no body")

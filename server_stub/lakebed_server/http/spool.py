@@ -93,7 +93,7 @@ def _room() -> Iterator[None]:
         raise RequestError(
             "store_full",
             "the server has no room for the temporary file that a layer is read from; nothing was registered: make "
-            "room there, or register fewer objects at once",
+            "room there, or register fewer objects in one request",
         ) from None
 
 

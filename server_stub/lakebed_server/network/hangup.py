@@ -1,4 +1,4 @@
-"""SIGHUP: the server opens its log file again and reads its certificate again.
+"""SIGHUP: the server reopens its log file and reads its certificate again.
 
 A terminal that closes sends the same signal. A server that was started in it then stops, as every command does.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 
 def hold() -> None:
-    """Keep a SIGHUP waiting until somebody is ready for it (`release`); without, it would end the process."""
+    """Block SIGHUP until `release`. Without a handler, it would end the process."""
     if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
 

@@ -1,7 +1,7 @@
-"""The whole ASGI application: the API, the S3 gateway, and beside them health, the spec and a page for people.
+"""The whole ASGI application: the API, the S3 gateway, health, the spec and a page for people.
 
-What is S3's goes straight to `Gateway` and what is below `/api/v1` to `Api`; Starlette answers the others and runs the
-background work between start-up and shutdown.
+Requests of S3 go to `Gateway` and those below `/api/v1` to `Api`. Starlette answers the others, and runs the background
+work between start-up and shutdown.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ LAST_WRITES = 10.0
 CLOSING = 1.0
 """Seconds more that the stores have to close."""
 COMPACTION_INTERVAL = 0.5
-LOOK_WHETHER_TO_SWEEP = 3600.0
-"""Seconds between two looks whether a repository is due."""
+SWEEP_CHECK_INTERVAL = 3600.0
+"""Seconds between two checks whether a repository is due."""
 HEALTH = "/_health"
 SAFE = (("x-content-type-options", "nosniff"), ("x-frame-options", "SAMEORIGIN"))
 
@@ -62,7 +62,7 @@ This is the server's API endpoint; point a client at it:
 
 
 class App:
-    """The ASGI callable: a fork in the road and nothing more. `life` is its background work, from start to stop."""
+    """The ASGI callable, which dispatches requests. `life` is the background work, from start to stop."""
 
     def __init__(
         self, api: Api, gateway: Gateway, site: Starlette, life: Callable[[], AbstractAsyncContextManager[None]]
@@ -153,19 +153,19 @@ async def _life(
     last_writes: float,
 ) -> AsyncIterator[None]:
     chores = [
-        asyncio.create_task(_for_ever(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
-        asyncio.create_task(_for_ever(engine.maintain, COMPACTION_INTERVAL, "compaction")),
+        asyncio.create_task(_repeat(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
+        asyncio.create_task(_repeat(engine.maintain, COMPACTION_INTERVAL, "compaction")),
     ]
     if snapshot_interval is not None:
         snapshots = functools.partial(_write_snapshots, engine)
-        chores.append(asyncio.create_task(_for_ever(snapshots, snapshot_interval, "ref snapshots")))
+        chores.append(asyncio.create_task(_repeat(snapshots, snapshot_interval, "ref snapshots")))
     if sweep is not None:
-        # asks more often than it sweeps: a server that is started anew every day must come to it, too
-        pause = min(sweep.every, LOOK_WHETHER_TO_SWEEP)
-        chores.append(asyncio.create_task(_for_ever(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
+        # asks more often than it sweeps, so that a server that restarts every day sweeps too
+        pause = min(sweep.every, SWEEP_CHECK_INTERVAL)
+        chores.append(asyncio.create_task(_repeat(functools.partial(_sweep, engine, sweep), pause, "the sweep")))
     if scrub is not None:
-        pause = min(scrub.every, LOOK_WHETHER_TO_SWEEP)
-        chores.append(asyncio.create_task(_for_ever(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
+        pause = min(scrub.every, SWEEP_CHECK_INTERVAL)
+        chores.append(asyncio.create_task(_repeat(functools.partial(_scrub, engine, scrub), pause, "the scrub")))
     try:
         yield
     finally:
@@ -179,7 +179,7 @@ async def _life(
             await _by(ends + CLOSING, on_shutdown, "the stores could not be closed")
 
 
-async def _for_ever(chore: Callable[[], Awaitable[int]], interval: float, name: str) -> None:
+async def _repeat(chore: Callable[[], Awaitable[int]], interval: float, name: str) -> None:
     while True:
         await asyncio.sleep(interval)
         try:
@@ -234,7 +234,7 @@ async def _spec(_: Request) -> Response:
 
 
 _READING_SPEC = threading.Lock()
-"""Clients without a key ask for it: however many do, it is read once."""
+"""Many clients without a key may ask for the spec at the same time: it is read once."""
 
 
 def read_spec() -> bytes | None:

@@ -1,7 +1,7 @@
-"""The directories that the server keeps its data in: made for its own account, on the disk before it serves.
+"""Makes the data directories for the server's own account, and syncs them before it serves.
 
-Nobody else may enter what the server makes: 0700 and 0600. With `objects.local.group_read` the group of the server's
-account may read the objects (0750 and 0640); the database, the secret key, locks and logs stay 0600.
+Other accounts cannot open what the server makes: 0700 and 0600. With `objects.local.group_read` the group of the
+server's account may read the objects (0750 and 0640); the database, the secret key, locks and logs stay 0600.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lakebed_server.vocabulary import StartError
 
 
 def restrict(settings: Settings) -> None:
-    """Set this process's umask, so that what it makes is open to nobody else. For processes that only serve."""
+    """Set the umask, so that other accounts cannot open what this process makes. For processes that only serve."""
     os.umask(0o027 if settings.objects.local.group_read else 0o077)
 
 
@@ -52,7 +52,7 @@ def open_to_others(settings: Settings) -> Iterator[str]:
                 f"other accounts of this machine can open {path} (mode {mode:04o}), and with it what the lake holds; "
                 f"close it: chmod {wanted:o} {path}"
             )
-        closed.append(path)  # what lies in an open directory is closed with it
+        closed.append(path)  # closing a directory closes what is in it
 
 
 def _directories(settings: Settings) -> list[Path]:

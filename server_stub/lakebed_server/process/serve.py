@@ -1,6 +1,6 @@
-"""Running the server: from settings to a process that listens, and down again without losing anything.
+"""Runs the server: from settings to a process that listens, until it has stopped without losing anything.
 
-uvicorn with httptools and uvloop; several processes may share a store, and with `--workers` a port (`workers`).
+uvicorn with httptools and uvloop. Several processes may share a store, and with `--workers` a port (`workers`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lakebed_server.vocabulary import SettingError
 
 log = logging.getLogger("lakebed.server")
 
-KEEP_ALIVE_SECONDS = 75  # longer than any client of ours keeps a connection: then no request meets a closing one
+KEEP_ALIVE_SECONDS = 75  # longer than our clients keep a connection, so that no request meets a closing connection
 
 SWITCH_SECONDS = 0.001
 """How long Python lets a thread wait for the one that runs; its own is 5 ms. A put changes between the loop and the
@@ -60,7 +60,7 @@ def run(settings: Settings, say: Say, count: int = 1) -> None:
             return
         if settings.kv.type == "memory":
             raise SettingError("--workers needs a KV store that processes can share; kv.type is memory")
-        # made once, before the workers: so the admin's key is made, and shown, once
+        # before the workers start, so that the admin's key is made, and shown, only once
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             admin = runner.run(_first_admin(settings))
         workers.run(
@@ -119,8 +119,8 @@ async def _serve(
     def stop(*_: object) -> None:
         server.should_exit = True
 
-    # until uvicorn listens to signals itself; and it raises them again once it has stopped, which would make a clean
-    # stop look like a death
+    # until uvicorn handles signals itself. After it has stopped it raises them again: without a handler, a clean stop
+    # would look as if a signal had killed the process
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, stop)
 
@@ -135,7 +135,7 @@ async def _serve(
 
 
 async def _drain(app: App, settings: Settings) -> None:
-    """Go on for a while, so that load balancers see that this server stops before it refuses anybody."""
+    """Go on for `server.drain`, so that load balancers see that this server stops before it refuses requests."""
     app.stops = True
     await asyncio.sleep(settings.server.drain)
 
@@ -199,7 +199,7 @@ def http_config(
 
 
 def _exempt(settings: Settings) -> Callable[[Address], bool]:
-    """Whether an address stands for many clients: that of a trusted proxy, or of any proxy on this machine."""
+    """Whether many clients may have an address: that of a trusted proxy, or of any proxy on this machine."""
     proxies = read_proxies(settings.listen.trusted_proxies)
     return lambda address: address.is_loopback or proxies.trusts(address)
 
@@ -227,11 +227,11 @@ def _announce(settings: Settings, admin: Credential | None, listeners: Listeners
     if count > 1:
         say(f"  {count} processes")
     if settings.kv.type == "memory":
-        say("  data directory: none, everything is forgotten at the end")
+        say("  data directory: none, all data is lost when the server stops")
     else:
         say(f"  data directory: {settings.data_dir}")
     if settings.durability == "process":
-        say("  durability: process, nothing is safe from a machine that stops")
+        say("  durability: process, a machine that stops may lose or damage data")
     if admin is not None:
         say("")
         say("  This is the first start. The access key of the admin, shown only now:")

@@ -1,7 +1,4 @@
-"""The parts of a server, built from settings.
-
-Configuration is data: this is where it turns into objects.
-"""
+"""Builds the parts of a server from settings."""
 
 from __future__ import annotations
 
@@ -246,5 +243,5 @@ def _cloud(settings: Settings) -> CloudOptions | None:
 
 
 def _memory(settings: Settings) -> bool:
-    # beside a KV store that forgets, objects that are forgotten as well surprise nobody
+    # with a KV store in memory, users expect objects in memory as well
     return settings.objects.memory or settings.kv.type == "memory"

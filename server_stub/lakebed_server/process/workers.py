@@ -1,8 +1,13 @@
 """Several server processes behind one port: `lakebed serve --workers N`.
 
-The parent listens, forks before any thread or connection exists, and then only watches: a worker that dies is started
-again, SIGTERM, SIGINT and SIGHUP go to all. The workers share the KV store and the object store and nothing else; the
-kernel hands each connection to one of them.
+The parent listens, forks before any thread or connection exists, and then only watches: it restarts a worker that dies,
+and sends SIGTERM, SIGINT and SIGHUP to all. The workers share only the KV store and the object store; the kernel gives
+each connection to one of them.
+
+`uvicorn.supervisors.Multiprocess` (0.54) does not fit (docs/decisions/0058-libraries-of-the-server.md). It starts
+`uvicorn.Server` itself, so a worker would have no drain, no bound of TLS handshakes and no report when it is ready. Its
+SIGHUP replaces all workers and ends their connections, where operators expect a new log file and certificate. It kills
+a worker whose event loop does not answer for five seconds. It restarts dying workers without end.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 Say = Callable[[str], None]
 Work = Callable[[Callable[[], None]], None]
-"""One worker's whole life; it calls what it is given when it is ready."""
+"""Runs one worker until its end. It calls its argument when the worker is ready."""
 
 
 def run(count: int, work: Work, on_ready: Callable[[], None], say: Say) -> None:
@@ -63,9 +68,9 @@ class _Pool:
             self._signal(signal.SIGKILL)  # only after an error: a clean stop has no workers left
 
     def _start(self) -> int:
-        """Fork a worker; the end of a pipe that says a byte when it is ready."""
+        """Fork a worker. Returns the end of a pipe from which one byte comes when the worker is ready."""
         reader, writer = os.pipe()
-        # a signal that comes while a worker is made must reach it too: it waits until the worker is known
+        # a signal that arrives during the fork must reach the new worker too: it is blocked until the worker is known
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (*_SIGNALS, signal.SIGHUP))
         pid = os.fork()
         if pid:
@@ -81,7 +86,7 @@ class _Pool:
             for one in _SIGNALS:
                 signal.signal(one, signal.SIG_DFL)
             signal.signal(signal.SIGHUP, self._inherited)
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked | {signal.SIGHUP})  # until the worker is ready for it
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked | {signal.SIGHUP})  # until the worker handles it
             self._work(lambda: _say_ready(writer))
             code = 0
         except StartError as error:
@@ -99,7 +104,7 @@ class _Pool:
             os.close(pipe)
             if not said and not self._stopping:
                 self._signal(signal.SIGTERM)
-                raise StartError("a worker did not start; see what it said above")
+                raise StartError("a worker did not start; its error is above")
 
     def _reap(self) -> None:
         try:
@@ -141,5 +146,5 @@ def _say_ready(writer: int) -> None:
     try:
         os.write(writer, b"!")
     except BrokenPipeError:
-        pass  # a worker started later: nobody waits for it
+        pass  # this worker replaces another one: the parent no longer waits
     os.close(writer)

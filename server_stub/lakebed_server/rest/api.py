@@ -1,7 +1,6 @@
-"""The API below `/api/v1`: one request from its first byte to the last of the answer.
+"""The ASGI application of the API below `/api/v1`.
 
-Pure ASGI, without middleware, since each layer costs every request: trie, then authentication, then binding, then the
-handler. Whatever is raised becomes a response in `errors`.
+It has no middleware, because each layer costs every request: trie, then authentication, then binding, then the handler.
 """
 
 from __future__ import annotations
@@ -118,9 +117,9 @@ class Api:
 
 
 def _refuse_two_authorizations(scope: Scope) -> None:
-    """A request has one sender: a proxy may look at another of two headers than this server does."""
+    """Refuse a second Authorization header: a proxy may read another of the two than this server does."""
     if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
-        raise bad_request("the header Authorization stands twice: send one")
+        raise bad_request("the header Authorization is given twice: send one")
 
 
 def _below_prefix(path: bytes, root_path: str) -> str:

@@ -1,8 +1,8 @@
-"""Errors become responses: the one place.
+"""Turns errors into responses of the API.
 
-The status of a kind stands in openapi.yaml (`x-error-kinds`). What is the client's to mend is told in the error's own
-words. What is ours (5xx) is logged in full, and told in fixed words or in those that the store chose for clients: no
-path, address or secret of this machine leaves.
+openapi.yaml has the status of each kind (`x-error-kinds`). An error that the client can correct keeps its message. A
+failure of the server (5xx) is logged in full, and its response has a fixed message or one that the store wrote for
+clients, so that no path, address or secret of this machine leaves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def respond(error: Exception, call: Call) -> Reply:
         return _reply(call, error.kind, error.message, error.headers)
     if isinstance(error, EngineError):
         return _engine_reply(error, call)
-    if isinstance(error, StartError):  # stored secrets that the key does not open: the operator's, not the client's
+    if isinstance(error, StartError):  # the secret key does not decrypt stored secrets: for the operator
         log.error("%s", error, extra={"request_id": call.request_id})
     else:
         log.error("unexpected error", exc_info=error, extra={"request_id": call.request_id})
@@ -44,8 +44,8 @@ def _engine_reply(error: EngineError, call: Call) -> Reply:
     if kind in OUR_FAULT:
         detail = f"{type(error).__name__}: {error.message}"
         log.error("%s: %s", kind, detail, exc_info=error, extra={"request_id": call.request_id})
-        told, lasting = (error.told, error.lasting) if isinstance(error, StoreError) else ("", False)
-        return _reply(call, kind, told or OUR_FAULT[kind], retry=not lasting)
+        message, lasting = (error.told, error.lasting) if isinstance(error, StoreError) else ("", False)
+        return _reply(call, kind, message or OUR_FAULT[kind], retry=not lasting)
     if isinstance(error, PathsConflictError):
         return _conflict_reply(error, call)
     headers: tuple[Header, ...] = ()

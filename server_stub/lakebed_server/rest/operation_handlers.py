@@ -142,7 +142,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 }
 
 PLANNED: Final[Mapping[str, str]] = {}
-"""Operations that stand in the spec before they work: operationId -> what brings them, in words for a client."""
+"""Operations of the spec that do not work yet: operationId -> what brings them, in words for a client."""
 
 
 def check(

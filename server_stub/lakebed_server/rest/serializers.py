@@ -44,7 +44,7 @@ def pagination(page: records.Page[T], offset_of: Callable[[T], str]) -> models.P
 
 
 def repository(record: records.Repository, directory: str = "") -> models.Repository:
-    """A repository. `directory`: where its data lies, for a client that may be told."""
+    """A repository. `directory`: the directory of its data, for clients that may know it."""
     return models.Repository(
         id=record.name,
         creation_date=record.creation_date,
@@ -89,7 +89,7 @@ def moment(seconds: int) -> datetime:
 
 
 def task_error(found: Task) -> models.Error | UnsetType:
-    """Why a task failed, if it did. What is the server's own failure is not told in its words."""
+    """Why a task failed, if it did. A failure of the server itself has a fixed message."""
     if not found.kind:
         return UNSET
     error = models.Error(message=OUR_FAULT.get(found.kind, found.message), kind=found.kind)
@@ -99,7 +99,7 @@ def task_error(found: Task) -> models.Error | UnsetType:
 
 
 def conflicts(found: Sequence[Conflict]) -> list[models.Conflict]:
-    """Paths that stand in the way, with what each side has there."""
+    """Conflicting paths, with what each side has there."""
 
     def known(value: str | None) -> str | UnsetType:
         return UNSET if value is None else value
@@ -213,7 +213,7 @@ def data_paths(place: records.DataPlace, *, presign: bool, shared: bool) -> list
 
 
 def workspace(record: records.Workspace, place: records.DataPlace, *, presign: bool, shared: bool) -> models.Workspace:
-    """A workspace. `shared`: the client may be told a directory of this machine."""
+    """A workspace. `shared`: the client may know directories of this machine."""
     return models.Workspace(
         id=record.uid,
         name=record.name,

@@ -1,7 +1,4 @@
-"""What the gateway is told of its surroundings, and how it is read from settings.
-
-Plain values only.
-"""
+"""The configuration of the S3 gateway, read from settings."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _LAST_PORT = 65535
 
 
 class Alias(NamedTuple):
-    """What a bucket stands for that is bound to one ref: its keys are paths."""
+    """The ref that a bucket is bound to. The keys of such a bucket are paths."""
 
     repo: str
     ref: str

@@ -56,7 +56,7 @@ def load(
     working_directory: Path | None = None,
     files: bool = True,
 ) -> Loaded:
-    """All settings. `flags` maps keys to values; None stands for a flag that was not given.
+    """All settings. `flags` maps keys to values; a flag that was not given is None.
 
     Without `files`, configuration files are not looked for. Raises SettingError.
     """

@@ -52,7 +52,7 @@ async def get_auth_capabilities(call: Call, p: ops.GetAuthCapabilitiesParams) ->
 
 
 async def setup(call: Call, p: ops.SetupParams, body: models.Setup) -> Reply:
-    """setup. The first start makes the administrator, so it is refused unless nobody is there."""
+    """setup. The first start makes the administrator, so it is refused unless there is none."""
     wanted = (body.key.access_key_id, body.key.secret_access_key) if body.key else ("", "")
     if body.key and len(wanted[1]) < SHORTEST_SECRET:
         raise bad_request(f"body key.secret_access_key: at least {SHORTEST_SECRET} characters")
@@ -123,7 +123,7 @@ def _refuse_cookie(call: Call) -> None:
 
 
 def _own(call: Call, user: str) -> str:
-    """The calling user, who may see and change what is his. Who else there is, he is not told."""
+    """The calling user, if the request is about that user. The response does not show whether others exist."""
     if user != call.user:
         raise RequestError(
             "permission_denied", f"only the access keys of {call.user!r}, the caller, can be managed here"

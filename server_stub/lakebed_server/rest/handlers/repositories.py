@@ -75,5 +75,5 @@ async def delete_repository_metadata(
 
 
 async def _directory(call: Call, repository: str) -> str:
-    """Where the data of a repository lies, if the client may be told."""
+    """The directory of a repository's data, if the client may know it."""
     return (await call.engine.place_of(repository)).directory if call.shares_directories else ""

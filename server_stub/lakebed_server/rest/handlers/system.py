@@ -15,7 +15,7 @@ from lakebed_server.http.responses import Reply, empty, json
 
 API_LEVEL: Final = "1.60.0"
 """The level of the lakeFS API that clients test: dotted whole numbers, which lakefs-spec parses as integers. Our own
-version stands in the `Server` header. The edition (`version_context`) is empty, or lakectl warns before every command.
+version is in the `Server` header. The edition (`version_context`) is empty, or lakectl warns before every command.
 """
 
 
@@ -77,7 +77,7 @@ def _version() -> models.VersionConfig:
 def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
     schemes += CLOUD if installation.cloud else ()
-    # clients ask once, and then of every repository: only where all stores sign may they be told so
+    # clients ask once and take it for every repository: so it is true only where all stores sign
     signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
     return models.StorageConfig(
         blockstore_type=schemes[0] if schemes else "mem",

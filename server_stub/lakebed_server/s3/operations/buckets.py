@@ -91,11 +91,14 @@ async def _create(call: S3Call) -> None:
             "This server makes no repositories for buckets (gateway.s3.namespace): make one with `lakebed repo create`."
         )
     if call.address.bound:
-        raise S3Error("InvalidBucketName", "This name stands for a ref of a repository: make a branch instead.")
+        raise S3Error("InvalidBucketName", "This name means a ref of a repository: make a branch instead.")
     place = f"{call.config.namespace.rstrip('/')}/{call.repo}"
     try:
         await call.engine.create_repository(call.repo, place)
-    except (NamespaceInUseError, NamespaceNotEmptyError):  # a deleted repository's data still lies there, or another's
+    except (
+        NamespaceInUseError,
+        NamespaceNotEmptyError,
+    ):  # data of another or deleted repository is there
         await call.engine.create_repository(call.repo, f"{place}-{secrets.token_hex(4)}")
 
 

@@ -1,6 +1,6 @@
-"""What S3 keeps beside objects and Lakebed does not: the answers that tools need to carry on.
+"""Fixed answers for subresources that S3 has and Lakebed does not, so that tools carry on.
 
-A bucket or object that is not there is still said not to be.
+A missing bucket or object is still an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DOCUMENTS: Final[dict[str, tuple[str, str]]] = {
     "requestPayment": ("RequestPaymentConfiguration", "<Payer>BucketOwner</Payer>"),
     "versioning": ("VersioningConfiguration", ""),
 }
-"""Of a bucket: what a bucket says that was never told otherwise."""
+"""Subresources of a bucket that answer with the default document: name -> root and inner XML."""
 
 ABSENT: Final[dict[str, tuple[str, str]]] = {
     "cors": ("NoSuchCORSConfiguration", "The CORS configuration does not exist"),
@@ -57,7 +57,7 @@ ABSENT: Final[dict[str, tuple[str, str]]] = {
     "tagging": ("NoSuchTagSet", "The TagSet does not exist"),
     "website": ("NoSuchWebsiteConfiguration", "The specified bucket does not have a website configuration"),
 }
-"""Of a bucket: what a bucket has not."""
+"""Subresources that no bucket has: name -> error code and message."""
 
 OF_OBJECTS: Final[dict[str, tuple[str, str]]] = {
     "acl": ("AccessControlPolicy", _FULL_CONTROL),
@@ -75,7 +75,7 @@ NEVER: Final = (
     "select",
     "torrent",
 )
-"""What is neither read nor written here."""
+"""Subresources that are not implemented."""
 
 
 def document(root: str, inner: str) -> Answer:
@@ -109,5 +109,5 @@ def of_object(root: str, inner: str) -> Answer:
 
 
 async def never(call: S3Call) -> Reply:
-    """What is not done here."""
+    """An operation that is not implemented."""
     raise not_implemented("A header or query you provided implies functionality that is not implemented.")

@@ -82,7 +82,7 @@ async def upload_part_copy(call: S3Call) -> Reply:
 
 
 async def complete_multipart_upload(call: S3Call) -> Reply:
-    """CompleteMultipartUpload. Where it takes long the answer begins before its end, so that nobody hangs up."""
+    """CompleteMultipartUpload. If it takes long, the response begins before its end, so that the client waits."""
     parts = await xml_parse.read(await call.whole(LIMIT), "CompleteMultipartUpload", _parts_of)
     if_none_match, if_match = headers.write_conditions(call)
     job = call.engine.multiparts.complete(
@@ -211,7 +211,7 @@ def _span(text: str, size: int) -> tuple[int, int]:
 
 
 def _object_sum(call: S3Call) -> str:
-    """The checksum of the whole object, where the request tells it."""
+    """The checksum of the whole object, if the request has it."""
     sums = [text for name in ALGORITHMS if (text := call.header((PREFIX + name).encode()))]
     return sums[0] if sums else ""
 

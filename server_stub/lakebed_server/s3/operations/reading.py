@@ -24,7 +24,7 @@ from lakebed_server.s3.vocabulary import S3Error, invalid_argument
 from lakebed_server.vocabulary import Header
 
 SMALL: Final = 64 << 10
-"""Bytes that are read at once: a stream of one piece takes longer to set up than to read."""
+"""Bytes that are read whole: to set up a stream of one piece takes longer than to read it."""
 
 _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))", re.ASCII)
 _LONGEST_PARTS: Final = 1 << 18
@@ -102,7 +102,7 @@ def _answer(call: S3Call, entry: Entry) -> tuple[Reply, Part | None]:
     if conditions.check(call.headers, entry) == "unchanged":
         return Reply(304, headers=(*validators, content_headers.cache_control(call.ref))), None
     part = _part(call, entry)
-    found = headers.told(entry)
+    found = headers.of_entry(entry)
     if call.query:
         found |= headers.overrides(call)
     headers.make_safe(found, call.ref)

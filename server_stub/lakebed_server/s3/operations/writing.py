@@ -102,7 +102,7 @@ def _asked(document: Element) -> tuple[list[tuple[str, str | None, str | None]],
 
 
 async def _delete(call: S3Call, ref: str, rows: list[Doomed]) -> dict[str, S3Error]:
-    """Delete keys of one ref; what failed. What cannot be told apart by key fails as a whole."""
+    """Delete keys of one ref; what failed. A failure without a key fails the whole request."""
     failed: dict[str, S3Error] = {}
     at_once = [row for row in rows if row.if_match is None]
     by_path = {row.path: row.key for row in rows}

@@ -16,7 +16,7 @@ Level = Literal["service", "bucket", "object"]
 
 
 class Address(NamedTuple):
-    """`ref` and `path` are empty where the key does not say them. `start` is what stands before a path in a key."""
+    """`ref` and `path` are empty where the key has none. `start` is the part of a key before its path."""
 
     bucket: str
     key: str
@@ -34,12 +34,12 @@ class Address(NamedTuple):
 
     @property
     def start(self) -> str:
-        """What stands before the path in each key of this ref."""
+        """The part before the path in each key of this ref."""
         return "" if self.bound else f"{self.ref}/"
 
 
 def bucket_of_host(host: bytes, config: S3Config) -> str:
-    """The bucket that a Host header names before one of the domains; empty: it stands in the path."""
+    """The bucket that a Host header names before one of the domains; empty when it is in the path."""
     if not config.domains:
         return ""
     name = host_name(host)

@@ -5,8 +5,8 @@
     x-amz-checksum-crc32c:<base64>\\r\\n
     x-amz-trailer-signature:<64 hex digits>\\r\\n\\r\\n
 
-Above `vocabulary`, under `payload`. A chunk's bytes are passed on before its signature is known to be right, so that
-none is held as a whole: whoever reads them makes nothing visible before the end.
+The bytes of a chunk are passed on before its signature is verified, so that no chunk is held as a whole. Readers must
+make nothing visible before the end.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from lakebed_server.vocabulary import RequestError, Scope
 
 
 class S3Call:
-    """One request. `headers` have lower-case names; `query` is decoded, and of what stands twice the last."""
+    """One request. `headers` have lower-case names; `query` is decoded, with the last value of each name."""
 
     __slots__ = ("address", "base", "config", "headers", "in_host", "pairs", "payload", "query", "raw_query", "room")
 
@@ -32,7 +32,7 @@ class S3Call:
         self.pairs = split_query(self.raw_query)
         self.query: Mapping[str, str] = {}
         self.address = Address("", "", "", "", "")
-        self.in_host = False  # the bucket stands in the Host header
+        self.in_host = False  # whether the Host header names the bucket
         self.payload = Payload()
         self.room: Room | None = None  # where the work is done, if it costs much
 
@@ -46,7 +46,7 @@ class S3Call:
     def read_payload(self, *, chunked: bool) -> None:
         """Note what is promised of the body. Raises S3Error."""
         if self.method in ("GET", "HEAD"):
-            return  # nobody reads their body
+            return  # no operation reads their body
         # the checksum of a CompleteMultipartUpload is the object's, not that of its XML
         ours = not (self.method == "POST" and "uploadId" in self.query)
         self.payload.read_headers(self.headers, chunked=chunked, checksums=ours)
@@ -162,10 +162,10 @@ def _decode(raw: bytes) -> bytes:
 
 
 def _joined(headers: list[Pair]) -> dict[bytes, bytes]:
-    """Headers that stand twice are one, as HTTP has it. What says how long the body is may not."""
+    """Join headers that are there twice, as HTTP says. Those for the length of the body must be there once."""
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in joined and name in (b"content-length", b"host", b"authorization"):
-            raise RequestError("invalid_request", f"the header {name.decode()} stands twice")
+            raise RequestError("invalid_request", f"the header {name.decode()} is given twice")
         joined[name] = joined[name] + b"," + value if name in joined else value
     return joined

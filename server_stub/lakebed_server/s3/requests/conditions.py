@@ -19,7 +19,7 @@ Verdict = Literal["holds", "unchanged"]
 def check(headers: Mapping[bytes, bytes], entry: Entry, prefix: bytes = b"") -> Verdict:
     """Whether an object may be read. Raises S3Error: PreconditionFailed.
 
-    `prefix` stands before the headers' names: `x-amz-copy-source-` for copies.
+    `prefix` of the headers' names: `x-amz-copy-source-` for copies.
     """
     match, none_match = headers.get(prefix + b"if-match"), headers.get(prefix + b"if-none-match")
     since, unless_since = headers.get(prefix + b"if-modified-since"), headers.get(prefix + b"if-unmodified-since")

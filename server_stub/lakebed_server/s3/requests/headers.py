@@ -1,4 +1,4 @@
-"""What headers say of an object: kept with it when it is written, told when it is read.
+"""What headers say of an object: stored when it is written, returned when it is read.
 
 User metadata is the object's own: `x-amz-meta-owner` is the key `owner`, over REST as here. Other headers that S3 keeps
 have reserved keys, `::s3::cache-control`.
@@ -54,7 +54,7 @@ def stored(call: S3Call) -> tuple[str, dict[str, str]]:
     return _plain(call.headers.get(b"content-type", b"")) or OCTETS, metadata
 
 
-def told(entry: Entry) -> dict[bytes, bytes]:
+def of_entry(entry: Entry) -> dict[bytes, bytes]:
     """The headers that an object was given: its type, user metadata and the reserved ones."""
     found = {b"content-type": _safe(entry.content_type) or OCTETS.encode()}
     missing = 0
@@ -162,7 +162,7 @@ def _sent(value: bytes) -> str:
 
 
 def _told(value: str) -> bytes:
-    """User metadata as S3 tells it: ASCII as it is, the rest in the form of RFC 2047."""
+    """User metadata in the form of S3: ASCII as it is, other text in the form of RFC 2047."""
     if _PRINTABLE.fullmatch(value) is not None:
         return value.encode()
     return MimeHeader(value, "utf-8", maxlinelen=1 << 16).encode(linesep="").encode("ascii", "replace")

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Mapping
 
 from lakebed_server.http.body import RequestBody
 from lakebed_server.s3.requests.aws_chunked import ChunkDecoder, ChunkSigner
-from lakebed_server.s3.requests.body_hashing import Digests
 from lakebed_server.s3.requests.checksums import ALGORITHMS, PREFIX, Checksum, decoded, encoded, promised
 from lakebed_server.s3.vocabulary import S3Error
 
@@ -76,11 +75,11 @@ class Payload:
         sha256 = None if self.sha256 is None else hashlib.sha256()
         md5 = None if self._md5 is None else hashlib.md5(usedforsecurity=False)
         checksum: Checksum | None = ALGORITHMS[self._algorithm]() if self._algorithm else None
-        digests = Digests([one.update for one in (sha256, md5, checksum) if one is not None])
+        hashes = [one for one in (sha256, md5, checksum) if one is not None]
         async for piece in body.pieces() if decoder is None else decoder.pieces():
-            await digests.take(piece)
+            for one in hashes:
+                one.update(piece)
             yield piece
-        await digests.finish()
         if sha256 is not None and self.sha256 is not None:
             _require_sha256(self.sha256, sha256.hexdigest().encode())
         if md5 is not None and md5.digest() != self._md5:

@@ -17,7 +17,7 @@ from lakebed_server.s3.vocabulary import S3Error
 T = TypeVar("T")
 
 LIMIT = 2 << 20
-"""Bytes of a document, at most: a thousand keys of a kilobyte and what stands around them."""
+"""Bytes of a document, at most: a thousand keys of a kilobyte and the tags around them."""
 
 MOST: Final = 100_000
 """Elements, attributes, comments and instructions of a document. 10,000 parts, each with an ETag and six checksums,
@@ -30,8 +30,8 @@ _FEED: Final = 64 << 10
 """Bytes that are parsed in one step: between two, other threads run, and an error ends the work."""
 
 _LONG_TAG: Final = re.compile(rb"<[^<]{16384}")
-"""A tag, or text, of more than 16 KiB. The parser tells of a tag when it has all its attributes, so their number has to
-be bounded before. In XML no `<` stands inside of a tag."""
+"""A tag, or text, of more than 16 KiB. The parser reports a tag when it has all its attributes, so their number
+has to be bounded before. In XML no `<` is inside of a tag."""
 
 
 class _Builder(ElementTree.TreeBuilder):
@@ -104,7 +104,7 @@ def text_of(element: Element, name: str) -> str | None:
     if not found:
         return None
     if len(found) > 1 or len(found[0]):
-        raise malformed(f"{name} stands there twice, or is not text")
+        raise malformed(f"{name} is there twice, or is not text")
     return found[0].text or ""
 
 

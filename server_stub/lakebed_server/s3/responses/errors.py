@@ -1,7 +1,7 @@
-"""Errors become S3's: the one place.
+"""Turns errors into S3's.
 
-What is the client's to mend is told in the error's own words; what is ours is logged in full and told in fixed words,
-as `lakebed_server.rest.errors` does.
+An error that the client can correct keeps its message. A failure of the server is logged in full, and its response has
+a fixed message.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
     if error.kind in OUR_FAULT:
         detail = f"{type(error).__name__}: {error.message}"
         log.error("%s: %s", error.kind, detail, exc_info=error, extra={"request_id": call.request_id})
-        told = error.told if isinstance(error, StoreError) else ""
-        return S3Error(code, told or OUR_FAULT[error.kind])
+        message = error.told if isinstance(error, StoreError) else ""
+        return S3Error(code, message or OUR_FAULT[error.kind])
     if error.kind == "invalid_path" and "at most" in error.message:
         code = "KeyTooLongError"
     if error.kind == "invalid_ref" and call.method in ("GET", "HEAD"):

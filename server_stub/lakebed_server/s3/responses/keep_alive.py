@@ -1,7 +1,7 @@
-"""Answers to what may take long: their first bytes come before it is known how it ends.
+"""Responses of operations that may take long: they begin before the operation has ended.
 
-What is done soon is answered as anything else. After SOON seconds the status is sent, 200, then spaces, which XML may
-have before its root, and at the end the document, which may be an error: so does Amazon, and clients look for it.
+Within SOON seconds the response is an ordinary one. After that the server sends the status, 200, then spaces, which XML
+may have before its root, and at the end the document, which may be an error. Amazon does so too, and clients expect it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SOON = 5.0
 PAUSE = 10.0
 """Seconds between two spaces."""
 
-Told = Callable[[T], tuple[str, str]]
+Shown = Callable[[T], tuple[str, str]]
 """The root and the inner XML of a result."""
 
 
-async def patiently(call: S3Call, job: Coroutine[Any, Any, T], told: Told[T]) -> Reply:
+async def patiently(call: S3Call, job: Coroutine[Any, Any, T], shown: Shown[T]) -> Reply:
     """The answer to `job`. Raises what the job does, while nothing was sent."""
     task = asyncio.ensure_future(job if call.room is None else _placed(call.room, job))
     try:
@@ -39,8 +39,8 @@ async def patiently(call: S3Call, job: Coroutine[Any, Any, T], told: Told[T]) ->
         task.cancel()
         raise
     if task.done():
-        return xml.xml(*told(task.result()))
-    return StreamReply(200, _slowly(call, task, told), UNKNOWN, (XML,))
+        return xml.xml(*shown(task.result()))
+    return StreamReply(200, _slowly(call, task, shown), UNKNOWN, (XML,))
 
 
 async def _placed(room: Room, job: Coroutine[Any, Any, T]) -> T:
@@ -52,21 +52,21 @@ async def _placed(room: Room, job: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def _slowly(call: S3Call, task: asyncio.Future[T], told: Told[T]) -> AsyncIterator[AsyncIterator[bytes]]:
+async def _slowly(call: S3Call, task: asyncio.Future[T], shown: Shown[T]) -> AsyncIterator[AsyncIterator[bytes]]:
     try:
-        yield _pieces(call, task, told)
+        yield _pieces(call, task, shown)
     finally:
         task.cancel()
 
 
-async def _pieces(call: S3Call, task: asyncio.Future[T], told: Told[T]) -> AsyncIterator[bytes]:
+async def _pieces(call: S3Call, task: asyncio.Future[T], shown: Shown[T]) -> AsyncIterator[bytes]:
     yield DECLARATION.encode()
     while not task.done():
         yield b" "
         await asyncio.wait((task,), timeout=PAUSE)
     try:
-        root, inner = told(task.result())
-    except Exception as error:  # the status is out: it is told in the document
+        root, inner = shown(task.result())
+    except Exception as error:  # the status is sent already: the error is in the document
         yield error_xml(as_s3(error, call.base), call.base, f"/{call.bucket}/{call.key}").encode()
         return
     yield xml.element(root, inner).encode()

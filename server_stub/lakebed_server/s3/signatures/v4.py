@@ -135,7 +135,7 @@ def _read_payload(call: S3Call, payload: bytes, signer: ChunkSigner) -> None:
 
 @lru_cache(1024)
 def _claim_of(head: bytes) -> Claim:
-    """The claim of an Authorization header up to its signature: a client says the same all day."""
+    """The claim of an Authorization header up to its signature. Cached, because a client sends the same all day."""
     pairs = (part.strip().partition("=") for part in head[len(ALGORITHM) :].decode("latin-1").split(","))
     fields = {name: value for name, _, value in pairs}
     return _claim(fields.get("Credential", ""), fields.get("SignedHeaders", ""), _MALFORMED)
@@ -185,7 +185,7 @@ def _require_unexpired(signed_at: int, expires: str, now: float) -> None:
 
 
 def _require_signed(call: S3Call, signed: tuple[bytes, ...]) -> None:
-    """Nobody on the way may add what changes the meaning of a request."""
+    """Refuse unsigned headers that could change the meaning of a request on its way."""
     missing = [b"host"] if b"host" not in signed else []
     presigned = b"authorization" not in call.headers
     for name in call.headers:
@@ -206,7 +206,7 @@ def _unsigned(names: list[bytes]) -> S3Error:
 
 
 def mismatch(access_key_id: str, to_sign: bytes, signature: bytes, request: bytes = b"") -> S3Error:
-    """What tells the client what was signed here, so that it can be compared with its own."""
+    """The error of a wrong signature, with what the server signed, for comparison with the client's."""
     details = [
         ("AWSAccessKeyId", access_key_id),
         ("StringToSign", to_sign.decode("utf-8", "replace")),

@@ -1,4 +1,4 @@
-"""Answers of a store that are kept for a moment, in bounded memory."""
+"""A bounded cache whose entries expire: answers of a store that may be used again for a moment."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Remembered(Generic[T]):
-    """The answers of the last `seconds`, at most `most` of them; the oldest go first."""
+class TtlCache(Generic[T]):
+    """Keeps values for `seconds`, and at most `most` of them. The oldest go first."""
 
     def __init__(self, clock: Callable[[], float], seconds: float, most: int) -> None:
         self._clock = clock
@@ -18,7 +18,7 @@ class Remembered(Generic[T]):
         self._rows: dict[str, tuple[float, T]] = {}
 
     def get(self, key: str) -> T | None:
-        """What was put in lately."""
+        """The value of a key, or None when there is none or it has expired."""
         row = self._rows.get(key)
         if row is None:
             return None
@@ -28,14 +28,14 @@ class Remembered(Generic[T]):
         return row[1]
 
     def forget(self, key: str) -> None:
-        """Know nothing of it."""
+        """Remove a key, if it is there."""
         self._rows.pop(key, None)
 
     def put(self, key: str, value: T, since: float | None = None) -> None:
-        """Remember for `seconds`, and drop what is older. `since`: when the question was asked, if not now."""
+        """Keep a value for `seconds` from `since` on: the time when the store was asked, by default now."""
         now, rows = self._clock(), self._rows
         rows.pop(key, None)
-        # rows live equally long, so the order in which they came is nearly the order in which they end
+        # all entries live equally long, so they expire nearly in the order in which they came
         while rows and (len(rows) >= self._most or next(iter(rows.values()))[0] < now):
             del rows[next(iter(rows))]
         rows[key] = ((now if since is None else since) + self._seconds, value)
