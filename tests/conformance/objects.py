@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import lakebed_engine
 from lakebed_engine.stores.objects.base import CHUNK, ObjectStore
-from lakebed_engine.stores.objects.local import async_io
+from lakebed_engine.stores.objects.local import syscalls
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 
@@ -64,7 +64,7 @@ class Recorder(SystemCalls):
         setattr(self, "fsync_all", self._fsync_all)  # noqa: B010
 
     def _fsync_all(self, fds: Sequence[int]) -> list[OSError | None]:
-        answers = async_io.fsync_all(fds)
+        answers = syscalls.fsync_all(fds)
         self.log += [("fsync", self._paths[fd]) for fd in fds]
         return answers
 

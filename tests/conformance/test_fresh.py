@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from lakebed_engine.stores.objects.base import PutResult
-from lakebed_engine.stores.objects.local import async_io
+from lakebed_engine.stores.objects.local import syscalls
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 from lakebed_engine.vocabulary.errors import BlobExists, StoreFullError, StoreUnavailableError
@@ -42,7 +42,7 @@ class Syncing(SystemCalls):
         self.entered.set()
         if self._gate is not None:
             assert self._gate.wait(PATIENCE)
-        told = async_io.fsync_all(fds)
+        told = syscalls.fsync_all(fds)
         broken = OSError(errno.EIO, os.strerror(errno.EIO))
         return [broken if kind == self._fails else done for kind, done in zip(kinds, told, strict=True)]
 

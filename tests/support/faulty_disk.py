@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-from lakebed_engine.stores.objects.local import async_io
+from lakebed_engine.stores.objects.local import syscalls
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
 
 CONTROL = "TEST_FAULTY_DISK"
@@ -72,7 +72,7 @@ def _faulty_fsync_all(fds: Sequence[int]) -> list[OSError | None]:
     code = _fault("objects")
     if code is not None and "fsync" in _CALLS[code]:
         return [OSError(code, os.strerror(code)) for _ in fds]
-    return async_io.fsync_all(fds)
+    return syscalls.fsync_all(fds)
 
 
 class _Vfs(apsw.VFS):

@@ -48,7 +48,6 @@ def recording(recorder: Recorder) -> Iterator[None]:
                 if isinstance(value, staticmethod) and value.__func__ is true:
                     stack.enter_context(patch.object(SystemCalls, attribute, staticmethod(call)))
         stack.enter_context(patch.object(SystemCalls, "open", staticmethod(calls.open_in_store)))
-        stack.enter_context(patch.object(SystemCalls, "fsync_all", staticmethod(calls.fsync_all)))
         stack.enter_context(patch.object(os, "fdopen", calls.fdopen))
         stack.enter_context(patch.object(builtins, "open", calls.open_file))
         stack.enter_context(patch.object(io, "open", calls.open_file))
@@ -61,7 +60,6 @@ class _Calls:
     def __init__(self, recorder: Recorder) -> None:
         self._to = recorder
         self.true: dict[str, Callable[..., Any]] = {name: getattr(os, name) for name in self.of_os()}
-        self._fsync_all = SystemCalls.fsync_all
         self._open_in_store = SystemCalls.open
         self._fdopen = os.fdopen
         self._open_file = builtins.open
@@ -142,10 +140,6 @@ class _Calls:
     def fdatasync(self, descriptor: int) -> None:
         with self._to.syncing(self._to.path_of(descriptor)):
             self.true["fdatasync"](descriptor)
-
-    def fsync_all(self, descriptors: Sequence[int]) -> list[OSError | None]:
-        with self._to.syncing(*map(self._to.path_of, descriptors)):
-            return self._fsync_all(descriptors)
 
     def rename(self, source: Any, target: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
         with self._to.lock:

@@ -11,12 +11,18 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
-from lakebed_engine.stores.objects.local import async_io, paths
+from lakebed_engine.stores.objects.local import paths
 from lakebed_engine.vocabulary.errors import StoreError, StoreFullError, StoreUnavailableError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
 """EFBIG is the process's or the file system's limit of a file's size: no retry will fit either."""
+
+
+_SYNCS = 16
+"""Files that are synced at the same time."""
 
 
 def _writeback() -> Callable[[int], object]:
@@ -33,6 +39,30 @@ def _no_copy(*_: int) -> int:
     raise OSError(errno.ENOSYS, "this system has no copy_file_range")
 
 
+@cache
+def _sync_threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_SYNCS, thread_name_prefix="lakebed-fsync")
+
+
+os.register_at_fork(after_in_child=_sync_threads.cache_clear)
+
+
+def fsync_all(fds: Sequence[int]) -> list[OSError | None]:
+    """fsync files at the same time, so that they share a commit of the file system's journal.
+
+    The result says what went wrong with each.
+    """
+    return list(_sync_threads().map(_fsync_error, fds))
+
+
+def _fsync_error(fd: int) -> OSError | None:
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        return error
+    return None
+
+
 class SystemCalls:
     """The true calls. Paths are bytes: keys are UTF-8 whatever the locale says. No call follows a symbolic link."""
 
@@ -43,8 +73,7 @@ class SystemCalls:
     writev = staticmethod(os.writev)
     copy_file_range = staticmethod(getattr(os, "copy_file_range", _no_copy))
     fsync = staticmethod(os.fsync)
-    fsync_all = staticmethod(async_io.fsync_all)
-    """fsync many; answers what went wrong with each."""
+    fsync_all = staticmethod(fsync_all)
     fdatasync = staticmethod(getattr(os, "fdatasync", os.fsync))  # macOS has no fdatasync
     writeback = staticmethod(_writeback())
     """Begin to write a file out. A journal then takes many files at the first fsync, not one at each."""
