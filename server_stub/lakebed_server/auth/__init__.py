@@ -1,1 +1,1 @@
-"""Who is calling: access keys, tokens and the check of every request."""
+"""Authentication: access keys, tokens and the check of every request."""

@@ -50,7 +50,7 @@ class Authenticator:
         self.guesses = Guesses(clock)
 
     async def authenticate(self, headers: Mapping[bytes, bytes], *, https: bool = False, address: str = "") -> Caller:
-        """Who sent a request. Raises RequestError (401, 429).
+        """The user and access key of a request. Raises RequestError (401, 429).
 
         `https`: the client uses TLS; `address`: its network address.
         """

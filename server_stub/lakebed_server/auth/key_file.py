@@ -61,7 +61,7 @@ class KeyFile:
         return self.read()
 
     def add(self) -> list[SecretKey]:
-        """Put a new key behind those that are there. Raises StartError."""
+        """Append a new key to the file. Raises StartError."""
         self._replace([*self._lines(), new_secret()])
         return self.read()
 
@@ -81,7 +81,7 @@ class KeyFile:
 
     @contextlib.contextmanager
     def _draft(self, lines: Sequence[str]) -> Iterator[Path]:
-        """A file of mode 0600 beside this one; at the end the directory is synced, and the draft gone."""
+        """A file of mode 0600 in the same directory; at the end the directory is synced, and the draft gone."""
         draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         try:
             file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

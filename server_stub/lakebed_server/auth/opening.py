@@ -41,7 +41,7 @@ async def key_ring(settings: Settings, kv: KVStore, *, forget: bool = False) -> 
 
 
 async def ensure_admin(settings: Settings, store: CredentialStore) -> Credential | None:
-    """See to it that the admin has an access key; gives the one that was made. Raises StartError."""
+    """See to it that the admin has an access key; returns the key if it was made. Raises StartError."""
     if settings.admin.access_key_id and len(settings.admin.secret_access_key) < SHORTEST_SECRET:
         raise SettingError(
             f"admin.secret_access_key is too short: it needs at least {SHORTEST_SECRET} characters; choose a longer "

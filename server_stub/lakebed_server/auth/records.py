@@ -139,7 +139,7 @@ def put_credential(credential: Credential, key: SecretKey) -> Put:
 
 
 def put_secret(key: SecretKey) -> Put:
-    """The change that makes a secret key the one that encrypts from now on."""
+    """The change after which a secret key encrypts all new secrets."""
     return Put(PARTITION, SECRET, msgspec.json.encode(CurrentSecret(key.id)))
 
 

@@ -21,7 +21,7 @@ FORGET: Final = "--forget-unreadable"
 
 
 class Reset(NamedTuple):
-    """The access key that was made, and the ids of those that could not be read and are gone."""
+    """The new access key, and the ids of the unreadable access keys that were removed."""
 
     made: Credential
     forgotten: list[str]
@@ -30,7 +30,7 @@ class Reset(NamedTuple):
 async def rotate_file(kv: KVStore, file: KeyFile) -> int:
     """Put a new key in the place of the one in the file; how many access keys were encrypted again. Raises StartError.
 
-    1. The file gets the new key beside the old one. 2. The store says that the new one encrypts. 3. Every access key is
+    1. The new key is appended to the file. 2. The store says that the new one encrypts. 3. Every access key is
     encrypted with it. 4. The old one leaves the file. A server that meets the new key reads the file again.
     """
     with file.locked():
@@ -80,14 +80,14 @@ async def _encrypt_again(kv: KVStore, store: CredentialStore, key: SecretKey) ->
             put = put_credential(opened.credential, key)
             await kv.apply(Batch(checks=[Check(PARTITION, row.key, row.version)], puts=[put]))
         except PredicateFailed:
-            pass  # it was changed or removed just now: the next pass looks again
+            pass  # it was changed or removed just now: the next pass reads it again
     return count
 
 
 async def reset_admin(kv: KVStore, ring: KeyRing, now: int, *, forget: bool) -> Reset:
-    """Make another access key of the admin. With `forget`, those that no secret key opens are removed.
+    """Make another access key of the admin. With `forget`, access keys that no secret key decrypts are removed.
 
-    Raises StartError when there are such and `forget` is not set: then nothing was changed.
+    Raises StartError when there are such keys and `forget` is not set: then nothing was changed.
     """
     store = CredentialStore(kv, ring)
 

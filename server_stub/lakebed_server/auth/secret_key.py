@@ -53,7 +53,7 @@ class KeyRing:
         return self.keys[-1]
 
     def find(self, key_id: str) -> SecretKey | None:
-        """The key of this id; one that another process has put beside the others is found too."""
+        """The key of this id, also when another process has just added it."""
         found = self._find(key_id)
         if found is None and self._again is not None:
             self.keys = tuple(self._again()) or self.keys
@@ -72,7 +72,7 @@ class KeyRing:
 
 
 def configured(secret: str, previous: str) -> KeyRing:
-    """The keys of `auth.secret_key` and `auth.previous_secret_key`. Raises SettingError for one that is too short."""
+    """The keys of `auth.secret_key` and `auth.previous_secret_key`. Raises SettingError if a key is too short."""
     if len(secret) < LEAST_CONFIGURED:
         raise SettingError(
             f"auth.secret_key is too short: it has {len(secret)} characters of at least {LEAST_CONFIGURED}; put a "

@@ -21,7 +21,7 @@ TICK: Final = 1.0
 """Most seconds between two checks of all connections."""
 
 _CHECKED: Final = 64
-"""Most connections that are checked to find one that can be closed, so that a flood costs little for each of them."""
+"""Most connections that a new one checks for a place, so that each connection of a flood costs little."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Kind = Literal["head", "body", "reading"]

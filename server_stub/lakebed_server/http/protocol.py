@@ -216,7 +216,7 @@ def _unacknowledged(opened: socket.socket | None) -> int:
 
 
 def _widen(transport: Any) -> None:
-    """Give a connection from this machine larger buffers, and let it send at once."""
+    """Give a connection from this machine larger buffers, and no pace."""
     peer, opened = (transport.get_extra_info(name) for name in ("peername", "socket"))
     if not _NEAR or sys.platform != "linux" or opened is None or not isinstance(peer, tuple):
         return

@@ -56,7 +56,7 @@ class Services:
 
 
 class Call:
-    """One request: where it came from, who sent it, its headers and body."""
+    """One request: its client, user, headers and body."""
 
     __slots__ = (
         "body",

@@ -1,7 +1,7 @@
 """The log line of each request, and which requests get one.
 
-Level DEBUG logs every request; INFO those that write, fail or take longer than a second; WARN and above only those that
-fail with 5xx. Queries and headers are never logged: they hold paths of objects and credentials.
+Level DEBUG logs every request; INFO logs writes, failures, and requests that take longer than a second; WARN and ERROR
+log only failures with 5xx. Queries and headers are never logged: they hold paths of objects and credentials.
 """
 
 from __future__ import annotations

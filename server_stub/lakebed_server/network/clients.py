@@ -1,4 +1,4 @@
-"""Who sent a request: its address, whether it uses TLS, and whether it runs on this machine. Reads forwarded headers.
+"""The client of a request: its address, whether it uses TLS, and whether it runs on this machine.
 
 A proxy connects to the server in the name of its clients and adds headers that say for whom. Every client can send such
 headers as well, so the server believes them only where the connection comes from `listen.trusted_proxies`.
@@ -28,7 +28,7 @@ _LONGEST: Final = 8 << 10
 
 
 class Client(NamedTuple):
-    """Who sent a request. `address` is empty where the connection has none. `https`: the client itself uses TLS."""
+    """The client of a request. `address` is empty if the connection has none. `https`: the client itself uses TLS."""
 
     address: str
     https: bool
@@ -62,7 +62,7 @@ def read_proxies(text: str) -> Proxies:
 
 
 def client_of(scope: Scope, proxies: Proxies) -> Client:
-    """The client of a request: the peer of the connection, or who a trusted proxy says it is."""
+    """The client of a request: the peer of the connection, or the client that a trusted proxy names."""
     peer = scope.get("client")
     address: str = peer[0] if peer else ""
     https = scope.get("scheme") == "https"

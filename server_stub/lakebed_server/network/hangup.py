@@ -19,7 +19,7 @@ def hold() -> None:
 
 
 def release() -> None:
-    """Deliver SIGHUP from now on, also one that waited."""
+    """Deliver SIGHUP from now on, also a blocked one."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
 
 

@@ -79,7 +79,7 @@ def _places(settings: Settings) -> list[Path]:
 def _make(path: Path, mode: int) -> None:
     """Make a directory and those above it that are missing, all of them with their names on the disk.
 
-    Those that exist are synced too: a process that was killed may have made them, and what is in them, just before.
+    Existing directories are synced too: a process that was killed may have made them, and what is in them, just before.
     """
     missing = [one for one in (path, *path.parents) if not one.exists()]
     for one in reversed(missing):

@@ -39,7 +39,7 @@ log = logging.getLogger("lakebed.server")
 KEEP_ALIVE_SECONDS = 75  # longer than our clients keep a connection, so that no request meets a closing connection
 
 SWITCH_SECONDS = 0.001
-"""How long Python lets a thread wait for the one that runs; its own is 5 ms. A put changes between the loop and the
+"""Seconds that a thread waits for the running thread; the default is 5 ms. A put changes between the loop and the
 threads of its two stores a dozen times, each a system call. On a noisy machine the gain is within the noise (0025).
 """
 

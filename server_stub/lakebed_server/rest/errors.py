@@ -1,7 +1,7 @@
 """Turns errors into responses of the API.
 
 openapi.yaml has the status of each kind (`x-error-kinds`). An error that the client can correct keeps its message. A
-failure of the server (5xx) is logged in full, and its response has a fixed message or one that the store wrote for
+failure of the server (5xx) is logged in full, and its response has a fixed message, or the message of the store for
 clients, so that no path, address or secret of this machine leaves.
 """
 

@@ -1,6 +1,6 @@
 """Signed addresses in answers about objects: given where they must be or may be, and where there are any.
 
-Who may read was asked before: an address is as good as the object, for as long as it lasts.
+The handler has checked that the user may read: an address is as good as the object, for as long as it lasts.
 """
 
 from __future__ import annotations

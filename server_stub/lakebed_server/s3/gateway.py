@@ -1,7 +1,4 @@
-"""The gateway as an ASGI application: one S3 request from its first byte to the last of the answer.
-
-As `api` does for REST: who, then what, then the operation; whatever is raised becomes an answer in `errors`.
-"""
+"""The ASGI application of the S3 gateway: it authenticates a request, finds its operation and runs it."""
 
 from __future__ import annotations
 

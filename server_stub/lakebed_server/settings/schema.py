@@ -1,7 +1,7 @@
 """Every setting: its key, default, kind and meaning.
 
-The keys are the fields of the dataclasses joined by dots; docs/configuration.md and `lakebed config show` are made
-from, or compared with, what stands here.
+The keys are the fields of the dataclasses joined by dots; `lakebed config show` is made
+from this module, and a test compares docs/configuration.md with it.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ class KvSettings:
 class LocalSettings:
     """Namespaces `local://`."""
 
-    root: str = _setting("{data_dir}/objects", TEXT, "directory under which local:// namespaces lie; empty: none")
+    root: str = _setting("{data_dir}/objects", TEXT, "directory of the local:// namespaces; empty: none")
     share: str = _setting(
         "auto",
         choice("auto", "always", "never"),
-        "who is told the directories of `local://`, to read and write there: clients that prove to be on this machine "
-        "(Linux), all, or none",
+        "which clients get the directories of `local://`, to read and write there: clients that prove to be on this "
+        "machine (Linux), all, or none",
     )
     group_read: bool = _setting(
         False,
@@ -106,7 +106,7 @@ class S3Settings:
     secret_access_key: str = _setting("", TEXT, "its secret access key", secret=True)
     session_token: str = _setting("", TEXT, "its session token, for temporary keys", secret=True)
     allow_http: bool = _setting(False, FLAG, "allow an endpoint without TLS")
-    virtual_hosted: bool = _setting(False, FLAG, "the bucket stands in the host name, not in the path")
+    virtual_hosted: bool = _setting(False, FLAG, "the bucket is in the host name, not in the path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class IngestSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings:
-    """Who may come in."""
+    """Authentication."""
 
     secret_key: str = _setting(
         "",
@@ -173,7 +173,7 @@ class LoggingSettings:
     level: str = _setting(
         "INFO",
         choice("DEBUG", "INFO", "WARN", "ERROR", "NONE"),
-        "least level to write; DEBUG has every request, INFO those that write, fail or are slow",
+        "least level to write; DEBUG has every request, INFO requests that write, fail or are slow",
     )
     output: str = _setting("-", TEXT, "- for standard output, or a file")
 
@@ -246,9 +246,7 @@ class CleanupSettings:
     interval: float = _setting(60.0, DURATION, "pause between two passes")
     sweep_interval: float = _setting(24 * 3600.0, DURATION, "pause between two sweeps of orphaned files; 0: never")
     orphan_age: float = _setting(24 * 3600.0, DURATION, "how old a file that nothing names must be to be swept")
-    upload_age: float = _setting(
-        7 * 24 * 3600.0, DURATION, "how old an upload in parts may get that nobody completes; then it is given up"
-    )
+    upload_age: float = _setting(7 * 24 * 3600.0, DURATION, "age at which an incomplete upload in parts is aborted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +267,7 @@ class RefSettings:
         choice("always", "batched", "off"),
         "when to write one: always before a change of a ref is answered, batched every refs.interval, or off",
     )
-    interval: float = _setting(60.0, DURATION, "pause between two looks whether refs have changed")
+    interval: float = _setting(60.0, DURATION, "pause between two checks whether refs have changed")
     keep: int = _setting(100, integer(1, 100_000), "how many snapshots of a repository stay")
 
 

@@ -1,6 +1,6 @@
 """ListBuckets, HeadBucket, GetBucketLocation, CreateBucket, DeleteBucket.
 
-A bucket is a repository; one that is bound to a ref is there when the ref is.
+A bucket is a repository. A bucket that is bound to a ref exists while the ref does.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ async def list_objects_v2(call: S3Call) -> Reply:
 
 
 async def list_object_versions(call: S3Call) -> Reply:
-    """ListObjectVersions: of each object the one that is there, as of a bucket without versions."""
+    """ListObjectVersions: of each object its only version, as of a bucket without versions."""
     encode = encoding_of(call)
     marker = call.query.get("key-marker", "")
     rows, more = await _rows(call, marker)

@@ -1,4 +1,4 @@
-"""One request of the S3 API: what it is about, who sent it, and its verified body.
+"""One request of the S3 API: its address, its user and its verified body.
 
 `gateway` makes it; an operation reads it and gives a Reply.
 """
@@ -67,7 +67,7 @@ class S3Call:
 
     @property
     def user(self) -> str:
-        """Who sent it."""
+        """The name of the user."""
         return self.base.user
 
     @property

@@ -43,7 +43,7 @@ class _Crc:
 
 
 def _crc32c() -> Checksum:
-    from awscrt import checksums  # 0.1 s: for who needs it
+    from awscrt import checksums  # imported on first use: it takes 0.1 s
 
     return _Crc(checksums.crc32c, 4)
 

@@ -20,7 +20,7 @@ _MD5_BYTES = 16
 
 
 class Payload:
-    """What must be true of a body. `checksums` has those that were sent and are right, in base64, once it is read."""
+    """What must be true of a body. Once it is read, `checksums` has the verified checksums, in base64."""
 
     __slots__ = ("_algorithm", "_checksum", "_chunked", "_length", "_md5", "_trailers", "checksums", "sha256", "signer")
 

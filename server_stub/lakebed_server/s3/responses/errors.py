@@ -119,7 +119,7 @@ def _of_engine(error: EngineError, call: Call) -> S3Error:
     if error.kind == "invalid_path" and "at most" in error.message:
         code = "KeyTooLongError"
     if error.kind == "invalid_ref" and call.method in ("GET", "HEAD"):
-        code = "NoSuchKey"  # tools look whether something is there under any name
+        code = "NoSuchKey"  # tools ask for objects under any name
     headers: tuple[Header, ...] = ()
     if isinstance(error, InvalidRangeError) and error.size is not None:
         headers = ((b"content-range", b"bytes */%d" % error.size),)

@@ -1,1 +1,1 @@
-"""Who signed a request: Signature Version 4 and 2, in headers and in the query."""
+"""Checks of signed requests: Signature Version 4 and 2, in headers and in the query."""

@@ -1,4 +1,4 @@
-"""Who sent an S3 request: the one place where a signature is asked for."""
+"""Authenticates S3 requests by their signature."""
 
 from __future__ import annotations
 

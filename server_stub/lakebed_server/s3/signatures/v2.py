@@ -25,7 +25,7 @@ _RESOURCES: Final = frozenset(
 
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
-    """Check `AWS id:signature`; who signed. Raises S3Error."""
+    """Check `AWS id:signature`; return the user. Raises S3Error."""
     access_key_id, colon, signature = authorization[4:].strip().decode("latin-1").rpartition(":")
     call.base.claimed_key_id = access_key_id
     if not colon:
@@ -40,7 +40,7 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
 
 
 async def by_query(call: S3Call, keys: Keys, now: float) -> str:
-    """Check a signed URL; who signed. Raises S3Error."""
+    """Check a signed URL; return the user. Raises S3Error."""
     query = call.query
     call.base.claimed_key_id = query["AWSAccessKeyId"]
     expires, signature = query.get("Expires", ""), query.get("Signature", "")

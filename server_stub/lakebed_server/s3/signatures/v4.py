@@ -50,7 +50,7 @@ class Claim(NamedTuple):
 
 
 async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) -> str:
-    """Check the Authorization header; who signed. Raises S3Error."""
+    """Check the Authorization header; return the user. Raises S3Error."""
     head, equals, signature = authorization.rpartition(b"Signature=")
     if not equals or b"," in signature or len(head) > _LONGEST_HEAD:
         raise S3Error(_MALFORMED, "The authorization header must end in Signature=, and be no longer than it needs to.")
@@ -65,7 +65,7 @@ async def by_header(call: S3Call, keys: Keys, authorization: bytes, now: float) 
 
 
 async def by_query(call: S3Call, keys: Keys, now: float) -> str:
-    """Check a presigned URL; who signed. Raises S3Error."""
+    """Check a presigned URL; return the user. Raises S3Error."""
     query = call.query
     bad = "AuthorizationQueryParametersError"
     if query["X-Amz-Algorithm"] != ALGORITHM.decode():
