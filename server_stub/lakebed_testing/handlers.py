@@ -14,11 +14,11 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, NoReturn
 
 from lakebed_engine.vocabulary.errors import ConcurrentCommitError, Conflict
-from lakebed_server.http.protocol import Protocol
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import Reply
 from lakebed_server.rest.errors import respond
 from lakebed_server.rest.operation_handlers import HANDLERS, Handler
+from lakebed_server.transport.protocol import Protocol
 from lakebed_server.vocabulary import ClientGoneError, Receive, RequestError, Scope
 
 from lakebed_testing.faults import Fault, Faults

@@ -38,12 +38,12 @@ from lakebed_server.auth.authenticate import Authenticator
 from lakebed_server.auth.credentials import CredentialStore
 from lakebed_server.auth.secret_key import KeyRing, SecretKey
 from lakebed_server.bounds.connections import Connections
-from lakebed_server.http.protocol import Protocol
 from lakebed_server.http.request import Installation, Services
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.process.app import App, create_app
 from lakebed_server.process.logs import LEVELS, Format, LineFormatter
 from lakebed_server.settings.schema import LimitSettings
+from lakebed_server.transport.protocol import Protocol
 from lakebed_wire.operations import ERROR_KINDS
 
 from tests.support.waiting import PATIENCE, wait_until

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from lakebed_server.bounds.connections import Connections
-from lakebed_server.http import protocol
-from lakebed_server.http.protocol import Protocol
 from lakebed_server.settings.schema import LimitSettings
+from lakebed_server.transport import protocol
+from lakebed_server.transport.protocol import Protocol
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 

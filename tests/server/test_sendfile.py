@@ -17,8 +17,8 @@ from lakebed_engine.stores.objects.base import FilePart
 from lakebed_engine.stores.objects.local.read import SMALL
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.vocabulary.records import Entry
-from lakebed_server.http import sendfile
-from lakebed_server.http.protocol import CountingTransport
+from lakebed_server.transport import sendfile
+from lakebed_server.transport.protocol import CountingTransport
 
 from tests.server.support import BASIC, OBJECTS, FakeEngine, Wire, bounded, make_app, serving
 from tests.support.waiting import wait_until

@@ -23,11 +23,11 @@ import psutil
 import pytest
 import uvicorn
 from lakebed_server.bounds.connections import Connections
-from lakebed_server.http.protocol import Protocol
 from lakebed_server.network.listeners import clear_text, listen
 from lakebed_server.network.tls import open_tls
 from lakebed_server.process.server import Server
 from lakebed_server.settings.schema import LimitSettings, TlsSettings
+from lakebed_server.transport.protocol import Protocol
 from lakebed_server.vocabulary import SettingError
 
 from tests.server.serving import Process

@@ -1,1 +1,1 @@
-"""HTTP: the protocol, and the bodies and headers of requests and responses, with bounded memory."""
+"""HTTP: requests, responses, and the bodies and headers of both, with bounded memory."""

@@ -21,7 +21,6 @@ from lakebed_engine.vocabulary.reports import ScrubOptions, SweepOptions
 from lakebed_server.auth.records import Credential
 from lakebed_server.bounds import descriptors
 from lakebed_server.bounds.connections import Address, Connections
-from lakebed_server.http.protocol import Protocol
 from lakebed_server.network import hangup
 from lakebed_server.network.clients import read_proxies
 from lakebed_server.network.listeners import Listeners, clear_text, endpoint_of, listen_all, s3_port
@@ -32,6 +31,7 @@ from lakebed_server.process.server import Server
 from lakebed_server.rest.operation_handlers import Handler
 from lakebed_server.s3.config import S3Config, read_config
 from lakebed_server.settings.schema import Settings
+from lakebed_server.transport.protocol import Protocol
 from lakebed_server.vocabulary import SettingError
 
 log = logging.getLogger("lakebed.server")

@@ -12,8 +12,8 @@ from typing import Any
 import uvicorn
 
 from lakebed_server.bounds.connections import Connections
-from lakebed_server.http.tls_listener import Handshake, TlsListener
 from lakebed_server.network.tls import Tls
+from lakebed_server.transport.tls_listener import Handshake, TlsListener
 
 
 class Server(uvicorn.Server):

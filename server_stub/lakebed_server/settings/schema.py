@@ -1,6 +1,6 @@
 """Every setting: its key, default, kind and meaning.
 
-The keys are the fields of the dataclasses joined by dots; `lakebed config show` is made
+The keys are the fields of the dataclasses joined by dots. `lakebed config show` is made
 from this module, and a test compares docs/configuration.md with it.
 """
 

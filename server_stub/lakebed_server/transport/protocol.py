@@ -19,8 +19,8 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lakebed_server.bounds.connections import Connections, Debt, Kind
-from lakebed_server.http.sendfile import FileJob, FileSender, can_send_files
-from lakebed_server.http.tls_listener import Handshake
+from lakebed_server.transport.sendfile import FileJob, FileSender, can_send_files
+from lakebed_server.transport.tls_listener import Handshake
 from lakebed_server.vocabulary import SEND_FILE, WITH_KEY
 
 _NEAR = 4 << 20
