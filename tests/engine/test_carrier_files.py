@@ -1,11 +1,8 @@
-"""Metaranges that carry a patch, as the engine writes them: the same ids and rows as by way of Arrow's tables, and
-files that other readers understand.
-"""
+"""Metaranges that carry a patch: their ids, their rows, and that other readers understand the files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -16,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lakebed_engine.tree.inline_patch import Stretch, carrier_id, encode_carrier
 from lakebed_engine.tree.manifest import RangeInfo, carrying_tree, metarange_rows
 from lakebed_format import PATCH_SCHEMA, decode_tree, encode_metarange
 from lakebed_format.decoding import FormatError
@@ -31,35 +27,26 @@ INFOS = st.builds(RangeInfo, TEXTS, TEXTS, TEXTS, NUMBERS, NUMBERS)
 PATCHES = st.lists(INFOS.map(lambda info: info._replace(kind="patch")), min_size=1, max_size=4).map(tuple)
 
 
-def stretches(patch: pa.Table) -> Sequence[Stretch]:
-    """A range, and the patch over it."""
+def carrying(patch: pa.Table) -> tuple[str, bytes]:
+    """The id and the file of a metarange of a range and a patch over it."""
     paths = patch.column("path").to_pylist()
-    return [
-        Stretch([("0" * 64, "\0", "\U0010ffff", 9, 900)], [0]),
-        Stretch([("1" * 64, paths[0], paths[-1], len(paths), 70)], [1]),
-    ]
+    below = RangeInfo("0" * 64, "\0", "\U0010ffff", 9, 900)
+    newest = RangeInfo("1" * 64, paths[0], paths[-1], len(paths), 70, "patch")
+    tree, rows = carrying_tree((below,), (), newest)
+    return tree.id, encode_metarange(rows, tree.id, patch)
 
 
 @given(st.lists(INFOS, max_size=5).map(tuple), PATCHES)
 def test_ids_and_rows_are_those_of_the_table(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]) -> None:
     newest, *older = patches
-    tree, found = carrying_tree(ranges, tuple(older), newest)
-    rows = metarange_rows(ranges, patches)
+    tree, rows = carrying_tree(ranges, tuple(older), newest)
+    assert rows == metarange_rows(ranges, patches)
     assert tree.id == metarange_id(rows, carries=True)
     assert tree.patches == (newest._replace(carrier=tree.id), *older)
     assert (tree.ranges, tree.max_paths) == (ranges, [info.max_path for info in ranges])
     patch = patch_table(layer_sample(8))
-    mine, arrow = (
-        pq.read_metadata(pa.BufferReader(data)).metadata
-        for data in (encode_carrier(found, tree.id, patch), encode_metarange(rows, tree.id, patch))
-    )
-    assert mine == arrow  # kind, version, id and the rows as JSON, to the byte
-    assert json.loads(mine[TREE_KEY]) == rows.to_pydict()
-
-
-def test_stretches_of_no_rows_add_nothing() -> None:
-    found = stretches(patch_table(layer_sample(8)))
-    assert carrier_id([found[0], Stretch([], []), found[1]]) == carrier_id(found)
+    metadata = pq.read_metadata(pa.BufferReader(encode_metarange(rows, tree.id, patch))).metadata
+    assert json.loads(metadata[TREE_KEY]) == rows.to_pydict()
 
 
 WIDE = [entry("p/" + "ä" * 700 + "/z" * 100, 7, metadata=[("k" * 900, "v" * 70_000)]), entry("q", 2**40)]
@@ -77,31 +64,29 @@ WIDE = [entry("p/" + "ä" * 700 + "/z" * 100, 7, metadata=[("k" * 900, "v" * 70_
 )
 def test_every_row_comes_back(rows: list[Row]) -> None:
     patch = patch_table(rows)
-    found = stretches(patch)
-    data = encode_carrier(found, carrier_id(found), patch)
-    back = decode_tree(data, carrier_id(found))
+    tree_id, data = carrying(patch)
+    back = decode_tree(data, tree_id)
     assert back.carried is not None
     assert back.carried.schema.equals(PATCH_SCHEMA)
     assert back.carried.equals(patch)
     assert back.rows.column("count").to_pylist() == [9, len(rows)]
-    assert encode_carrier(found, carrier_id(found), patch) == data  # whichever server writes it
+    assert carrying(patch) == (tree_id, data)  # any server writes the same bytes
     for at in (10, len(data) // 2, len(data) - 40, len(data) - 2):
         with pytest.raises(FormatError):
-            decode_tree(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :], carrier_id(found))
+            decode_tree(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :], tree_id)
 
 
 def test_a_slice_is_written_as_its_own_rows() -> None:
     patch = patch_table(layer_sample(20))
     part = patch.slice(3, 7)
-    found = stretches(part)
-    assert decode_tree(encode_carrier(found, carrier_id(found), part), carrier_id(found)).carried == part
+    tree_id, data = carrying(part)
+    assert decode_tree(data, tree_id).carried == part
 
 
 def test_other_readers_read_the_patch(tmp_path: Path) -> None:
     patch = patch_table(layer_sample(20))
-    found = stretches(patch)
     file = tmp_path / "tree.parquet"
-    file.write_bytes(encode_carrier(found, carrier_id(found), patch))
+    file.write_bytes(carrying(patch)[1])
     paths = patch.column("path").to_pylist()
     pairs = [dict(one) for one in patch.column("metadata").to_pylist()]
     assert pd.read_parquet(file)["path"].tolist() == paths

@@ -6,12 +6,11 @@ and coding them again would take most of the time. One schedule in eight decodes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable, Sequence
+from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, TypeVar
 
 import pyarrow as pa
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.inline_patch import Stretch
 from lakebed_engine.tree.trees import RangeInfo, Tree, Trees
 from lakebed_format import decode_patch, decode_range, decode_tree
 from lakebed_format.reading import decode_layer
@@ -21,7 +20,7 @@ T = TypeVar("T")
 _LIMIT = 30_000
 # by name: a job that is renamed is only not remembered any more
 _TABLE_JOBS = {
-    "_named", "encode_carrier", "encode_metarange", "encode_patch", "encode_range", "encode_layer",
+    "_named", "encode_metarange", "encode_patch", "encode_range", "encode_layer",
     "merge_rows", "compare", "overlay",
 }  # fmt: skip
 _ROW_JOBS = {"delta_table", "_table"}
@@ -133,7 +132,7 @@ class SharedTrees(Trees):
 
     def outlined_carrier(
         self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
-    ) -> tuple[Tree, Sequence[Stretch]]:
+    ) -> tuple[Tree, pa.Table]:
         key = (ranges, older, newest)
         found = _saved.get(key)
         if found is None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
 from lakebed_format import DELTA_SCHEMA, METARANGE_SCHEMA, PATCH_SCHEMA, RANGE_SCHEMA
+from lakebed_format.digest import metarange_id
 from lakebed_format.keys import layer_file, metarange_file, range_file
 from lakebed_format.schemas import LEVELED_SCHEMA
 from lakebed_format.split import MAX_BYTES, MIN_BYTES
-
-from lakebed_engine.tree.inline_patch import Stretch, carrier_id
 
 Kind = Literal["range", "layer", "patch"]
 
@@ -117,18 +115,12 @@ def metarange_rows(ranges: tuple[RangeInfo, ...], patches: tuple[RangeInfo, ...]
 
 def carrying_tree(
     ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
-) -> tuple[Tree, Sequence[Stretch]]:
-    """The tree of these ranges and patches, the newest of which its metarange carries; and that metarange's rows."""
-    below, max_paths = _below(ranges)
-    patches = [info[:5] for info in (*reversed(older), newest)]
-    stretches = (below, Stretch(patches, range(1, len(patches) + 1)))
-    tree_id = carrier_id(stretches)
-    return Tree(tree_id, ranges, max_paths, (newest._replace(carrier=tree_id), *older)), stretches
-
-
-@lru_cache(16)  # small commits that follow each other have the same ranges
-def _below(ranges: tuple[RangeInfo, ...]) -> tuple[Stretch, list[str]]:
-    return Stretch([info[:5] for info in ranges], [0] * len(ranges)), [info.max_path for info in ranges]
+) -> tuple[Tree, pa.Table]:
+    """The tree of these ranges and patches, and the rows of its metarange, whose file holds the newest patch."""
+    rows = metarange_rows(ranges, (newest, *older))
+    tree_id = metarange_id(rows, carries=True)
+    patches = (newest._replace(carrier=tree_id), *older)
+    return Tree(tree_id, ranges, [info.max_path for info in ranges], patches), rows
 
 
 def _table(rows: Sequence[tuple[object, ...]], row: pa.StructType) -> pa.Table:

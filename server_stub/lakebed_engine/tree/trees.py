@@ -24,7 +24,6 @@ from lakebed_format.schemas import compact, has_column
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.tree.block import Block
 from lakebed_engine.tree.cache import ByteCache
-from lakebed_engine.tree.inline_patch import Stretch, encode_carrier
 from lakebed_engine.tree.manifest import (
     EMPTY_TREE,
     LIMITS,
@@ -170,12 +169,12 @@ class Trees:
         """
         found_id, rows, first, last = await self._runtime.cpu(_named, rows, small=True)
         newest = RangeInfo(found_id, first, last, rows.num_rows, size, "patch")
-        tree, stretches = self.outlined_carrier(tuple(ranges), tuple(older), newest)
+        tree, outline = self.outlined_carrier(tuple(ranges), tuple(older), newest)
         key = (store.uri, found_id)
         block = self._unwritten[key] = Block(rows)
 
         async def put() -> None:
-            data = await self._runtime.cpu(encode_carrier, stretches, tree.id, rows, small=True)
+            data = await self._runtime.cpu(encode_metarange, outline, tree.id, rows, small=True)
             await store.put(metarange_file(tree.id), data, by_content=True)
             self._cache.put((store.uri, "tree", tree.id), tree, 400 * len(tree.files) + 200)
             self._keep(store, found_id, block)
@@ -189,7 +188,7 @@ class Trees:
 
     def outlined_carrier(
         self, ranges: tuple[RangeInfo, ...], older: tuple[RangeInfo, ...], newest: RangeInfo
-    ) -> tuple[Tree, Sequence[Stretch]]:
+    ) -> tuple[Tree, pa.Table]:
         """The same of one that carries its newest patch."""
         return carrying_tree(ranges, older, newest)
 
