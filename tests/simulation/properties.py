@@ -75,7 +75,7 @@ class Checker:
         if check is not None:
             check(op)
         elif op.kind in WRITERS:
-            if not op.did("rows") and not (op.kind == "delete" and self._absent(op)):
+            if not op.did("rows") and not self._deleted_before(op):
                 raise Violation(f"{op} was acknowledged, and nothing was staged")
         elif op.kind == "push":
             if not any(identities(new.view) is not None for _, (_, _, new) in op.did("swap") if new):
@@ -88,6 +88,12 @@ class Checker:
             prefix = op.args.get("prefix", "")
             if not self._some(op, lambda s: _under(s.view, prefix) == _under(s.tree, prefix)):
                 raise Violation(f"{op} was acknowledged, and nothing was reset")
+
+    def _deleted_before(self, op: Op) -> bool:
+        """Whether it only deletes paths that are deleted: a lost write of rows that are there counts as made."""
+        if op.kind == "put_many" and all(content is None for content in op.rows.values()):
+            return any(state is None or state.view.keys().isdisjoint(op.rows) for state in self._states(op))
+        return op.kind == "delete" and self._absent(op)
 
     def _absent(self, op: Op) -> bool:
         return any(state is None or op.args["path"] not in state.view for state in self._states(op))

@@ -1,7 +1,7 @@
 """Commit of a workspace: its delta onto whatever the branch's head is now (`PROTOCOL.md` 3, ADVANCE).
 
-One batch moves the head, closes the workspace (or gives it its new base) and notes the idempotency key. Everything that
-it names is durable before, and it is refused when the branch or the workspace has changed since they were looked at.
+One batch moves the head and closes the workspace, or gives it its new base. It is refused when the branch or the
+workspace has changed since they were read.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ from lakebed_engine.vocabulary.errors import (
     InvalidRequestError,
     NoChangesError,
     PathsConflictError,
-    WorkspaceClosedError,
 )
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Layer, Workspace
 
@@ -106,8 +105,7 @@ async def advance(
     record = record_of(await find(ctx, repo, found_id))
     if direct:
         refuse_protected(repo, record.branch)
-    with suppress(WorkspaceClosedError):  # perhaps by the same commit, sent twice: see `prepare`
-        await find_sealed(ctx, repo, found_id)  # not while others wait
+    await find_sealed(ctx, repo, found_id)  # here, so that others need not wait for it
     waiter = WorkspaceWaiter(ctx.runtime.signal(), request, record.uid, guard=guard)
     branch = record.branch
     new = await commit_together(
@@ -309,7 +307,7 @@ def _continued(record: Workspace, new: Commit, rest: Layer) -> Workspace:
 
 
 async def try_marker(ctx: Context, repo: Repo, found_id: str, commit_id: str) -> None:
-    """Tell writers that see only the bucket that a workspace was committed. If it fails, the janitor does it."""
+    """Write the marker for tools that see only the bucket. If it fails, the expiry of workspaces writes it later."""
     try:
         await write_marker(ctx, repo, found_id, commit_id)
     except EngineError:
