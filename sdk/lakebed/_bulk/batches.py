@@ -35,7 +35,7 @@ SMALL = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object to upload: `local` when it is a file of a tree, else `data`. `size` is None while nobody knows it."""
+    """One object to upload: `local` when it is a file of a tree, else `data`. `size` is None while it is unknown."""
 
     path: str
     size: int | None

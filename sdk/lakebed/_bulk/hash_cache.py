@@ -1,4 +1,4 @@
-"""A memory of files: what their content was when they looked like this. One SQLite file, kept beside what it describes.
+"""A memory of files: the checksum of their content at a size, time and inode. One SQLite file.
 
 It serves as the journal of a transfer (which files are done) and as the index of a working directory. Rows are written
 in batches, each one transaction, so a process that is killed loses the last batch and nothing else.
@@ -102,7 +102,7 @@ class Memory:
         return _known(rows[0]) if rows else None
 
     def names(self) -> Iterator[Known]:
-        """All rows, in the order of their names' bytes; a page at a time, so rows may be changed meanwhile."""
+        """All rows, in the order of their names' bytes; a page at a time, so rows may be changed between pages."""
         last = ""
         while rows := self._read(
             f"SELECT {_COLUMNS} FROM files WHERE name > ? ORDER BY name LIMIT 1000",  # noqa: S608

@@ -1,4 +1,4 @@
-"""Local directories and the object paths that their files stand for.
+"""Local directories and the object paths of their files.
 
 Nothing that a lake holds can name a file outside of the directory that it is written to.
 """
@@ -51,10 +51,10 @@ def refuse_no_directory(top: Path) -> None:
 
 
 def walk(top: Path, skip: str = "") -> Iterator[LocalFile]:
-    """Every regular file below `top`, in a stable order, but for what lies in the directory `skip` at the top.
+    """Every regular file below `top`, in a stable order, without the directory `skip` at the top.
 
-    Links to files are followed, links to directories are not: they may lead in circles. What is left out is told with
-    a warning at the end: links to directories and to nothing, pipes, sockets, devices. Raises OSError for a directory
+    Links to files are followed, links to directories are not: they may form cycles. A warning at the end names
+    what is left out: links to directories and to nothing, pipes, sockets, devices. Raises OSError for a directory
     that cannot be read, and InvalidRequestError for a name that is not UTF-8.
     """
     left_out = _LeftOut(top)
@@ -78,7 +78,7 @@ def walk(top: Path, skip: str = "") -> Iterator[LocalFile]:
                 yield LocalFile(_text(name if base == "." else f"{base}/{name}"), Path(path), Stamp.of(found))
             else:
                 left_out.add(path)
-    left_out.tell()
+    left_out.warn()
 
 
 class _LeftOut:
@@ -94,7 +94,7 @@ class _LeftOut:
         if self._count <= _NAMED:
             self._first.append(repr(os.path.relpath(path, self._top)))
 
-    def tell(self) -> None:
+    def warn(self) -> None:
         if self._count:
             names = ", ".join(self._first) + (" and more" if self._count > _NAMED else "")
             warnings.warn(
@@ -127,7 +127,7 @@ def folder(prefix: str) -> str:
 
 
 def inside(directory: Path, name: str) -> Path:
-    """The file `name`, a path with `/`, below a directory. Raises InvalidRequestError when it would lie elsewhere."""
+    """The file `name`, a path with `/`, below a directory. Raises InvalidRequestError for a path that leads out."""
     if not is_local(name):
         raise InvalidRequestError(
             f"{name!r} cannot be the name of a local file; download this object alone, and say which file to write"

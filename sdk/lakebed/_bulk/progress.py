@@ -1,4 +1,4 @@
-"""How far a bulk transfer is: counted from any thread, told now and then."""
+"""The progress of a bulk transfer: counted from any thread, reported a few times in a second."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Report = Callable[[TransferProgress], None] | None
 
 
 class Stopped(Exception):
-    """Raised where a transfer goes on that was given up elsewhere: an error, Ctrl-C."""
+    """Ends the work of a thread, because the transfer has failed or was interrupted in another one."""
 
 
 class Tally:
-    """Counts what a transfer expects and has done, and tells `report` at most every INTERVAL seconds, and at the end.
+    """Counts what a transfer expects and has done, and calls `report` at most every INTERVAL seconds, and at the end.
 
     What `report` raises ends the transfer.
     """
@@ -41,7 +41,7 @@ class Tally:
         self._stopped = True
 
     def expect(self, size: int) -> None:
-        """One more file, of so many bytes, is to be moved."""
+        """One more file of `size` bytes is to be moved."""
         with self._lock:
             self._files_total += 1
             self._bytes_total += size
@@ -52,7 +52,7 @@ class Tally:
             self._complete = True
 
     def moved(self, size: int) -> None:
-        """So many bytes were moved; fewer than none when an attempt begins again."""
+        """`size` bytes were moved; negative when an attempt begins again. Raises Stopped after `stop`."""
         if self._stopped:
             raise Stopped
         with self._lock:
@@ -60,7 +60,7 @@ class Tally:
         self._tell()
 
     def done(self, files: int) -> None:
-        """So many files are done."""
+        """`files` more files are done."""
         with self._lock:
             self._files += files
         self._tell()
@@ -86,7 +86,7 @@ class Tally:
             )
 
     def end(self) -> None:
-        """Tell the last state."""
+        """Report the last state."""
         if self._report is not None:
             with self._telling:
                 self._call()
@@ -106,7 +106,7 @@ class Tally:
                 self._telling.release()
 
     def _call(self) -> None:
-        report, self._report = self._report, None  # one that raises is not called again
+        report, self._report = self._report, None  # a callback that raises is not called again
         if report is not None:
             report(self.now())
             self._report = report

@@ -26,7 +26,7 @@ VARIABLE = "LAKEBED_PROGRESS"
 """`0` in the environment: no bars, unless asked for."""
 
 _SCREEN = threading.Lock()
-"""Held by who is drawn: one at a time."""
+"""Held by the bar that is drawn: one at a time."""
 
 Given = bool | Callable[[TransferProgress], None] | None
 """A bar, none, a callback; None: a bar when standard error is a terminal."""
@@ -34,7 +34,7 @@ Given = bool | Callable[[TransferProgress], None] | None
 
 @contextmanager
 def following(title: str, given: Given) -> Iterator[Report]:
-    """Whom to tell how far it is: who was given, or a bar, or nobody."""
+    """The callback for progress: the given one, that of a bar, or None."""
     if callable(given):
         yield given
     elif given or (given is None and _on_terminal()):
@@ -55,7 +55,7 @@ def counting(title: str, given: Given) -> Iterator[Tally]:
 
 @contextmanager
 def counted(title: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """For what has no end that is known, a listing say: who is told how many there were, when somebody looks."""
+    """The callback for a count with an unknown end, such as a listing. On a terminal it is shown."""
     if not _on_terminal():
         yield lambda count: None
         return
@@ -73,7 +73,7 @@ def _on_terminal() -> bool:
 
 
 class Meter:
-    """Counts bytes and files from any thread, or as `unit` says, and draws them when there is someone to look."""
+    """Counts bytes and files, or `unit`, from any thread, and draws a bar when `enabled`."""
 
     def __init__(self, title: str, *, enabled: bool, unit: str = "") -> None:
         self.bytes = 0
@@ -111,13 +111,13 @@ class Meter:
             self._update()
 
     def no_more(self) -> None:
-        """Every file has been announced: now the time left can be told."""
+        """Every file has been announced, so the time left is known."""
         with self._lock:
             self._all_known = True
             self._update()
 
     def moved(self, size: int) -> None:
-        """So many bytes were moved; negative when an attempt begins again."""
+        """`size` bytes were moved; negative when an attempt begins again."""
         with self._lock:
             self.bytes += size
             self._update()
@@ -129,13 +129,13 @@ class Meter:
             self._update()
 
     def reached(self, count: int) -> None:
-        """There were so many."""
+        """Set the count."""
         with self._lock:
             self.files = count
             self._update()
 
     def follow(self, now: TransferProgress) -> None:
-        """Everything at once, as the SDK's bulk transfers tell it."""
+        """Set all counts, from the reports of a bulk transfer."""
         with self._lock:
             self.bytes, self.bytes_expected = now.bytes, now.bytes_total
             self.files, self.files_expected = now.files, now.files_total
@@ -169,7 +169,7 @@ class Meter:
         bar = Progress(*columns, console=Console(stderr=True), transient=True)
         with self._lock:
             if self._timer is None or not _SCREEN.acquire(blocking=False):
-                return  # it ended meanwhile, or is a part of something that is shown
+                return  # it has ended, or another bar is shown
             self._bar = bar
             self._task = bar.add_task(self._title, total=None, files="")
             self._update()

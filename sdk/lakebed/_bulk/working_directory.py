@@ -128,7 +128,7 @@ class Checkout:
 
 
 def find_top(start: Path) -> Path:
-    """The working directory that `start` lies in. Raises InvalidRequestError when it lies in none."""
+    """The working directory that contains `start`. Raises InvalidRequestError when there is none."""
     for folder in (start.absolute(), *start.absolute().parents):
         if (folder / OURS / "index.db").is_file():
             return folder

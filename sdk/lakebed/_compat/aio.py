@@ -1,4 +1,4 @@
-"""The async half of the pair: how the async door waits, runs blocking work and does several things at once.
+"""The async half of the pair: how the async API waits, runs blocking work and runs several jobs at the same time.
 
 `lakebed._compat.sync` has the same names. Translated files import from here and never from asyncio. `gather` takes
 callables, never coroutines: that is what lets one source run in both worlds.
@@ -161,7 +161,7 @@ def off_loop(rows: Iterator[T]) -> Iterator[T]:
 
 
 class Background(Generic[T]):
-    """A job that has begun, beside whatever else is done."""
+    """A job that runs in the background."""
 
     def __init__(self, job: Callable[[], Awaitable[T]]) -> None:
         self._task = asyncio.ensure_future(job())
@@ -177,7 +177,7 @@ class Background(Generic[T]):
 
 
 class Shown:
-    """The base of what a notebook shows: this door cannot ask the server meanwhile, so it shows a name."""
+    """The base of what a notebook shows: the async API cannot ask the server there, so it shows a name."""
 
     def _repr_html_(self) -> str:
         from lakebed._render import html

@@ -48,7 +48,7 @@ class OpenFile:
         return await asyncio.to_thread(self._opened().readline)
 
     async def readlines(self, hint: int = -1) -> list[Any]:
-        """The rest, as lines; with a hint, about so many bytes or characters of it."""
+        """The rest, as lines; with a hint, about that many bytes or characters."""
         return await asyncio.to_thread(self._opened().readlines, hint)
 
     async def readinto(self, buffer: Any) -> int:

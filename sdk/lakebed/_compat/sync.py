@@ -96,7 +96,7 @@ def run_in_thread(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 def gather(jobs: Iterable[Callable[[], T]], limit: int = 8, *, stop: Callable[[], None] | None = None) -> list[T]:
     """Run jobs in threads, at most `limit` at a time; results in order. The first error drops those not yet begun.
 
-    A thread cannot be cancelled: `stop` is called then, to end those that run.
+    A thread cannot be cancelled: `stop` is called then, to end the running jobs.
     """
     waiting = list(jobs)
     if len(waiting) <= 1:
@@ -125,7 +125,7 @@ def off_loop(rows: Iterator[T]) -> Iterator[T]:
 
 
 class Background(Generic[T]):
-    """A job that has begun, beside whatever else is done."""
+    """A job that runs in the background."""
 
     def __init__(self, job: Callable[[], T]) -> None:
         pool = ThreadPoolExecutor(1, thread_name_prefix="lakebed")

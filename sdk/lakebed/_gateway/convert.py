@@ -128,7 +128,7 @@ def change(row: models.Diff) -> Change:
 
 
 def server(row: models.Config) -> ServerInfo:
-    """What a server tells of itself. What it leaves out, it does not have."""
+    """What a server says of itself. What it leaves out, it does not have."""
     version, storage, able = row.version_config, row.storage_config, row.capabilities_config
     if not storage:
         raise TypeError("the settings say nothing of the store")
@@ -196,7 +196,7 @@ def listing(body: Mapping[str, Any], convert_row: Callable[[Mapping[str, Any]], 
 
 
 def _page(items: tuple[T, ...], pagination: models.Pagination, after: str) -> Page[T]:
-    """One that says that more follows, but does not say where, must not end the listing silently."""
+    """A page that says that more follows, but not where, must not end the listing silently."""
     if not pagination.has_more:
         return Page(items, None)
     following = text(pagination.next_offset)

@@ -1,4 +1,4 @@
-"""What bringing a working directory up to date will do, and what stands in its way. Touches nothing."""
+"""Plans the update of a working directory: what it will do, and what conflicts. Changes nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AT_ONCE = 8
 
 @dataclass(slots=True)
 class Plan:
-    """What an update will do: `expected` is how each file must still look when its turn comes."""
+    """What an update will do. `expected` has the stamp that a file must still have when it is replaced or removed."""
 
     fetch: list[Change] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ def fits(name: str) -> bool:
 
 
 async def planned(repo: Repository, here: Checkout, ref: Ref, conflicts: Side) -> Plan:
-    """Look at everything that changed between the base and the commit that `ref` is."""
+    """Plan everything that changed between the base and the commit `ref`."""
     plan, prefix = Plan(), here.origin.prefix
     batch: list[Change] = []
     found: Any = repo.ref(here.base).diff(ref, two_dot=True, prefix=prefix)
@@ -107,7 +107,7 @@ def _clash(plan: Plan, path: str, name: str, mine: LocalChange, theirs: ObjectIn
 
 
 def stamp_of(file: Path) -> Stamp | None:
-    """How a file looks; None when there is none."""
+    """Size, time and inode of a file; None when there is no file."""
     try:
         return Stamp.of(os.stat(file))
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
 """Working directories: a branch checked out into a directory, changed there, committed back, brought up to date.
 
-Local changes are never overwritten silently: whatever would do so is found before the first file is touched, and looked
-at once more just before each is replaced. An update that is broken off is finished by the next one, before anything
+Local changes are never overwritten silently. An update finds conflicts before it changes the first file, and checks
+each file again just before it replaces it. The next command finishes an update that was broken off, before anything
 else: commits never change.
 """
 
@@ -60,7 +60,7 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class LocalStatus:
-    """How a working directory stands. `head` is the branch's commit, None when it was not asked for."""
+    """The state of a working directory. `head` is the branch's commit, None when it was not asked for."""
 
     origin: Origin
     base: str
@@ -137,7 +137,7 @@ async def commit(
 ) -> tuple[Commit, list[LocalChange]]:
     """Commit what has changed in the directory, through a workspace on the commit that it was checked out from.
 
-    When the branch has moved meanwhile, the directory gets what others did, too. Raises NothingToCommitError,
+    When the branch has moved, the directory also gets the changes of others. Raises NothingToCommitError,
     ConcurrentCommitError (both sides changed the same paths: pull first), DirtyBranchError, PartialFailureError.
     """
     with opened(top) as here:

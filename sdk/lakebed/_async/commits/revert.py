@@ -52,7 +52,7 @@ async def revert(
     if made is None:
         raise CommitStateUnknownError(
             f"the revert of {ref} on {target} was made, but is not among its last {SEARCHED} "
-            "commits now: somebody moved the branch back, or far on",
+            "commits now: the branch was moved back, or far on",
             operation="revertBranch",
             repository=target.repository,
             ref=target.ref,
@@ -69,7 +69,7 @@ async def cherry_pick(
     metadata: Mapping[str, str] | None,
     key: str | None,
 ) -> Commit:
-    """Apply the change of a commit, found once. Its metadata go along, but for the mark of the one who made it."""
+    """Apply the change of a commit, found once. Its metadata is kept, except the mark of its own operation."""
     origin = await target.transport.call(commits.get(target.repository, ref))
     mark = id_of(key) if key else new_operation_id()
     call = cherry_picks.cherry_pick(

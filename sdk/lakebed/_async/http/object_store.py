@@ -62,7 +62,7 @@ class HashedBody(Protocol):
 
 
 class Outside:
-    """Connections to object stores, made anew after a fork or in another event loop."""
+    """Connections to object stores. A forked child and another event loop make their own."""
 
     def __init__(self, policy: retry.Policy, timeout: float) -> None:
         self._policy = policy

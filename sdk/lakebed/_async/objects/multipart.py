@@ -1,4 +1,4 @@
-"""One large object through signed addresses, in parts: several at once, each held here until the store has it.
+"""One large object through signed addresses, in parts: several at a time, each held here until the store has it.
 
 Content is read once, front to back, so that anything can be sent: what does not fit into memory a few times over waits
 in temporary files. A part that fails is sent again, with a new address where the old one has ended; when one fails for
@@ -141,7 +141,7 @@ class PartsUpload:
         return self._address.physical_address, pieces.whole.checksum, pieces.whole.size
 
     async def _work(self, pieces: Pieces) -> None:
-        """One of those who read the next part and send it, until there is none."""
+        """Read the next part and send it, until there is none. Several of these run at the same time."""
         while True:
             async with self._lock:
                 piece = None if self._failed else await pieces.next()

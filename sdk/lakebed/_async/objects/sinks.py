@@ -1,6 +1,6 @@
 """How bytes get into the store: straight into it (`direct`), to signed addresses (`signed`), or through the server.
 
-A sink stores a batch of objects, durably, and tells where each one is; nothing shows them before they are registered.
+A sink stores a batch of objects, durably, and returns their addresses. Nothing shows them before they are registered.
 `proxied` has no sink: the server's own uploads store and register in one.
 """
 
@@ -55,7 +55,7 @@ class Sink(Protocol):
 def choose(info: WorkspaceInfo, asked: str | None) -> str:
     """The best way that the server offers and this machine can go; or the one asked for, here or in the environment.
 
-    `direct` into a cloud store is only taken when it is asked for: nobody but the caller knows whether the
+    `direct` into a cloud store is only taken when it is asked for: only the caller knows whether the
     credentials of this machine are meant for that bucket. Raises ConfigurationError and UnsupportedOperationError.
     """
     wanted = wanted_path(asked)
@@ -76,7 +76,7 @@ def choose(info: WorkspaceInfo, asked: str | None) -> str:
 
 
 def is_cloud(info: WorkspaceInfo) -> bool:
-    """Whether the workspace lies in a bucket."""
+    """Whether the workspace is in a bucket."""
     return info.storage_prefix.partition("://")[0] in ("s3", "gs", "az")
 
 
@@ -99,7 +99,7 @@ def folder_for(info: WorkspaceInfo, path: str) -> str:
 
 
 def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Groups of so many."""
+    """Groups of at most `size` items."""
     source = iter(items)
     while window := list(islice(source, size)):
         yield window
@@ -123,7 +123,7 @@ class LocalSink:
         weakref.finalize(self, self._folder.close)
 
     async def store(self, batch: Sequence[Outgoing]) -> list[ObjectInfo]:
-        """Write temporary files, several at once, then sync them together and give them their names."""
+        """Write temporary files, several at a time, then sync them together and give them their names."""
         done: dict[int, Written] = {}
         try:
             await gather([partial(self._group, batch, group, done) for group in _groups(batch)], AT_ONCE)
@@ -132,14 +132,14 @@ class LocalSink:
         except BaseException as error:
             self._folder.discard(list(done.values()))
             if isinstance(error, OSError):
-                self._tell(error)
+                self._raise_full(error)
             raise
         return [
             item.stored(self._prefix + one.key, one.checksum, one.size)
             for item, one in zip(batch, written, strict=True)
         ]
 
-    def _tell(self, error: OSError) -> None:
+    def _raise_full(self, error: OSError) -> None:
         """Raises StoreFullError, which names the workspace, for a disk that is full."""
         try:
             check_room(error, self._path)
@@ -209,7 +209,7 @@ class CloudSink:
 
 
 def _plain_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
-    """What a store can keep beside an object; Lakebed keeps all of it anyway."""
+    """The metadata that a store can keep with an object; Lakebed keeps all of it."""
     return {key: value for key, value in metadata.items() if re.fullmatch(r"[a-z0-9-]+", key) and value.isascii()}
 
 

@@ -102,7 +102,7 @@ def compare(call: Call[Any], stored: ObjectInfo, meter: Meter) -> None:
 
 
 def checked_type(content_type: str | None) -> str:
-    """A content type that can stand in a header."""
+    """A content type that is valid in a header."""
     if content_type is None:
         return OCTETS
     if not content_type or not content_type.isascii() or not content_type.isprintable():

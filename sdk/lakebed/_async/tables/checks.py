@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LISTED = 10_000
-"""Files of a table among which those are chosen that new data are compared with."""
+"""Files of a table among which the compared ones are chosen."""
 
 _COMPARED = 16
-"""How many those are. Whoever reads compares all of them."""
+"""How many files are compared. Readers compare all of them."""
 
 MODES = ("append", "overwrite", "overwrite_partitions", "error")
 
@@ -87,7 +87,7 @@ class Order:
 
 
 async def look(view: ObjectReader, order: Order, where: Place) -> list[ObjectInfo]:
-    """Files of the table as it is, those that the data are to be compared with. Refuses what must not be there."""
+    """Files of the present table that the data are compared with. Refuses what must not be there."""
     if order.one_file:
         await refuse_folder(view, where, "write_parquet", f"; to write into it, name it {order.path + '/'!r}")
         if order.mode == "error" and await view.exists(order.path):
@@ -110,7 +110,7 @@ async def look(view: ObjectReader, order: Order, where: Place) -> list[ObjectInf
 
 
 async def refuse_folder(view: ObjectReader, where: Place, operation: str, advice: str = "; name a file in it") -> None:
-    """Refuse to write a file where a directory is: it would stand in the way of what is in there."""
+    """Refuse to write a file where a directory is: readers of a directory tree could not have both."""
     if await view.list(folder_of(where.path)).first() is not None:
         raise where.invalid(operation, f"this is a directory{advice}")
 

@@ -66,8 +66,8 @@ class Diff(Listing[Change]):
         if not found[0] and not found[1]:
             where = scan.place_of(right._target, path)
             raise ObjectNotFoundError(
-                f"diff.table {where}: there is no .parquet file, neither here nor in {left._target.ref}; the paths "
-                "that differ are those that the diff lists",
+                f"diff.table {where}: there is no .parquet file, neither here nor in {left._target.ref}; the diff "
+                "lists the paths that differ",
                 **where.about("diff.table"),
             )
         sides = _differing(*found)

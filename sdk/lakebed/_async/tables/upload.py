@@ -1,8 +1,8 @@
-"""Finished files of a table on their way into a branch or a workspace: nothing shows before all of it does.
+"""Uploads the finished files of a table into a branch or a workspace: all of them show together.
 
-Into a branch, a small table is one `uploadObjects` request; a larger one, or one that is to be a commit of its own,
-goes through a workspace that is popped onto the branch, or committed, at the end. Into a workspace, bytes go to the
-store as files are finished, and one request registers them.
+Into a branch, a small table is one `uploadObjects` request. A larger table, or a table that is to be a commit of its
+own, goes through a workspace that is popped onto the branch, or committed, at the end. Into a workspace, bytes go to
+the store as files are finished, and one request registers them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class MakeWorkspace(Protocol):
 
 
 class Shipment(ABC):
-    """One table on its way."""
+    """The upload of one table."""
 
     def __init__(self, tally: Tally) -> None:
         self.alone = False
@@ -195,7 +195,7 @@ class IntoBranch(Shipment):
         return await self._branch._write_many(_items(self._held), gone, self._tally.moved)
 
     async def abandon(self) -> None:
-        """Drop the workspace, unless nobody knows whether it was committed."""
+        """Drop the workspace, unless it is unknown whether it was committed."""
         await super().abandon()
         if self._apart is not None and not self._in_doubt:
             with suppress(LakebedError):
@@ -219,7 +219,7 @@ class IntoWorkspace(Shipment):
         return self._target
 
     async def _ready(self) -> bool:
-        """What goes through the server shows at once, so it waits for the end."""
+        """Whether there is a sink. What goes through the server shows immediately, so it waits for the end."""
         self._sink = await self._target._opened_sink()
         return self._sink is not None
 

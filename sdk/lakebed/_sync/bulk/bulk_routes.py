@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/bulk/bulk_routes.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""The two kinds of ways that bytes of a bulk upload take: past the server, then registered; or through the server."""
+"""The routes of a bulk upload: into the store by a sink, then registered; or through the server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Way(Protocol):
         ...
 
     def resume(self) -> None:
-        """An earlier run has left something: find out what of it can be relied on."""
+        """Find out what an earlier run has stored."""
         ...
 
     def still_there(self, row: ObjectInfo) -> bool:
@@ -47,7 +47,7 @@ class Way(Protocol):
         ...
 
 
-class PastWay:
+class SinkWay:
     """Into the store by a sink."""
 
     def __init__(self, target: Target, info: WorkspaceInfo, sink: Sink) -> None:
@@ -65,7 +65,7 @@ class PastWay:
             self._target.transport.call(workspaces.register(self._target.repository, self._info.id, rows, deletes))
 
     def resume(self) -> None:
-        """Nothing to find out: the server looks at each object when it is registered again."""
+        """Nothing to find out: the server checks each object when it is registered again."""
 
     def still_there(self, row: ObjectInfo) -> bool:
         """Below a prefix of this workspace, where nothing is removed while it is open."""
@@ -149,7 +149,7 @@ class ProxiedWay:
             self._target.transport.call(workspaces.register(self._target.repository, self._target.ref, (), deletes))
 
     def resume(self) -> None:
-        """Look at what the workspace shows: nothing can be registered a second time."""
+        """List what the workspace shows: nothing can be registered a second time."""
         after = ""
         while True:
             call = objects.list_page(
@@ -167,7 +167,7 @@ class ProxiedWay:
 
 
 def way_of(workspace: WorkspaceWriter, jobs: int, tally: Tally) -> Way:
-    """The best way that the server offers and this machine can go, or the one that the workspace was made with.
+    """The best route that the server offers and this machine can use, or the route that the workspace was made with.
 
     Raises ConfigurationError, UnsupportedOperationError, WorkspaceClosedError, and InvalidRequestError for
     `jobs`.
@@ -176,7 +176,7 @@ def way_of(workspace: WorkspaceWriter, jobs: int, tally: Tally) -> Way:
         raise InvalidRequestError(f"jobs must be at least 1, not {jobs}")
     info, sink = workspace._place(), workspace._opened_sink()
     target = workspace._target
-    return ProxiedWay(target, jobs, tally) if sink is None else PastWay(target, info, sink)
+    return ProxiedWay(target, jobs, tally) if sink is None else SinkWay(target, info, sink)
 
 
 def _mark(row: ObjectInfo) -> bytes:

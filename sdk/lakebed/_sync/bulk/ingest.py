@@ -1,9 +1,9 @@
 # Generated from sdk/lakebed/_async/bulk/ingest.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""Ingest as a flow: look page by page, and from the first page that differs on write into a workspace and commit it.
+"""Ingest as a flow: compare page by page; from the first page that differs, write into a workspace, and commit it.
 
-A pass that finds nothing new only reads. Nobody sees anything before the commit; whatever goes wrong before, the
-workspace is dropped.
+A pass that finds nothing new only reads. Nothing shows before the commit. When anything fails before it, the workspace
+is dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lakebed.errors import CommitStateUnknownError, LakebedError, NothingToCommi
 from lakebed.model import Change, Commit, IngestReport
 
 LISTED = 1000
-"""Changes told in one page."""
+"""Changes listed in one page."""
 
 _LIFETIME = 24 * 3600
 """Seconds after which the server closes the workspace of an ingest that died."""
@@ -119,7 +119,7 @@ class Ingest:
     def _commit(
         self, workspace: str, key: str, message: str, metadata: Mapping[str, str] | None, on_conflict: str
     ) -> Commit | None:
-        """None: somebody else has committed the same meanwhile."""
+        """None when another commit has made the same changes."""
         call = workspaces.commit(
             self._target.repository,
             workspace,
@@ -146,7 +146,7 @@ class Ingest:
 
     @contextmanager
     def _shown(self) -> Iterator[None]:
-        """Without somebody who is told, a count on the terminal."""
+        """Without a progress callback, show a count on the terminal."""
         if self._progress is not None:
             yield
             return

@@ -75,7 +75,7 @@ class Upload:
 
         def moved(size: int) -> None:
             nonlocal counted
-            counted += size  # from several threads: good enough to take back what a failed attempt has told
+            counted += size  # from several threads: exact enough to take back the progress of a failed attempt
             self._tally.moved(size)
 
         items = batch.items

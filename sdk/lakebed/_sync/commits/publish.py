@@ -38,7 +38,7 @@ def publish(
     allow_empty: bool,
     progress: Callable[[int], None] | None,
 ) -> Commit:
-    """Commit changes at once, and compare the checksums of what was stored."""
+    """Commit changes in one request, and compare the checksums of what was stored."""
     key = new_operation_id()
     part = objects.publish_part(
         message=_checks.check_text(message, "commit message"),

@@ -8,7 +8,7 @@ that cuts long requests off.
 
 Where a task is no answer (the server does not answer, or takes no key with this), the first-parent history of the
 branch is searched for the random operation id in the commit's metadata, several times, since the request may still be
-at work. Found: it succeeded. Not found: nobody can say, because it may land later still, and the error says so.
+at work. Found: it succeeded. Not found: the outcome is unknown, because it may still land later, and the error says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lakebed.errors import CommitStateUnknownError, LakebedError, NotFoundError,
 from lakebed.model import Commit, TaskStatus
 
 SEARCHED = 1000
-"""How many commits back a lost commit is looked for: more than others could have put on top of it meanwhile."""
+"""Commits that are searched for a lost one: more than others could have put on top of it."""
 
 
 def new_operation_id() -> str:
@@ -33,7 +33,7 @@ def new_operation_id() -> str:
 
 
 def find(target: Target, operation_id: str, limit: int) -> Commit | None:
-    """Look for a commit by its mark, by first parents from the branch's head."""
+    """Find a commit by its mark, by first parents from the branch's head."""
     after: str | None = ""
     left = limit
     while after is not None and left > 0:

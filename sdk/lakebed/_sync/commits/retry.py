@@ -3,7 +3,7 @@
 """A commit that carries a key, as a flow: tried again while that can help, and settled when its answer was lost.
 
 Each commit carries a random key. The server remembers it together with the commit that it made, so the same request is
-sent again without risk: it either makes the commit, once, or answers with the one that was made. What was staged is
+sent again without risk: it either makes the commit, once, or returns the commit that was made. What was staged is
 never written again.
 """
 
@@ -60,7 +60,7 @@ class Advance:
         self._body = body
 
     def run(self) -> Commit:
-        """Commit. Raises what the server refuses with, and CommitStateUnknownError when nobody can tell."""
+        """Commit. Raises what the server refuses with, and CommitStateUnknownError when the outcome stays unknown."""
         attempts = Retrying(
             sleep=self._sleep,
             stop=lambda state: (state.seconds_since_start or 0.0) >= self._retry_for,
@@ -141,7 +141,7 @@ class Advance:
         return f"Nothing staged is lost. Ask again with the same key: {again} commits once at most"
 
     def _find(self) -> tuple[Commit | None, str]:
-        """Look for the mark in the history of the branch. The second one says why that failed."""
+        """Find the mark in the history of the branch. The second value says why that failed."""
         branch = self._target
         try:
             if self._body is None:

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/objects/multipart.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""One large object through signed addresses, in parts: several at once, each held here until the store has it.
+"""One large object through signed addresses, in parts: several at a time, each held here until the store has it.
 
 Content is read once, front to back, so that anything can be sent: what does not fit into memory a few times over waits
 in temporary files. A part that fails is sent again, with a new address where the old one has ended; when one fails for
@@ -143,7 +143,7 @@ class PartsUpload:
         return self._address.physical_address, pieces.whole.checksum, pieces.whole.size
 
     def _work(self, pieces: Pieces) -> None:
-        """One of those who read the next part and send it, until there is none."""
+        """Read the next part and send it, until there is none. Several of these run at the same time."""
         while True:
             with self._lock:
                 piece = None if self._failed else pieces.next()

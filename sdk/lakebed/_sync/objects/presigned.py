@@ -2,8 +2,8 @@
 # ruff: noqa: RUF100, UP028
 """The path `presigned`: objects go to addresses that the server signs just before they are used.
 
-Every address is for a key of its own, so nothing is ever replaced; where an object is to be registered is told with its
-address. Large objects go in parts where the server signs those.
+Every address is for a key of its own, so nothing is ever replaced. Its answer has the address to register the
+object with. Large objects go in parts where the server signs those.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _refuse_huge(size: int) -> None:
 
 
 class _Signed:
-    """The address of one object: signed when it is needed, anew when it is too old, and once when it is refused."""
+    """The address of one object: signed when it is needed, again when it is too old, and once when it is refused."""
 
     def __init__(self, url: UploadUrl | None, sign: Callable[[], Any]) -> None:
         self._url = url

@@ -1,6 +1,6 @@
 # Generated from sdk/lakebed/_async/objects/upload_item.py by tools/unasync_sdk.py - do not edit.
 # ruff: noqa: RUF100, UP028
-"""One object on its way into the store, whichever way it goes."""
+"""One object to be stored, for all sinks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lakebed.model import ObjectInfo
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One object on its way."""
+    """One object to be stored."""
 
     path: str
     source: Source
@@ -27,15 +27,15 @@ class Outgoing:
     metadata: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = None
     given: Path | None = None
-    """The file that the content is in, when it is nobody's any more: a store on the same disk may keep it."""
+    """The file of the content, when the caller does not need it any more: a store on the same disk may keep it."""
 
     def stored(self, address: str, checksum: str, size: int) -> ObjectInfo:
-        """What it has become."""
+        """The object after it was stored."""
         now = datetime.fromtimestamp(int(time.time()), UTC)
         return ObjectInfo(self.path, size, checksum, now, self.content_type, dict(self.metadata), address)
 
     def moved(self, amount: int) -> None:
-        """Tell how many bytes went."""
+        """Report that bytes were sent."""
         if self.progress is not None:
             self.progress(amount)
 

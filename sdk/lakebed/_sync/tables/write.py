@@ -50,7 +50,7 @@ def write_parquet(
     partition_values: str,
     progress: render_progress.Given,
 ) -> list[ObjectInfo]:
-    """Write a table: everything appears at once, or nothing does."""
+    """Write a table: all of it appears together, or nothing does."""
     if mode is None:
         mode = "overwrite" if path.endswith(".parquet") else "append"
     by = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
@@ -107,7 +107,7 @@ def _path_of(order: Order, piece: Piece) -> str:
 
 
 def _replaced(order: Order, folders: set[str]) -> tuple[list[str], str]:
-    """The prefixes below which only what was written is left, and one that all of them are under."""
+    """The prefixes below which only what was written is left, and a common prefix of them."""
     if order.one_file or order.mode not in ("overwrite", "overwrite_partitions"):
         return [], order.folder
     if order.mode == "overwrite":

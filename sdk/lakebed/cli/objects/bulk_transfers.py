@@ -17,9 +17,9 @@ from lakebed import LakebedError, Location, NothingToCommitError, ObjectNotFound
 from lakebed._bulk.batches import Item, of_tree
 from lakebed._bulk.hash_cache import Memory, journal_for
 from lakebed._bulk.local_tree import folder, inside, walk
+from lakebed._bulk.progress_bar import Meter
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
-from lakebed.cli.progress import Meter
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, check_source
 from lakebed.cli.workspaces.workspace import policy_option, say_commit, whole
 from lakebed.model import TransferResult

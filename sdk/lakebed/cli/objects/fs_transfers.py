@@ -15,10 +15,10 @@ import click
 
 from lakebed import Location, ObjectInfo, ObjectNotFoundError, PartialFailureError
 from lakebed._bulk.local_tree import inside
+from lakebed._bulk.progress_bar import Meter
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
 from lakebed.cli.exits import explain
-from lakebed.cli.progress import Meter
 from lakebed.cli.targets import BRANCH_OR_OBJECT, FOLDER, check_source
 
 _jobs = click.option(

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from lakebed import Location
+from lakebed._bulk.progress_bar import Meter
 from lakebed.cli import output
 from lakebed.cli.app import App, Verb, metadata_option, pass_app
-from lakebed.cli.progress import Meter
 from lakebed.cli.targets import BRANCH_OR_OBJECT, check_source
 
 

@@ -11,10 +11,10 @@ import click
 
 from lakebed import ConcurrentCommitError, ConflictError, Location
 from lakebed._bulk.local_tree import folder
+from lakebed._bulk.progress_bar import Meter
 from lakebed._bulk.working_directory import LocalChange, find_top
 from lakebed.cli import output
 from lakebed.cli.app import App, Noun, metadata_option, pass_app
-from lakebed.cli.progress import Meter
 from lakebed.cli.targets import BRANCH_OR_OBJECT
 from lakebed.cli.workspaces.workspace import say_commit
 
