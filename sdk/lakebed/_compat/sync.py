@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar
 
 from lakebed._process.forks import ForkLock
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Data = upload_source.Data
 
+_GRACE = 5.0
 CLOSED = "this connection is closed: call connect() again"
 
 T = TypeVar("T")
@@ -96,22 +97,55 @@ def run_in_thread(job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 def gather(jobs: Iterable[Callable[[], T]], limit: int = 8, *, stop: Callable[[], None] | None = None) -> list[T]:
     """Run jobs in threads, at most `limit` at a time; results in order. The first error drops those not yet begun.
 
-    A thread cannot be cancelled: `stop` is called then, to end the running jobs.
+    A thread cannot be cancelled: `stop` is called then, to end the running jobs, and they are waited for; after Ctrl-C
+    for five seconds.
     """
     waiting = list(jobs)
     if len(waiting) <= 1:
         return [job() for job in waiting]
-    with ThreadPoolExecutor(min(limit, len(waiting)), thread_name_prefix="lakebed") as pool:
-        futures = [pool.submit(job) for job in waiting]
+    running = _Running()
+    pool = ThreadPoolExecutor(min(limit, len(waiting)), thread_name_prefix="lakebed")
+    try:
+        futures = [pool.submit(running.run, job) for job in waiting]
+        for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+            future.result()  # raises the first error
+        return [future.result() for future in futures]
+    except BaseException as error:
+        if stop is not None:
+            stop()
+        pool.shutdown(wait=False, cancel_futures=True)
+        running.end(None if isinstance(error, Exception) else _GRACE)
+        raise
+    finally:
+        pool.shutdown(wait=False)
+
+
+class _Running:
+    """Counts running jobs. The threads of a pool do not do: Ctrl-C may come while the pool is starting one."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+        self._ended = False
+
+    def run(self, job: Callable[[], T]) -> T:
+        """Run one."""
+        with self._changed:
+            if self._ended:
+                raise CancelledError
+            self._count += 1
         try:
-            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
-                future.result()  # raises the first error
-            return [future.result() for future in futures]
-        except BaseException:
-            if stop is not None:
-                stop()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            return job()
+        finally:
+            with self._changed:
+                self._count -= 1
+                self._changed.notify_all()
+
+    def end(self, seconds: float | None) -> None:
+        """Begin no more, and wait for the running ones."""
+        with self._changed:
+            self._ended = True
+            self._changed.wait_for(lambda: not self._count, seconds)
 
 
 def blocking(job: Callable[P, T]) -> Callable[P, T]:
