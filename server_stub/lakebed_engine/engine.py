@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.direct_writes.physical_address import Placing
+from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.export.metadata_files import MetadataFiles
 from lakebed_engine.operations.fsck import scrub as fsck_scrub
 from lakebed_engine.operations.fsck.fsck import fsck, ignore_finding, ignore_progress
@@ -98,7 +98,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
             kv=kv,
             stores=stores,
             clock=time,
-            ageing=Ageing(time),
+            expiry_clock=ExpiryClock(time),
             ids=ids or RandomIds(),
             runtime=work,
             trees=Trees(work, ByteCache(cache_bytes), limits),
@@ -130,7 +130,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
 
         A server calls it before each pass of the cleaner. Raises StoreError.
         """
-        await self._ctx.ageing.keep(self._ctx.kv)
+        await self._ctx.expiry_clock.keep(self._ctx.kv)
 
     async def run_cleaner(self) -> int:
         """One pass of the cleaner: delete what swaps dropped longer ago than the grace period; then one of the janitor,

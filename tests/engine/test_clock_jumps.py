@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.ageing import REMEMBERED, Ageing
 from lakebed_engine.operations.context import open_repo
+from lakebed_engine.operations.expiry_clock import REMEMBERED, ExpiryClock
 from lakebed_engine.operations.gc.deferred_deletes import OPERATION_AGE, PARTIAL_AGE
 from lakebed_engine.operations.keys import OPERATIONS
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -209,17 +209,17 @@ async def test_the_sweep_takes_nothing_for_old_that_is_young(jump: float) -> Non
 
 def test_time_follows_the_wall_clock_at_half_to_twice_its_speed() -> None:
     clock = FakeClock()
-    ageing, start = Ageing(clock), int(clock.time)
+    expiry_clock, start = ExpiryClock(clock), int(clock.time)
     clock.forward(100)
-    assert ageing.stamp() == ageing.due() == start + 100
+    assert expiry_clock.stamp() == expiry_clock.due() == start + 100
     clock.time += WEEK
-    assert (ageing.due(), ageing.stamp()) == (start + 100, start + 100 + WEEK)
+    assert (expiry_clock.due(), expiry_clock.stamp()) == (start + 100, start + 100 + WEEK)
     clock.forward(1000)
-    assert ageing.due() == start + 100 + 2000
+    assert expiry_clock.due() == start + 100 + 2000
     clock.time -= WEEK
-    assert (ageing.due(), ageing.stamp()) == (start + 1100, start + 2100)
+    assert (expiry_clock.due(), expiry_clock.stamp()) == (start + 1100, start + 2100)
     clock.forward(2000)
-    assert ageing.due() == ageing.stamp() == start + 3100
-    assert ageing.before(clock.time, HOUR) == 0.0, "the wall clock was behind less than an hour ago"
+    assert expiry_clock.due() == expiry_clock.stamp() == start + 3100
+    assert expiry_clock.before(clock.time, HOUR) == 0.0, "the wall clock was behind less than an hour ago"
     clock.forward(HOUR + 1)
-    assert ageing.before(clock.time, HOUR) == clock.time - HOUR
+    assert expiry_clock.before(clock.time, HOUR) == clock.time - HOUR

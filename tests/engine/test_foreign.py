@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.ageing import REMEMBERED
+from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lakebed_engine.operations.ageing import Ageing
 from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.merge.three_way import STRATEGIES, Join, Resolution, Sides
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.external import Foreign
@@ -38,7 +38,7 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         kv=MemoryKV(),
         stores=Stores(None),
         clock=SystemClock(),
-        ageing=Ageing(SystemClock()),
+        expiry_clock=ExpiryClock(SystemClock()),
         ids=RandomIds(),
         runtime=lake.runtime,
         trees=lake.trees,

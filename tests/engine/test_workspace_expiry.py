@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.context import Context, Repo
+from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import scan_token, staging
 from lakebed_engine.operations.workspace import expiry, lifecycle
 from lakebed_engine.vocabulary import errors

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lakebed_engine.operations.ageing import Ageing
+from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.keys import (
     REPOSITORIES,
     branch_key,
@@ -51,7 +51,7 @@ class Context:
     kv: KVStore
     stores: ObjectStores
     clock: Clock
-    ageing: Ageing
+    expiry_clock: ExpiryClock
     ids: Ids
     runtime: Runtime
     trees: Trees

@@ -10,11 +10,16 @@ from __future__ import annotations
 import msgspec
 
 from lakebed_engine.operations.context import Context, Repo, open_repo
-from lakebed_engine.operations.fsck.multipart import read_uploads
 from lakebed_engine.operations.fsck.objects import check_objects
 from lakebed_engine.operations.fsck.orphans import check_data, check_files
 from lakebed_engine.operations.fsck.pace import Pace
-from lakebed_engine.operations.fsck.refs_and_commits import check_commits, check_marker, check_snapshots, read_refs
+from lakebed_engine.operations.fsck.refs_and_commits import (
+    check_commits,
+    check_marker,
+    check_snapshots,
+    read_refs,
+    read_uploads,
+)
 from lakebed_engine.operations.fsck.scratch_db import Ledger
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.fsck.staged import check_staged, read_drops

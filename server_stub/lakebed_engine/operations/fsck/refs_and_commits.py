@@ -1,4 +1,4 @@
-"""Refs, commits and ref snapshots: rows of the KV store against files of the bucket."""
+"""Refs, commits, ref snapshots and open uploads: rows of the KV store against files of the bucket."""
 
 from __future__ import annotations
 
@@ -16,8 +16,19 @@ from lakebed_engine.operations.branch.resolve import decode_tag
 from lakebed_engine.operations.context import BAD_ROW, decode_branch, decode_workspace
 from lakebed_engine.operations.fsck.scratch_db import Bad
 from lakebed_engine.operations.fsck.session import Job
-from lakebed_engine.operations.keys import BRANCH_ROWS, COMMIT_ROWS, TAG_ROWS, WORKSPACE_ROWS, commit_key, under
+from lakebed_engine.operations.keys import (
+    BRANCH_ROWS,
+    COMMIT_ROWS,
+    ENDED,
+    TAG_ROWS,
+    UPLOADS,
+    WORKSPACE_ROWS,
+    commit_key,
+    under,
+)
+from lakebed_engine.operations.multipart.records import decode_ended, decode_upload
 from lakebed_engine.stores.kv.base import Row, scan_pages
+from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.vocabulary.errors import InvalidRequestError
 from lakebed_engine.vocabulary.records import Branch, Commit
 
@@ -131,6 +142,24 @@ async def _read_workspaces(job: Job) -> list[Branch]:
                 found.append(workspace)
                 job.count("open workspaces")
     return found
+
+
+async def read_uploads(job: Job) -> None:
+    """What open uploads have written, and the parts that the cleaner is to remove of others, are no orphans."""
+    for kind in (UPLOADS, ENDED):
+        async for rows in _pages(job, kind):
+            for row in rows:
+                try:
+                    upload = decode_upload(row.value) if kind == UPLOADS else decode_ended(row.value).upload
+                except BAD_ROW as error:
+                    job.problem(Bad("corrupt", "upload record", repr(row.key), f"cannot be read: {error}"), ())
+                    job.rows_known = job.uploads_known = False
+                    continue
+                job.ledger.add_file(folder_of(upload.address))
+                if kind == UPLOADS:
+                    job.ledger.add_file(upload.address)
+            if kind == UPLOADS:
+                job.count("open uploads", len(rows))
 
 
 async def check_commits(job: Job) -> None:

@@ -85,14 +85,14 @@ class Cleaner:
         await self._ctx.kv.drop_partition(partition)
 
     async def _operations(self, repo: Repo) -> None:
-        limit = self._ctx.ageing.before(self._ctx.clock.now(), OPERATION_AGE)
+        limit = self._ctx.expiry_clock.before(self._ctx.clock.now(), OPERATION_AGE)
         async for rows in scan_pages(self._ctx.kv, repo.partition, *under(OPERATIONS)):
             old = [Delete(repo.partition, row.key) for row in rows if int(row.value) < limit]
             if old:
                 await self._ctx.kv.apply(Batch(deletes=old))
 
     async def _partials(self, repo: Repo) -> None:
-        limit = self._ctx.ageing.before(self._ctx.clock.now(), PARTIAL_AGE)
+        limit = self._ctx.expiry_clock.before(self._ctx.clock.now(), PARTIAL_AGE)
         async for leftover in repo.store.list_partial():
             if leftover.mtime < limit:
                 await repo.store.delete_partial(leftover.key)

@@ -90,7 +90,7 @@ class RepositorySweep:
     async def look(self) -> int:
         """The first look: what nothing names. How many files that is."""
         now = self._now = await self._store_time()
-        self._before = self.ctx.ageing.before(now, self.options.age)
+        self._before = self.ctx.expiry_clock.before(now, self.options.age)
         await self._read_names()
         for rank, folder in enumerate((*_FOLDERS, *_DATA) if self.options.data else _FOLDERS):
             await self._list(rank, folder)

@@ -79,7 +79,7 @@ async def tidy(ctx: Context) -> int:
 
 async def _tidy(ctx: Context, repo: Repo, errors: list[EngineError]) -> int:
     done = 0
-    start, end = UPLOAD_DUE, due_key(UPLOAD_DUE, ctx.ageing.due() + 1)
+    start, end = UPLOAD_DUE, due_key(UPLOAD_DUE, ctx.expiry_clock.due() + 1)
     async for rows in scan_pages(ctx.kv, repo.partition, start, end, size=_PAGE):
         for row in rows:
             try:
@@ -102,6 +102,6 @@ async def _settle(ctx: Context, repo: Repo, upload_id: str, key: bytes) -> int:
         return 0
     ended = decode_ended(row.value)
     await clear(ctx, repo, ended)
-    if ended.until <= ctx.ageing.due():
+    if ended.until <= ctx.expiry_clock.due():
         await ctx.kv.apply(Batch(deletes=[Delete(repo.partition, ended_key(upload_id))]))
     return 1

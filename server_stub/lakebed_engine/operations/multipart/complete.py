@@ -24,8 +24,7 @@ from lakebed_engine.operations.branch.view import steady
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.keys import ended_key, staging
 from lakebed_engine.operations.multipart.abort import clear
-from lakebed_engine.operations.multipart.part_selection import Chosen, SentPart, choose
-from lakebed_engine.operations.multipart.part_sizes import with_sizes
+from lakebed_engine.operations.multipart.part_selection import Chosen, SentPart, choose, with_sizes
 from lakebed_engine.operations.multipart.records import (
     Ended,
     Found,

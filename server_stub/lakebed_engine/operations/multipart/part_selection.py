@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from lakebed_engine.operations.context import Context, Repo
@@ -25,6 +26,10 @@ from lakebed_engine.vocabulary.errors import (
 
 LEAST_PART = 5 << 20
 """Bytes of a part that is not the last one, as on S3."""
+
+_SIZES_KEY = "::s3::parts"
+"""The S3 gateway reads it."""
+_SIZES_MOST = 1024
 
 LARGEST_OBJECT = 50 << 40
 """Bytes of an object: of 10,000 parts of the largest size that is about this."""
@@ -107,3 +112,13 @@ def _checksum(upload: Upload, parts: Sequence[UploadedPart]) -> str:
     if upload.whole:
         return checksums.of_whole(upload.checksum, sums, [part.size for part in parts])
     return checksums.of_parts(upload.checksum, sums)
+
+
+def with_sizes(metadata: dict[str, str], sizes: Sequence[int]) -> dict[str, str]:
+    """The metadata of an entry with the sizes of its two or more parts, for readers that ask for a part by number.
+
+    Metadata is all of an entry that outlives commits. Example: `7x8388608,1x1000`. A longer text than 1,024 characters
+    is left out.
+    """
+    runs = ",".join(f"{len(list(run))}x{size}" for size, run in groupby(sizes))
+    return metadata if len(sizes) < 2 or len(runs) > _SIZES_MOST else metadata | {_SIZES_KEY: runs}

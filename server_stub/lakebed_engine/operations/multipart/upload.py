@@ -78,7 +78,7 @@ async def create(
     )
     rows = [
         Put(repo.partition, target_of(upload).key, msgspec.json.encode(upload)),
-        due_put(repo, upload, ctx.ageing.stamp() + lifetime),
+        due_put(repo, upload, ctx.expiry_clock.stamp() + lifetime),
     ]
     try:
         await ctx.kv.apply(Batch(puts=rows))

@@ -22,7 +22,6 @@ from typing import Any
 
 import msgspec
 
-from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.branch.compare_and_swap import apply
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import (
@@ -34,6 +33,7 @@ from lakebed_engine.operations.context import (
     open_repo,
     opened,
 )
+from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.tasks.records import (
@@ -365,7 +365,7 @@ class Tasks:
 
     async def _forget(self, repo: Repo) -> int:
         """Remove some of the tasks that are over for long enough. How many."""
-        before = int(self._ctx.ageing.before(self._ctx.now(), REMEMBERED))
+        before = int(self._ctx.expiry_clock.before(self._ctx.now(), REMEMBERED))
         rows = await self._ctx.kv.scan(repo.partition, TASKS, task_key(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
         over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
         gone = [Delete(repo.partition, task_key(task.id)) for task in over]

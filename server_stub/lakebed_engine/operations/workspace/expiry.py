@@ -7,8 +7,8 @@ sweep deletes only what lies in the folder of a workspace that it knows.
 
 from __future__ import annotations
 
-from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.context import Context, Repo, Seen, active_records, find_workspace, opened
+from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import (
     PENDING_MARKERS,
     WORKSPACE_DUE,
@@ -48,7 +48,7 @@ async def _markers(ctx: Context, repo: Repo) -> None:
 async def _workspaces(ctx: Context, repo: Repo) -> int:
     """Those whose time has come; only these are read."""
     done = 0
-    start, end = WORKSPACE_DUE, due_key(WORKSPACE_DUE, ctx.ageing.due() + 1)
+    start, end = WORKSPACE_DUE, due_key(WORKSPACE_DUE, ctx.expiry_clock.due() + 1)
     async for rows in scan_pages(ctx.kv, repo.partition, start, end):
         for row in rows:
             name = due_name(row.key)
@@ -67,7 +67,7 @@ async def _workspaces(ctx: Context, repo: Repo) -> int:
 
 def _is_due(ctx: Context, record: Workspace) -> bool:
     """A workspace has a row for every time that it ever had: it may have been renewed."""
-    return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.ageing.due()
+    return (record.expires if record.state == "open" else record.closed + REMEMBERED) <= ctx.expiry_clock.due()
 
 
 async def _come(ctx: Context, repo: Repo, seen: Seen) -> bool:

@@ -15,7 +15,6 @@ import msgspec
 from lakebed_format.keys import MARKS, WORKSPACES
 
 from lakebed_engine.operations import validation
-from lakebed_engine.operations.ageing import REMEMBERED
 from lakebed_engine.operations.branch.compare_and_swap import apply, rotated, seal, swap
 from lakebed_engine.operations.branch.record import emptied, everything_of, staged_of
 from lakebed_engine.operations.branch.resolve import resolve
@@ -32,6 +31,7 @@ from lakebed_engine.operations.context import (
     read_branch,
     refuse_closed,
 )
+from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import (
     OPERATIONS,
     WORKSPACE_DUE,
@@ -100,7 +100,7 @@ def new_record(
         prefix=f"{WORKSPACES}{found_id}/",
         creator=request.creator,
         creation_date=now,
-        expires=ctx.ageing.stamp() + request.lifetime,
+        expires=ctx.expiry_clock.stamp() + request.lifetime,
         message=request.message,
         claims=request.claims,
     )
@@ -275,7 +275,9 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
 
     async def attempt() -> Workspace | None:
         seen = await find_open(ctx, repo, found_id)
-        new = msgspec.structs.replace(record_of(seen), gen=seen.record.gen + 1, expires=ctx.ageing.stamp() + lifetime)
+        new = msgspec.structs.replace(
+            record_of(seen), gen=seen.record.gen + 1, expires=ctx.expiry_clock.stamp() + lifetime
+        )
         return new if await swap(ctx, repo, seen, new, puts=[due_row(repo, new)]) else None
 
     return await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
@@ -284,7 +286,13 @@ async def renew(ctx: Context, repo_name: str, found_id: str, lifetime: int) -> W
 def closing(ctx: Context, record: Workspace, state: WorkspaceState, result: str = "") -> Workspace:
     """The record once closed: nothing is staged in it any more, and no token names a place to stage."""
     return msgspec.structs.replace(
-        record, gen=record.gen + 1, state=state, layers=(), staging_token="", closed=ctx.ageing.stamp(), result=result
+        record,
+        gen=record.gen + 1,
+        state=state,
+        layers=(),
+        staging_token="",
+        closed=ctx.expiry_clock.stamp(),
+        result=result,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from lakebed_engine.operations.keys import AGEING, AGEING_TIME
+from lakebed_engine.operations.keys import EXPIRY_CLOCK, EXPIRY_CLOCK_TIME
 from lakebed_engine.stores.kv.base import Batch, KVStore, Put
 from lakebed_engine.vocabulary.ports import Clock
 
@@ -23,7 +23,7 @@ _WRITTEN = 3600.0
 """Seconds between two writes of the row."""
 
 
-class Ageing:
+class ExpiryClock:
     """One per process."""
 
     def __init__(self, clock: Clock) -> None:
@@ -56,12 +56,12 @@ class Ageing:
     async def keep(self, kv: KVStore) -> None:
         """Go on where the last server was, when this one has just started; and write the time down now and then."""
         if self._written is None:
-            found = await kv.get(AGEING, AGEING_TIME)
+            found = await kv.get(EXPIRY_CLOCK, EXPIRY_CLOCK_TIME)
             if found is not None:
                 self._time, self._written = float(found.value), float(found.value)
         self._look()
         if self._written is None or abs(self._time - self._written) >= _WRITTEN:
-            await kv.apply(Batch(puts=[Put(AGEING, AGEING_TIME, str(int(self._time)).encode())]))
+            await kv.apply(Batch(puts=[Put(EXPIRY_CLOCK, EXPIRY_CLOCK_TIME, str(int(self._time)).encode())]))
             self._written = self._time
 
     def _look(self) -> float:
