@@ -51,7 +51,7 @@ What was tried on the real code, what came of it, and how to try it again. This 
 make correctness
 ```
 
-which runs everything below and counts; nobody types a figure in. A proof that fails is written here as failed, and
+which runs everything below and counts. No figure is typed by hand. A proof that fails is written here as failed, and
 fails the command. Most of it runs in `make test` as well, at a smaller size. The figures are kept in
 [correctness.json](correctness.json).
 """
@@ -61,8 +61,8 @@ _FOOT = """\
 
 These are tests: they find mistakes, and cannot show that there are none. The simulation tries one repository with a few
 branches, paths and callers, and assumes that the KV store's batches are atomic and that an object store shows a file
-once it is written; the conformance suite asks the drivers for exactly that. Memory that lies, disks that forget what
-was synced, and clocks that jump by hours are not tried.
+once it is written; the conformance suite asks the drivers for exactly that. Not tested: faulty memory, disks that
+lose synced data, and clocks that jump by hours.
 """
 
 

@@ -137,7 +137,7 @@ PROOFS: Sequence[Job] = (
             "kills",
             "Kills under load",
             "A real server under writers and committers gets SIGKILL at random moments, and starts again over the "
-            "same data: every acknowledged upload, delete and commit is there, and nothing that nobody asked for. "
+            "same data: every acknowledged upload, delete and commit is there, and nothing else. "
             "On SQLite and on PostgreSQL.",
             ("LAKEBED_KILLS=200 python -m pytest tests/crash/test_sigkill.py",),
         ),

@@ -84,7 +84,7 @@ def chain(contents: Contents, op: Op, old: State, new: State) -> list[str]:
         found.append(one)
         parents = contents.commit(one).parents
         if not parents:
-            raise Violation(f"{op} makes a commit that does not stand on the head: history loses what it replaced")
+            raise Violation(f"{op} makes a commit whose parent is not the head: history loses what it replaced")
         one = parents[0]
     return found[::-1]
 

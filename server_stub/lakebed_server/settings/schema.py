@@ -173,7 +173,7 @@ class LoggingSettings:
     level: str = _setting(
         "INFO",
         choice("DEBUG", "INFO", "WARN", "ERROR", "NONE"),
-        "least level to write; DEBUG has every request, INFO requests that write, fail or are slow",
+        "least level to write; DEBUG logs every request, INFO only writes, failures and slow requests",
     )
     output: str = _setting("-", TEXT, "- for standard output, or a file")
 
@@ -245,8 +245,8 @@ class CleanupSettings:
     grace: float = _setting(300.0, DURATION, "how long dropped data is kept for readers under way")
     interval: float = _setting(60.0, DURATION, "pause between two passes")
     sweep_interval: float = _setting(24 * 3600.0, DURATION, "pause between two sweeps of orphaned files; 0: never")
-    orphan_age: float = _setting(24 * 3600.0, DURATION, "how old a file that nothing names must be to be swept")
-    upload_age: float = _setting(7 * 24 * 3600.0, DURATION, "age at which an incomplete upload in parts is aborted")
+    orphan_age: float = _setting(24 * 3600.0, DURATION, "minimum age of an unreferenced file that the sweep deletes")
+    upload_age: float = _setting(7 * 24 * 3600.0, DURATION, "age at which an unfinished multipart upload is aborted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +267,7 @@ class RefSettings:
         choice("always", "batched", "off"),
         "when to write one: always before a change of a ref is answered, batched every refs.interval, or off",
     )
-    interval: float = _setting(60.0, DURATION, "pause between two checks whether refs have changed")
+    interval: float = _setting(60.0, DURATION, "pause between two checks for changed refs")
     keep: int = _setting(100, integer(1, 100_000), "how many snapshots of a repository stay")
 
 
