@@ -15,7 +15,7 @@ RESULTS = "docs/correctness.json"
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """One proof as the page tells of it. `more`: how to do more of it, as shell commands with a word on each."""
+    """One proof as the page shows it. `more`: how to do more of it, as shell commands with a word on each."""
 
     key: str
     title: str

@@ -1,7 +1,7 @@
-"""The proofs: what each is, how it is run at a given size, and who reads its report.
+"""The proofs: what each is, how it is run at a given size, and the reader of its report.
 
-Data, above `correctness_page` and `correctness_reports`. In arguments and environment, `{seeds}`, `{start}`, `{sets}`,
-`{kills}`, `{workspaces}`, `{history}`, `{inputs}` and `{examples}` stand for the sizes; `paths` are test files or
+In arguments and environment, `{seeds}`, `{start}`, `{sets}`,
+`{kills}`, `{workspaces}`, `{history}`, `{inputs}` and `{examples}` are the sizes; `paths` are test files or
 patterns of them, found when the proof is run.
 """
 
@@ -75,7 +75,7 @@ def _tests(
 
 
 def found(patterns: Sequence[str]) -> list[str]:
-    """The test files of these patterns. One that fits nothing stays as it is, so that pytest fails on it."""
+    """The test files of these patterns. A pattern without a match stays as it is, so that pytest fails on it."""
     files = [sorted(ROOT.glob(one)) or [ROOT / one] for one in patterns]
     return [str(one.relative_to(ROOT)) for some in files for one in some]
 
@@ -120,10 +120,10 @@ PROOFS: Sequence[Job] = (
         Proof(
             "apart",
             "Pauses and sweeps",
-            "Schedules of their own under the same scheduler, for what those above meet too seldom: callers that pause "
-            "past the clean-up's grace beside a cleaner that never rests, and sweeps of orphans beside work. They have "
-            "mutants of their own, in `tests/simulation/mutants_apart`: each is caught, and the same seed passes "
-            "without it.",
+            "Separate schedules under the same scheduler, for cases that the schedules above meet too seldom: callers "
+            "that pause past the clean-up's grace while the cleaner runs all the time, and sweeps of orphans during "
+            "work. They have separate mutants, in `tests/simulation/mutants_apart`: each is caught, and the same seed "
+            "passes without it.",
             (
                 "python -m tests.simulation.apart --seeds 10000",
                 "python -m tests.simulation.apart --only pauses --seed N --trace",
@@ -337,8 +337,8 @@ PROOFS: Sequence[Job] = (
         Proof(
             "api",
             "The whole API",
-            "schemathesis sends what `openapi.yaml` allows, and what it forbids, to a real server: every answer "
-            "is one that the document promises, and none is a 500.",
+            "schemathesis sends what `openapi.yaml` allows, and what it forbids, to a real server: every "
+            "response is a documented one, and none is a 500.",
             ("python tools/run_schemathesis.py --max-examples 200 --seed N",),
         ),
         of_schemathesis,

@@ -19,7 +19,7 @@ Report = tuple[dict[str, int], list[str], list[dict[str, str | int]]]
 _STORES = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 _EXAMPLES = re.compile(r"(\d+) passing\b")
 _ENOUGH = 20
-"""Failures that are told one by one."""
+"""The number of failures that are listed one by one."""
 
 
 def of_pytest(report: bytes) -> Report:

@@ -83,8 +83,8 @@ class LocalSettings:
     share: str = _setting(
         "auto",
         choice("auto", "always", "never"),
-        "which clients get the directories of `local://`, to read and write there: clients that prove to be on this "
-        "machine (Linux), all, or none",
+        "clients that get the directories of `local://`, to read and write there: `auto` for clients that prove to be "
+        "on this machine (Linux), `always`, or `never`",
     )
     group_read: bool = _setting(
         False,
