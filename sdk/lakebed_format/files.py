@@ -120,7 +120,7 @@ def check_seal(file: bytes) -> None:
     data = memoryview(file)
     at = _footer_at(data) - _SEAL_BYTES
     if at < 0 or bytes(data[at : at + 4]) != _SEAL:
-        raise FormatError("not a whole file of Lakebed: no checksum stands before the Parquet footer")
+        raise FormatError("not a complete file of Lakebed: there is no checksum before the Parquet footer")
     stated = int.from_bytes(data[at + 4 : at + _SEAL_BYTES], "little")
     if crc32(data[at + _SEAL_BYTES :], crc32(data[:at])) != stated:
         raise FormatError("its bytes do not fit their checksum")

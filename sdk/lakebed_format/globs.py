@@ -204,7 +204,7 @@ def _test_of(name: str) -> Test:
             test, place = _set_of(name, place)
             parts[-1].append(test)
         elif char == "\\" and place == len(name):
-            raise GlobError("ends in a backslash, which stands before another character")
+            raise GlobError("ends in a backslash, which must be followed by another character")
         elif char == "\\":
             parts[-1].append(name[place])
             place += 1

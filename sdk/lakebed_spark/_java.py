@@ -42,7 +42,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Path | None:
         if found < OLDEST:
             what = f"is Java {found}" if found else "has no bin/java that runs"
             raise ConfigurationError(
-                f"JAVA_HOME={told} {what}, Spark needs Java {OLDEST} or newer: unset it, or point it at another one",
+                f"JAVA_HOME={told} {what}, Spark needs Java {OLDEST} or newer: unset it, or set it to another one",
                 kind="java_missing",
             )
         return Path(told)

@@ -138,7 +138,7 @@ def _landing(spark: SparkSession, workspace: lakebed.Workspace, order: Order) ->
         if sinks.is_cloud(info):
             if is_remote(spark):
                 raise order.unsupported(
-                    "over Spark Connect nobody tells which files Spark has written to a bucket. Run the job where "
+                    "Spark Connect does not report which files Spark has written to a bucket. Run the job where "
                     "Spark runs (spark-submit, or a session without remote), or use the SDK: "
                     "branch.write_parquet(path, frame.toArrow())"
                 )

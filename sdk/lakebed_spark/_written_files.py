@@ -136,6 +136,6 @@ def _etag(status: Any) -> str:
         tag = str(status.getEtag()).strip('"')
     except Exception as error:
         raise CorruptTransferError(
-            f"{status.getPath()} was written, but its file system tells no checksum: use s3a:// of a newer Hadoop"
+            f"{status.getPath()} was written, but its file system reports no checksum: use s3a:// of a newer Hadoop"
         ) from error
     return tag

@@ -90,7 +90,7 @@ def test_those_who_wait_land_in_one_swap_each_with_its_own_commit() -> None:
     run_job(job())
 
 
-def test_one_whose_paths_were_taken_by_another_of_them_is_told_so_with_the_commit_that_took_them() -> None:
+def test_commit_of_paths_that_another_commit_took_names_that_commit() -> None:
     async def job() -> None:
         async with lake() as (engine, store, _, _):
             found = [await filled(engine, path, f"{n}") for n, path in enumerate(["a", "b", "b", "c"])]

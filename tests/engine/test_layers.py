@@ -317,7 +317,7 @@ async def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str,
     files = world.layer_files()
     rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
     refusal = await fails(engine.push(REPO, "main", rows), errors.InvalidRequestError)
-    assert "'b' stands twice" in str(refusal)
+    assert "'b' is twice" in str(refusal)
     assert (await shown(engine), world.layer_files()) == ({}, files)
 
 

@@ -66,7 +66,7 @@ def test_through_the_server_it_says_what_was_replaced(
     dataset = pads.dataset(folder, filesystem=proxied)
     assert dataset.to_table().num_rows == 6
     replace(repo)
-    with pytest.raises(PreconditionFailedError, match="make the data set anew") as failed:
+    with pytest.raises(PreconditionFailedError, match="create the data set again") as failed:
         dataset.to_table()
     assert (failed.value.repository, failed.value.ref, failed.value.path) == (repo.id, "main", "t/a.parquet")
     assert pads.dataset(folder, filesystem=proxied).to_table().num_rows == NEW.num_rows + OLD.num_rows

@@ -149,7 +149,7 @@ def test_a_fork_inside_a_transaction_writes_into_it(fs: Any, top: str, repo: lak
 def test_a_writer_belongs_to_its_process(fs: Any, top: str) -> None:
     with fs.open(f"{top}/x", "wb") as file:
         file.write(CONTENT)
-        assert "opened to write in another process" in in_a_fork(lambda: workers.refused_close(file))
-        with pytest.raises(lakebed.InvalidRequestError, match="cannot go to another process"):
+        assert "opened for writing in another process" in in_a_fork(lambda: workers.refused_close(file))
+        with pytest.raises(lakebed.InvalidRequestError, match="cannot move to another process"):
             pickle.dumps(file)
     assert fs.cat(f"{top}/x") == CONTENT

@@ -157,7 +157,7 @@ def test_the_last_key_stays(tmp_path: Path) -> None:
         token = door.token(door.pair)
         refused = door.delete(door.pair[0], token)
         assert (refused.status_code, refused.json()["kind"]) == (409, "last_credential")
-        assert "make another one first" in refused.json()["message"]
+        assert "create another one first" in refused.json()["message"]
         assert door.knows(door.pair) == door.knows(token) == 200
         other = door.make()
         assert door.delete(door.pair[0], token).status_code == 204

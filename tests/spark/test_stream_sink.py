@@ -291,7 +291,7 @@ def test_a_mark_that_is_none(spark: SparkSession, repo: lakebed.Repository) -> N
     main = repo.branch("main")
     main.put(f"{MARKS}t/q.json", b"not a mark")
     main.commit("broken")
-    with pytest.raises(lakebed.InvalidRequestError, match="written by something else"):
+    with pytest.raises(lakebed.InvalidRequestError, match="another program wrote it"):
         lakebed_spark.foreach_batch(main, "t", query_id="q")(frame_of(spark, 0), 0)
 
 

@@ -194,7 +194,7 @@ def test_history_that_was_rewritten(spark: SparkSession, repo: lakebed.Repositor
     add(repo, 1, 2, 3)
     line = Line(repo, "main")
     head = repo.branch("main").commit_info().id
-    with pytest.raises(lakebed.PreconditionFailedError, match="reset or made anew") as caught:
+    with pytest.raises(lakebed.PreconditionFailedError, match="reset or created again") as caught:
         line.after(stood, head)
     assert caught.value.kind == "history_rewritten"
     assert caught.value.repository == repo.id

@@ -118,7 +118,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
 
     def __reduce__(self) -> tuple[object, ...]:
         raise InvalidRequestError(
-            f"lakebed://{self.path} is being written and cannot go to another process: open it in the one that writes"
+            f"lakebed://{self.path} is being written and cannot move to another process: open it in the process that writes"
         )
 
     def write(self, data: Any) -> int:
@@ -215,7 +215,7 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
     def _same_process(self) -> None:
         if self._process != os.getpid():
             raise InvalidRequestError(
-                f"lakebed://{self.path} was opened to write in another process: open it in the one that writes"
+                f"lakebed://{self.path} was opened for writing in another process: open it in the process that writes"
             )
 
 

@@ -143,7 +143,7 @@ def _check_mode(mode: str, path: str) -> None:
     if mode == "ab":
         raise UnsupportedOperationError(
             f"lakebed://{path} cannot be appended to: objects never change; read it and write it again, or write "
-            "another object beside it"
+            "another object next to it"
         )
     if mode not in _MODES:
         raise InvalidRequestError(f"cannot open with mode {mode!r}: use one of {', '.join(_MODES)}")

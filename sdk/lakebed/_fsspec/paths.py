@@ -102,8 +102,8 @@ def missing(place: Place, error: NotFoundError | None = None) -> ObjectNotFoundE
 def replaced(place: Place) -> PreconditionFailedError:
     """What is said of a file that is no longer the one that a data set was made of."""
     return PreconditionFailedError(
-        f"{place} was replaced since this data set was made, which remembers the footers of its files: make the data "
-        "set anew to read what is there now, or make it at a commit, which never changes",
+        f"{place} was replaced since this data set was made, which remembers the footers of its files: create the "
+        "data set again to read the current files, or create it at a commit, which never changes",
         operation="open",
         repository=place.repository,
         ref=place.ref,

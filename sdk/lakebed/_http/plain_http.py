@@ -91,7 +91,7 @@ class Connection:
         begun = memoryview(self._head)[end + 4 : size]
         length = 0 if status in _EMPTY else int(headers.get("content-length", "none told"))
         if "transfer-encoding" in headers or not len(begun) <= length:
-            raise ValueError("not an answer of a length that is told")
+            raise ValueError("not an answer with a stated length")
         given = into is not None and status in (200, 206) and into.nbytes == length
         target = into.cast("B") if into is not None and given else memoryview(bytearray(length))
         target[: len(begun)] = begun

@@ -142,7 +142,7 @@ def _without_twins(table: pa.Table, key: Sequence[str], side: str, where: Place)
     if twins.num_rows:
         row = twins.slice(0, 1).to_pylist()[0]
         times = row.pop("count_all")
-        problem = f"the key is not unique in the state {side}: {row} stands in {times} rows"
+        problem = f"the key is not unique in the state {side}: {row} is in {times} rows"
         raise where.invalid(_OPERATION, f"{problem}; use more columns")
     return table
 

@@ -265,13 +265,13 @@ def check(schema: pa.Schema, partition_by: Sequence[str], max_rows: int | None, 
             f"cannot partition by {missing}: the columns are {schema.names}", kind="unknown_column"
         )
     if len(set(partition_by)) < len(partition_by):
-        raise InvalidRequestError(f"a column stands twice in partition_by: {list(partition_by)}")
+        raise InvalidRequestError(f"a column is twice in partition_by: {list(partition_by)}")
     if partition_by and len(partition_by) == len(schema.names):
         raise InvalidRequestError("at least one column must not be a partition column: it is what the files hold")
     for name in partition_by:
         kind = partitions.plain_field(schema.field(name)).type
         if not name or pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            raise InvalidRequestError(f"cannot partition by {name!r}: {kind} cannot stand in a path")
+            raise InvalidRequestError(f"cannot partition by {name!r}: {kind} cannot be in a path")
 
 
 def _odd(name: str, text: str | None, kind: pa.DataType) -> InvalidRequestError:

@@ -78,9 +78,9 @@ class Line:
     def _rewritten(self, start: str, end: str) -> PreconditionFailedError:
         where = f"lakebed://{self._repository.id}/{self._branch}"
         return PreconditionFailedError(
-            f"the stream of {where} stands at commit {start[:16]}, which is not in the history of the branch (now at "
-            f"{end[:16]}): it was reset or made anew. Begin with a new checkpoint, and the option startingCommit where "
-            "not everything is to be read again",
+            f"the stream of {where} is at commit {start[:16]}, which is not in the history of the branch (now at "
+            f"{end[:16]}): the branch was reset or created again. "
+            "Use a new checkpoint, with the option startingCommit if not everything is to be read again",
             kind="history_rewritten",
             operation="readStream",
             repository=self._repository.id,

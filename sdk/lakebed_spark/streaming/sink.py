@@ -130,8 +130,8 @@ class Mark:
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("batch"), int):
             raise InvalidRequestError(
-                f"{self.path!r} in {ref.repository.id}/{ref.id} should say where a stream stands, and does not: it was "
-                "written by something else; restore it from an earlier commit",
+                f"{self.path!r} in {ref.repository.id}/{ref.id} should contain the position of a stream, and does not: "
+                "another program wrote it; restore it from an earlier commit",
                 repository=ref.repository.id,
                 ref=ref.id,
                 path=self.path,

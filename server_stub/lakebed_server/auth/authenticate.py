@@ -110,7 +110,7 @@ class Authenticator:
         opened = await self._find(access_key_id)
         user = None if opened is None else await self._user_now(opened.credential.user)
         if opened is None or user is None:
-            raise _refused("the access key was deleted while it was being checked")
+            raise _refused("the access key was deleted during the request")
         return tokens.issue(opened, user, now, self._login_duration)
 
     async def log_out(self, headers: Mapping[bytes, bytes], now: int, *, https: bool = False) -> None:

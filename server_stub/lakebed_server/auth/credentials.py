@@ -146,8 +146,8 @@ class CredentialStore:
             if other is None:
                 raise RequestError(
                     "last_credential",
-                    f"access key {access_key_id!r} is the last one of {user!r}, and no client could log in without it: "
-                    "make another one first (`lakebed key create`), then remove this one",
+                    f"access key {access_key_id!r} is the last one of {user!r}, who could not log in without it: "
+                    "create another one first (`lakebed key create`), then remove this one",
                 )
             row = Delete(PARTITION, records.credential_key(access_key_id))
             await self._kv.apply(Batch(checks=[Check(PARTITION, other.key, other.version)], deletes=[row]))

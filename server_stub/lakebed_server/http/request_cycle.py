@@ -61,5 +61,5 @@ def _interrupted(call: Call) -> RequestError:
         return RequestError("interrupted", "the server stopped before it had answered; ask again")
     return RequestError(
         "interrupted",
-        "the server stopped before the request was done: it may have been done, or not; check before repeating it",
+        "the server stopped before the request was complete: it may have been done, or not; check before you repeat it",
     )

@@ -231,7 +231,7 @@ def _announce(settings: Settings, admin: Credential | None, listeners: Listeners
     else:
         say(f"  data directory: {settings.data_dir}")
     if settings.durability == "process":
-        say("  durability: process, a machine that stops may lose or damage data")
+        say("  durability: process: a power failure can lose acknowledged writes")
     if admin is not None:
         say("")
         say("  This is the first start. The access key of the admin, shown only now:")

@@ -119,7 +119,7 @@ class Api:
 def _refuse_two_authorizations(scope: Scope) -> None:
     """Refuse a second Authorization header: a proxy may read another of the two than this server does."""
     if sum(name == b"authorization" for name, _ in scope["headers"]) > 1:
-        raise bad_request("the header Authorization is given twice: send one")
+        raise bad_request("there are two Authorization headers: send one")
 
 
 def _below_prefix(path: bytes, root_path: str) -> str:

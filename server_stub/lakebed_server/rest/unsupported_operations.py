@@ -14,9 +14,9 @@ from lakebed_server.vocabulary import RequestError, not_implemented
 _PEOPLE: Final = "users, groups and policies are not managed here: the administrator's access keys are"
 _OUTSIDE: Final = "accounts of other systems are not accepted here: log in with an access key"
 _HOOKS: Final = "there are no actions here"
-_GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` does it now"
+_GC: Final = "clients do not collect garbage here: the server sweeps by itself, and `lakebed sweep` sweeps immediately"
 _PULLS: Final = "there are no pull requests here: compare with a diff, and merge"
-_USAGE: Final = "this server counts no usage"
+_USAGE: Final = "this server does not count usage"
 
 _TABLE: Final[tuple[tuple[str, str, str], ...]] = (
     ("GET POST", "/auth/users", _PEOPLE),

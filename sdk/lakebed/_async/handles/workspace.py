@@ -286,8 +286,7 @@ def _say_refused(found: ScanResult) -> None:
     if found.refused:
         first = found.refusals[0]
         log.warning(
-            "%s of what was written beside Lakebed is not committed, first of all %s: it is %s; "
-            "put a copy in its place",
+            "%s files that other tools wrote are not committed, the first is %s: it is %s; put a copy in its place",
             found.refused,
             first.path,
             first.reason,

@@ -39,8 +39,8 @@ def _directory(repository: lakebed.Repository, uri: str, rest: str) -> Source:
     name = info.storage_namespace.removeprefix("local://")
     if name == info.storage_namespace or not info.local_path.endswith(name):
         raise UnsupportedOperationError(
-            f"{uri} lies in a directory of the server, which this machine cannot see: run `lakebed ingest commit`, "
-            "with which the server lists it"
+            f"{uri} is in a directory of the server, which this machine cannot read: run `lakebed ingest commit`, "
+            "where the server lists it"
         )
     root = info.local_path.removesuffix(name)
     if Path(root, rest.partition("/")[0], ".lakebed-keys").exists():

@@ -105,7 +105,9 @@ async def _change(ctx: Context, repo_name: str, change: Callable[[Rules], Rules]
         nonlocal lost, wanted
         found = await ctx.kv.get(REPOSITORIES, key)
         if found is None or decode_repository(found.value).uid != uid:
-            raise lost or RepositoryNotFoundError(f"repository {repo_name!r} not found: it was deleted meanwhile")
+            raise lost or RepositoryNotFoundError(
+                f"repository {repo_name!r} not found: it was deleted during the request"
+            )
         record = decode_repository(found.value)
         if lost is not None and record.protection == wanted:
             return True

@@ -65,7 +65,7 @@ def parse(text: str) -> Expression:
         sign, digits = found[1], found[2]
         if sign in "@$":
             if digits or steps or found.end() != len(text):
-                raise InvalidRefError(f"ref {text[:80]!r}: {sign!r} stands alone, directly behind a branch")
+                raise InvalidRefError(f"ref {text[:80]!r}: {sign!r} must be alone, directly after a branch")
             staged = sign == "$"
         else:
             if len(digits) > _MAX_DIGITS:
@@ -82,7 +82,7 @@ async def resolve(ctx: Context, repo: Repo, text: str) -> Resolved:
     found = await _base(ctx, repo, expression.base)
     if expression.staged is not None:
         if found.branch is None:
-            raise InvalidRefError(f"ref {text[:80]!r}: '@' and '$' stand only behind a branch")
+            raise InvalidRefError(f"ref {text[:80]!r}: '@' and '$' can only follow a branch")
         return Resolved(found.commit_id, found.branch, expression.staged)
     if not expression.steps:
         return found

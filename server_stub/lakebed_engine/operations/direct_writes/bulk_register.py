@@ -237,7 +237,7 @@ def _rows(ctx: Context, repo: Repo, record: Workspace, table: pa.Table, last: st
         if not path:
             raise InvalidPathError("layer file: a path is empty")
         if path <= last:
-            raise InvalidRequestError(f"layer file: {path[:200]!r} does not stand behind {last[:200]!r}: sort by path")
+            raise InvalidRequestError(f"layer file: {path[:200]!r} is not after {last[:200]!r}: sort by path")
         last = path
         if gone[at]:
             rows.append((path, None))

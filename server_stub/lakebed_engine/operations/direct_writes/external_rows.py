@@ -74,8 +74,8 @@ def _folder(table: pa.Table) -> str:
     folder = str(ends["min"])[:differs].rpartition("/")[0] + "/"
     if not folder.removesuffix("/").partition("://")[2]:
         raise InvalidAddressError(
-            f"layer file: {ends['min'][:200]!r} and {ends['max'][:200]!r} lie in no common folder: rows that lie "
-            "elsewhere come from one source, and in a file of their own; nothing was registered"
+            f"layer file: {ends['min'][:200]!r} and {ends['max'][:200]!r} have no common folder: rows of another "
+            "store must be from one source, and in a separate file; nothing was registered"
         )
     return folder
 
@@ -90,16 +90,20 @@ def _checked(table: pa.Table, last: str, now: int) -> tuple[pa.Table, str]:
     checksums = flat(table.column("checksum")).fill_null("")
     sizes = flat(table.column("size_bytes")).fill_null(0)
     wrong = pc.invert(pc.match_substring_regex(checksums, _CHECKSUM))
-    _refuse(table, pc.and_(live, wrong), "lies elsewhere: its checksum is etag:ETAG, or stat:MTIME-SIZE without one")
+    _refuse(
+        table,
+        pc.and_(live, wrong),
+        "is in another store: its checksum must be etag:ETAG, or stat:MTIME-SIZE without one",
+    )
     nowhere = pc.invert(pc.match_substring(flat(table.column("physical_address")).fill_null(""), "://"))
-    _refuse(table, pc.and_(live, nowhere), "lies in the namespace, others of this file elsewhere: write two files")
+    _refuse(table, pc.and_(live, nowhere), "is in the namespace, others of this file in another store: write two files")
     times = _optional(table, "mtime", pa.int64(), now)
     bad = pc.or_(pc.less(sizes, 0), pc.or_(pc.less(times, 0), pc.greater(times, LATEST)))
     _refuse(table, pc.and_(live, bad), "has a size or mtime out of bounds")
     types = pc.if_else(live, _optional(table, "content_type", pa.string(), DEFAULT_CONTENT_TYPE), "")
     _refuse(table, pc.greater(pc.utf8_length(types), _MOST_TYPE), f"has a content type over {_MOST_TYPE} characters")
     if "metadata" in table.column_names and len(flat(table.column("metadata")).items):
-        raise InvalidRequestError("layer file: objects that lie elsewhere have no metadata here")
+        raise InvalidRequestError("layer file: objects of another store have no metadata here")
     return _delta(table, paths, live, checksums, sizes, times, types), str(paths[-1].as_py())
 
 
@@ -112,7 +116,7 @@ def _check_order(paths: Any, last: str) -> None:
         at = 0 if first <= last else pc.index(disorder, True).as_py() + 1
         before = paths[at - 1].as_py() if at else last
         raise InvalidRequestError(
-            f"layer file: {paths[at].as_py()[:200]!r} does not stand behind {before[:200]!r}: sort by path"
+            f"layer file: {paths[at].as_py()[:200]!r} is not after {before[:200]!r}: sort by path"
         )
 
 

@@ -301,7 +301,7 @@ class Placing:
             raise InvalidAddressError(f"nothing is at {address[:200]!r}: nothing was changed") from None
         if blob.size != entry.size:
             raise ChecksumMismatchError(
-                f"{address[:200]!r}: {entry.size} bytes were told, the store has {blob.size} ({version_of(blob)}): "
+                f"{address[:200]!r}: {entry.size} bytes were given, the store has {blob.size} ({version_of(blob)}): "
                 "nothing was changed"
             )
 
@@ -309,7 +309,7 @@ class Placing:
 def _still(path: str, known: Entry) -> Callable[[Entry | None], None]:
     def test(now: Entry | None) -> None:
         if now != known:
-            raise PreconditionFailedError(f"{path!r} changed meanwhile")
+            raise PreconditionFailedError(f"{path!r} changed during the request")
 
     return test
 

@@ -70,7 +70,7 @@ async def sign_uploads(
     repo = await open_repo(ctx, repo_name, write=True)
     record = record_of(await find_open(ctx, repo, found_id))
     if not paths or len(paths) > MOST_SIGNED:
-        raise InvalidRequestError(f"{len(paths)} paths: must be 1 to {MOST_SIGNED} at once")
+        raise InvalidRequestError(f"{len(paths)} paths: must be 1 to {MOST_SIGNED} in one request")
     for path in paths:
         validation.check_path(path)
     signer = _signer(repo)
@@ -134,7 +134,7 @@ async def complete_upload(
     blob = await completed(ctx, repo, _parts(repo), key, upload.upload, sent)
     if blob.size != size:
         raise ChecksumMismatchError(
-            f"{upload.physical_address[:300]!r}: {size} bytes were told, the store has {blob.size}: write it again"
+            f"{upload.physical_address[:300]!r}: {size} bytes were given, the store has {blob.size}: write it again"
         )
     return CompletedUpload(f"{repo.store.uri}/{key}", blob.etag.strip('"'), blob.size)
 

@@ -46,7 +46,7 @@ async def register_written(
     record = record_of(await find_open(ctx, repo, found_id))
     if len(objects) + len(deletes) > MAX_BATCH:
         raise InvalidRequestError(
-            f"{len(objects) + len(deletes)} objects and deletions: at most {MAX_BATCH} at once, nothing was registered"
+            f"{len(objects) + len(deletes)} objects and deletions: at most {MAX_BATCH} per request, nothing was registered"
         )
     rows: list[Row] = [(one.path, entry_of(ctx, repo, record, one)) for one in objects]
     await prove(ctx, repo, rows)
@@ -87,7 +87,7 @@ def own_address(repo: Repo, record: Workspace, address: str) -> str:
         if inside.startswith(prefix) and len(inside) > len(prefix):
             return inside
     raise InvalidAddressError(
-        f"physical address {address[:200]!r}: must lie below {repo.store.uri}/{record.prefix}: nothing was registered"
+        f"physical address {address[:200]!r}: must be below {repo.store.uri}/{record.prefix}: nothing was registered"
     )
 
 
@@ -112,7 +112,7 @@ async def prove(ctx: Context, repo: Repo, rows: Sequence[Row]) -> None:
 def _compare(path: str, entry: Entry, blob: BlobStat) -> None:
     if blob.size != entry.size:
         raise ChecksumMismatchError(
-            f"object {path[:200]!r}: {entry.size} bytes were told, the store has {blob.size}: nothing was registered"
+            f"object {path[:200]!r}: {entry.size} bytes were given, the store has {blob.size}: nothing was registered"
         )
     told = _TAG.fullmatch(blob.etag.strip('"').lower())
     if told is None:

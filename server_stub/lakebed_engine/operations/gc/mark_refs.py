@@ -188,7 +188,9 @@ async def _read_commits(ctx: Context, repo: Repo, ledger: Ledger) -> None:
         for commit_id, who in strangers:
             found = await ctx.kv.get(repo.partition, commit_key(commit_id))
             if found is None:
-                why = f"{who} names commit {commit_id}, which the KV store does not know: was an older one restored?"
+                why = (
+                    f"{who} names commit {commit_id}, which the KV store does not have: was an older KV store restored?"
+                )
                 raise refuse(repo, why)
             _learn(ledger, commit_id, found.value)
 

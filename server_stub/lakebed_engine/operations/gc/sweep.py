@@ -123,7 +123,7 @@ async def _fail(name: str, error: EngineError, lease: Lease | None, out: _Outcom
 async def _wait(ctx: Context, since: float, grace: float, progress: Progress) -> None:
     """Until a grace period has passed since then, by this process's own clock."""
     while (left := since + grace - ctx.clock.monotonic()) > 0:
-        progress("seconds to wait for the second look", round(left))
+        progress("seconds to wait for the second check", round(left))
         await ctx.runtime.sleep(min(left, _SHOWN))
 
 

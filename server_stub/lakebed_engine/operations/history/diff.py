@@ -82,7 +82,7 @@ async def diff_refs(
     one = await resolve(ctx, repo, left)
     other = await resolve(ctx, repo, right)
     if one.staged or (other.staged and mode == "three_dot"):
-        raise InvalidRefError("'$' (uncommitted changes) stands only on the right side of a two-dot diff")
+        raise InvalidRefError("'$' (uncommitted changes) is only allowed on the right side of a two-dot diff")
     tree = await tree_of(ctx, repo, one.commit_id)
     if other.staged:
         view = await view_of(ctx, repo, other)

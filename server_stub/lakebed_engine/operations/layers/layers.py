@@ -105,7 +105,7 @@ async def push_rows(
         rows = sorted(rows, key=itemgetter(0))
         for (path, _), (following, _) in itertools.pairwise(rows):
             if path == following:
-                raise InvalidRequestError(f"object {path!r} stands twice in one push: nothing was changed")
+                raise InvalidRequestError(f"object {path!r} is twice in one push: nothing was changed")
     return await push(ctx, repo, branch, _tables(ctx, rows))
 
 

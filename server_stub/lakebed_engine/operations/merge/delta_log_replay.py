@@ -121,8 +121,8 @@ async def _error(ctx: Context, repo: Repo, sides: Sides, table: str, path: str, 
     name = table.rstrip("/") or "/"
     return MergeConflictError(
         f"conflict found: {name!r} is a Delta table: its log is one numbered line, and after this {verb} {path!r} "
-        "would not stand behind the version that it was written on, so that the table could not be read, or would show "
-        f"wrong rows. Nothing was changed: {STEPS[verb]}",
+        "would not follow the version that it was written on. The table could not be read, or would show wrong "
+        f"rows. Nothing was changed: {STEPS[verb]}",
         [Conflict(path, base=base, ours=ours, theirs=theirs)],
         False,
     )

@@ -39,7 +39,7 @@ class Resolution:
         for glob in globs:
             if not glob.chooses:
                 raise InvalidRequestError(
-                    f"glob {glob.text[:80]!r}: must choose paths; one that begins with '!' does not"
+                    f"glob {glob.text[:80]!r}: must choose paths; a glob that begins with '!' does not"
                 )
         self._rules = [(glob, _side(glob.text, side)) for glob, (_, side) in zip(globs, rules, strict=True)]
 
@@ -159,7 +159,7 @@ class Join:
         told = next((text for one in self._conflicts if (text := explained(one.path))), "")
         return MergeConflictError(
             f"conflict found: both sides changed {paths or 'paths before the page that was asked for'}{more}: "
-            f"change one side; or, in a merge, say which side wins, by a strategy or by rules for the paths{told}",
+            f"change one side; or, in a merge, choose the winning side, by a strategy or by rules for the paths{told}",
             self._conflicts,
             self._more,
         )

@@ -83,12 +83,12 @@ async def choose(
     if found > LARGEST_OBJECT:
         raise PartTooLargeError(f"the parts have {found} bytes together, at most {LARGEST_OBJECT}")
     if size is not None and size != found:
-        raise InvalidRequestError(f"the parts have {found} bytes together, {size} were told: nothing was completed")
+        raise InvalidRequestError(f"the parts have {found} bytes together, {size} were given: nothing was completed")
     summed = await ctx.runtime.cpu(_checksum, upload, parts, small=len(parts) < 100)
     if checksum and checksum.partition("-")[0] != summed.partition("-")[0]:
         raise ChecksumMismatchError(
             f"the {upload.checksum or 'checksum'} of the parts is {summed or 'not known'}, {checksum[:100]!r} was "
-            "told: nothing was completed"
+            "given: nothing was completed"
         )
     md5 = hashlib.md5(b"".join(bytes.fromhex(part.md5) for part in parts), usedforsecurity=False).hexdigest()
     stored = [StoredPart(part.number, part.size, part.md5, part.handle) for part in parts]
@@ -100,7 +100,7 @@ async def choose(
 
 def _matching(part: UploadedPart | None, told: SentPart) -> UploadedPart:
     if part is None or part.md5 != told.etag.lower() or (told.checksum and told.checksum != part.checksum):
-        what = "was not sent" if part is None else "is another one than was told"
+        what = "was not sent" if part is None else "differs from the given one"
         raise InvalidPartError(f"part {told.number} {what}: nothing was completed; send it again")
     return part
 

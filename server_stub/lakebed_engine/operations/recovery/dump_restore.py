@@ -180,13 +180,15 @@ async def _restore(ctx: Context, repo: Repo, parts: Mapping[str, str], task: Wor
         puts.append(task.done({}))
     if not await apply(ctx, repo, Batch(checks=checks, puts=puts), operation):
         # perhaps by this very task, on another server: then it is over, and nobody hears of this
-        raise InvalidRequestError(f"repository {repo.name!r} got branches or tags meanwhile: nothing was restored")
+        raise InvalidRequestError(
+            f"repository {repo.name!r} got branches or tags during the restore: nothing was restored"
+        )
 
 
 async def _require(ctx: Context, repo: Repo, wanted: str, what: str) -> None:
     if await ctx.kv.get(repo.partition, commit_key(wanted)) is None:
         raise InvalidRequestError(
-            f"{what} stands at commit {wanted[:80]!r}, which the dump has not: nothing was restored"
+            f"{what} is at commit {wanted[:80]!r}, which is not in the dump: nothing was restored"
         )
 
 

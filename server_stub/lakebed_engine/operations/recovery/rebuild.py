@@ -177,7 +177,7 @@ async def _refuse_existing(ctx: Context, record: Repository) -> None:
         if other.uid == record.uid:
             raise NamespaceInUseError(
                 f"{record.storage_namespace} is a copy of the data of repository {other.name!r}, which exists: "
-                "nothing was changed; both at once on one server is not possible"
+                "nothing was changed; one server cannot have both"
             )
     if await ctx.kv.get(DROPS, dropped_repository(record.uid)) is not None:
         raise TooManyAttemptsError(
@@ -271,7 +271,7 @@ async def _activate(job: Job, branches: Sequence[Branch], tags: Sequence[Tag], m
         version = await ctx.kv.apply(Batch(checks=checks, puts=puts))
     except PredicateFailed:
         raise TooManyAttemptsError(
-            f"repository {record.name!r}: its name or namespace was taken meanwhile, nothing was changed"
+            f"repository {record.name!r}: its name or namespace was taken during the rebuild, nothing was changed"
         ) from None
     except OutcomeUnknownError:
         now = await ctx.kv.get(REPOSITORIES, name)

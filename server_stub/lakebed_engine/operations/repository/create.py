@@ -125,14 +125,14 @@ async def _mark(store: ObjectStore, record: Repository) -> None:
         raise InvalidNamespaceError(error.told or error.message) from error
     if marker is None:
         raise TooManyAttemptsError(
-            f"{store.uri}/{REPOSITORY_MARKER} was removed meanwhile, nothing was created: try again"
+            f"{store.uri}/{REPOSITORY_MARKER} was removed during the creation, nothing was created: try again"
         )
     if marker.get("uid") == record.uid:
         return
     if not marker:
         raise NamespaceInUseError(
             f"storage namespace {store.uri!r} is in use: {REPOSITORY_MARKER} is there and is not a marker that "
-            "this server can read; choose another namespace, or look whose file that is"
+            "this server can read; choose another namespace, or find the owner of that file"
         )
     raise NamespaceInUseError(
         f"storage namespace {store.uri!r} is in use: it holds the data of repository {marker.get('name', '')[:80]!r}, "

@@ -89,7 +89,7 @@ class Work:
         """Stop a worker whose task was cancelled, or taken over and ended. Raises TaskEndedError."""
         found = await self.ctx.kv.get(self.repo.partition, task_key(self.task.id))
         if found is None or found.version != self._version:
-            raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} was ended meanwhile")
+            raise TaskEndedError(f"task {self.task.id} of {self.repo.name!r} has ended")
 
     def guard(self) -> CommitGuard:
         """What makes a commit the end of this task: both land, or neither."""

@@ -91,7 +91,7 @@ async def _create(call: S3Call) -> None:
             "This server makes no repositories for buckets (gateway.s3.namespace): make one with `lakebed repo create`."
         )
     if call.address.bound:
-        raise S3Error("InvalidBucketName", "This name means a ref of a repository: make a branch instead.")
+        raise S3Error("InvalidBucketName", "This name is a ref of a repository: create a branch instead.")
     place = f"{call.config.namespace.rstrip('/')}/{call.repo}"
     try:
         await call.engine.create_repository(call.repo, place)

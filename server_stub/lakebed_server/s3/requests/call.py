@@ -20,7 +20,7 @@ from lakebed_server.vocabulary import RequestError, Scope
 
 
 class S3Call:
-    """One request. `headers` have lower-case names; `query` is decoded, with the last value of each name."""
+    """One request. `headers` have lower-case names; `query` is decoded, and of what is there twice the last."""
 
     __slots__ = ("address", "base", "config", "headers", "in_host", "pairs", "payload", "query", "raw_query", "room")
 
@@ -166,6 +166,6 @@ def _joined(headers: list[Pair]) -> dict[bytes, bytes]:
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in joined and name in (b"content-length", b"host", b"authorization"):
-            raise RequestError("invalid_request", f"the header {name.decode()} is given twice")
+            raise RequestError("invalid_request", f"the header {name.decode()} is there twice")
         joined[name] = joined[name] + b"," + value if name in joined else value
     return joined

@@ -104,7 +104,7 @@ def open_store(path: Path, vfs: str | None = None, *, durable: bool = True) -> a
     except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
         if not os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             raise StoreFullError(
-                f"the KV store's directory is read-only, and even reading needs a WAL file beside the database: {path}"
+                f"the KV store's directory is read-only, and even a read needs a WAL file next to the database: {path}"
             ) from error
         raise store_error(error, path) from error
     except apsw.Error as error:

@@ -151,7 +151,7 @@ class Writer:
         if _identity_of(self._path) != self._identity:
             text = (
                 "the KV store's file was moved, removed or replaced while it was in use, nothing was changed; put it "
-                "back, or start the server again with the one that is there"
+                "back, or restart the server with the current file"
             )
             raise StoreUnavailableError(f"{text}: {self._path}", told=text)
 

@@ -83,8 +83,8 @@ class AzureParts:
             return  # it was completed before: the caller looks at what is there
         if not fault.certain:
             raise OutcomeUnknownError(
-                f"the answer was lost when it was tried to complete the upload to {self._place.uri}/{key}; look what "
-                "is there"
+                f"the answer to the completion of the upload to {self._place.uri}/{key} was lost; check whether the "
+                "object exists"
             )
         if fault.status == 400:
             raise InvalidRequestError(

@@ -151,8 +151,8 @@ class Creator:
         where = f"{self._client.place.uri}/{key}"
         if unsure:
             return OutcomeUnknownError(
-                f"the answer to a write of {where} was lost, and the store does not tell what became of it; read it "
-                "back before trying again"
+                f"the answer to a write of {where} was lost, and the store does not report the outcome; read it back "
+                "before you try again"
             )
         if isinstance(outcome, Exception):
             return store_error(outcome, "write", self._client.place, key)

@@ -164,7 +164,7 @@ class S3Parts:
                 raise BlobNotFound(f"cannot {doing} {place.uri}/{key}: it is not there") from None
             if writes and not fault.certain:
                 raise OutcomeUnknownError(
-                    f"the answer was lost when it was tried to {doing} {place.uri}/{key}; look what is there"
+                    f"the answer was lost in the attempt to {doing} {place.uri}/{key}; check whether the object exists"
                 ) from None
             if writes and fault.status == 400:
                 raise InvalidRequestError(
