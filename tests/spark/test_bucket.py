@@ -166,7 +166,7 @@ def test_over_connect_a_bucket_is_refused_before_anything_is_written(bucket: S3S
     remote: Any = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     workspace = main.workspace("refused").create()
     order = Order(lakebed_spark.locate(main, "t"))
-    with pytest.raises(lakebed.UnsupportedOperationError, match=r"over Spark Connect .*spark-submit") as caught:
+    with pytest.raises(lakebed.UnsupportedOperationError, match=r"Spark Connect .*spark-submit") as caught:
         stage(remote, object(), workspace, order)  # type: ignore[arg-type]
     assert (caught.value.path, caught.value.repository) == ("t", main.repository.id)
     workspace.drop()

@@ -118,7 +118,8 @@ class Writer(AbstractBufferedFile):  # type: ignore[misc]
 
     def __reduce__(self) -> tuple[object, ...]:
         raise InvalidRequestError(
-            f"lakebed://{self.path} is being written and cannot move to another process: open it in the process that writes"
+            f"lakebed://{self.path} is being written and cannot move to another process: open it in the process that "
+            "writes"
         )
 
     def write(self, data: Any) -> int:

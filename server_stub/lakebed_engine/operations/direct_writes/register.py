@@ -46,7 +46,7 @@ async def register_written(
     record = record_of(await find_open(ctx, repo, found_id))
     if len(objects) + len(deletes) > MAX_BATCH:
         raise InvalidRequestError(
-            f"{len(objects) + len(deletes)} objects and deletions: at most {MAX_BATCH} per request, nothing was registered"
+            f"{len(objects) + len(deletes)} objects and deletions: at most {MAX_BATCH}, nothing was registered"
         )
     rows: list[Row] = [(one.path, entry_of(ctx, repo, record, one)) for one in objects]
     await prove(ctx, repo, rows)
