@@ -136,8 +136,8 @@ def test_keys_of_many_types(tmp_path: Path, values: Any, size: int) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "key", "problem"),
     [
-        ({"id": [1, 1]}, {"id": [1]}, ["id"], r"not unique in the state before: {'id': 1} stands in 2 rows"),
-        ({"id": [1]}, {"id": [2, 2, 2]}, ["id"], r"not unique in the state after: {'id': 2} stands in 3 rows"),
+        ({"id": [1, 1]}, {"id": [1]}, ["id"], r"not unique in the state before: {'id': 1} is in 2 rows"),
+        ({"id": [1]}, {"id": [2, 2, 2]}, ["id"], r"not unique in the state after: {'id': 2} is in 3 rows"),
         ({"id": [1]}, {"id": [2, None]}, ["id"], "'id' is null in some rows of the state after"),
         ({"id": [math.nan]}, {"id": [1.0]}, ["id"], "'id' is null in some rows of the state before"),
         ({"id": [1]}, {"id": ["1"]}, ["id"], "has another type: int64 before, string after"),
