@@ -19,7 +19,7 @@ from lakebed_engine.operations.gc.deferred_deletes import Cleaner
 from lakebed_engine.operations.gc.sweep import sweep
 from lakebed_engine.operations.history import log
 from lakebed_engine.operations.ingest import import_task
-from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.layers import compaction
 from lakebed_engine.operations.multipart.service import LIFETIME, Multiparts
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.rebuild import rebuild
@@ -148,7 +148,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
         for repo in grown:
             with suppress(NotFoundError):  # deleted meanwhile, or bare
                 await log.index(self._ctx, repo)
-        return await layers.maintain(self._ctx)
+        return await compaction.maintain(self._ctx)
 
     async def run_snapshots(self) -> SnapshotPass:
         """One pass of ref snapshots: write one for each repository whose refs differ from its newest one."""

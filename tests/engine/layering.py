@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.layers.push import push as push_layer
 from lakebed_engine.operations.objects.stage import stage
 from lakebed_engine.stores.kv.base import Batch, KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
@@ -167,7 +167,7 @@ async def write(engine: Engine, delta: Delta, branch: str = "main") -> None:
 async def push(engine: Engine, delta: Delta, branch: str = "main", at: Sequence[int] = ()) -> Layer:
     """Push a delta that comes in pieces."""
     ctx = engine._ctx
-    return await layers.push(ctx, await open_repo(ctx, REPO), branch, chunked(cuts(table(delta), at)))
+    return await push_layer(ctx, await open_repo(ctx, REPO), branch, chunked(cuts(table(delta), at)))
 
 
 async def just_seal(engine: Engine, branch: str = "main") -> None:

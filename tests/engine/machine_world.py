@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.layers.layers import compact
+from lakebed_engine.operations.layers.compaction import compact
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV
@@ -28,8 +28,8 @@ CAP = 5
 TINY = {
     "lakebed_engine.operations.workspace.commit.GUARDED": 2,
     "lakebed_engine.operations.workspace.conflicts._FEW": 3,
-    "lakebed_engine.operations.layers.layers.CAP": CAP,
-    "lakebed_engine.operations.layers.layers._ROWS": 3,
+    "lakebed_engine.operations.layers.push.CAP": CAP,
+    "lakebed_engine.operations.layers.reset._ROWS": 3,
     "lakebed_engine.operations.workspace.selection.KEPT_ROWS": 4,
     "lakebed_engine.operations.branch.compare_and_swap.COMPACT_FROM": 3,
     "lakebed_engine.tree.layers.MAX_BYTES": 300,

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lakebed_engine.operations.layers.layers import CAP, choose_run
+from lakebed_engine.operations.layers.compaction import choose_run
+from lakebed_engine.operations.layers.push import CAP
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.cursor import TreeCursor
@@ -66,7 +67,7 @@ def _tiny() -> Iterator[None]:
     """Parts, row groups and pages of a few rows, and filters from three rows on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lakebed_engine.tree.layers.MAX_BYTES", _MAX_BYTES)
-        patch.setattr("lakebed_engine.operations.layers.layers._ROWS", 3)
+        patch.setattr("lakebed_engine.operations.layers.reset._ROWS", 3)
         patch.setattr("lakebed_format.files.ROW_GROUP_ROWS", 2)
         patch.setattr("lakebed_format.files.BLOOM_FROM", 3)
         yield

@@ -16,7 +16,7 @@ from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.gc.deferred_deletes import PARTIAL_AGE
 from lakebed_engine.operations.gc.lease import LeaseRow
 from lakebed_engine.operations.keys import SWEEP_LEASE, workspace_key
-from lakebed_engine.operations.layers.layers import put_on_top
+from lakebed_engine.operations.layers.push import put_on_top
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.kv.sqlite.store import SqliteKV

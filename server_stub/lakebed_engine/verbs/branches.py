@@ -8,7 +8,7 @@ from lakebed_engine.operations.branch import branches
 from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM
 from lakebed_engine.operations.commit import hard_reset as commit_hard_reset
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.layers import compaction, push, reset
 from lakebed_engine.verbs.base import Verbs
 from lakebed_engine.vocabulary.records import (
     Branch,
@@ -61,17 +61,17 @@ class BranchVerbs(Verbs):
 
     async def reset_prefix(self, repo: str, name: str, prefix: str, *, force: bool = False) -> None:
         """Drop what is staged at every path that begins with `prefix`."""
-        await layers.reset_prefix(self._ctx, repo, name, prefix, force)
+        await reset.reset_prefix(self._ctx, repo, name, prefix, force)
 
     async def push(
         self, repo: str, branch: str, rows: Sequence[tuple[str, Entry | None]], *, force: bool = False
     ) -> Layer:
         """Publish rows (None: a tombstone) as one layer, in one swap. Raises BackpressureError."""
-        return await layers.push_rows(self._ctx, repo, branch, rows, force)
+        return await push.push_rows(self._ctx, repo, branch, rows, force)
 
     async def compact(self, repo: str, branch: str, *, least: int = COMPACT_FROM) -> int:
         """Merge a run of layers when there are `least`. How many it took away."""
-        return await layers.compact(self._ctx, await open_repo(self._ctx, repo), branch, least=least)
+        return await compaction.compact(self._ctx, await open_repo(self._ctx, repo), branch, least=least)
 
     async def create_tag(self, repo: str, name: str, ref: str, *, force: bool = False) -> Tag:
         """A tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""

@@ -21,7 +21,7 @@ from lakebed_engine.operations.context import Context, Repo, open_repo
 from lakebed_engine.operations.direct_writes.external_rows import ForeignRows, names_elsewhere
 from lakebed_engine.operations.direct_writes.register import checksum_of, entry_of, own_address, prove
 from lakebed_engine.operations.direct_writes.scan import ledger_notes
-from lakebed_engine.operations.layers.layers import push
+from lakebed_engine.operations.layers.push import push
 from lakebed_engine.operations.objects.stage import Row, stage
 from lakebed_engine.operations.validation import MAX_PATH_BYTES
 from lakebed_engine.operations.workspace.lifecycle import find_open, record_of

@@ -18,7 +18,8 @@ from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM
 from lakebed_engine.operations.branch.resolve import resolve_commit
 from lakebed_engine.operations.branch.view import View, sources_of, stands, tree_of
 from lakebed_engine.operations.context import Context, Repo, load_commit, open_repo
-from lakebed_engine.operations.layers.layers import compact, put_on_top
+from lakebed_engine.operations.layers.compaction import compact
+from lakebed_engine.operations.layers.push import put_on_top
 from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.stage import Row, new_entry
 from lakebed_engine.operations.retry import retry_on_conflict

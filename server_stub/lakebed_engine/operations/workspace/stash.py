@@ -18,7 +18,7 @@ from lakebed_engine.operations.context import (
     refuse_protected,
 )
 from lakebed_engine.operations.keys import STAGED_MARKER, record_key, staging
-from lakebed_engine.operations.layers.layers import put_on_top
+from lakebed_engine.operations.layers.push import put_on_top
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.operations.workspace.lifecycle import (
     check_request,

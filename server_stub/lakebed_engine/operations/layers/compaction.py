@@ -1,0 +1,82 @@
+"""Merge a run of layers of a branch into one (`PROTOCOL.md` 3, COMPACT)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import msgspec
+
+from lakebed_engine.operations.branch.compare_and_swap import COMPACT_FROM, swap
+from lakebed_engine.operations.branch.view import layers_delta, stands
+from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
+from lakebed_engine.operations.retry import retry_on_conflict
+from lakebed_engine.tree.layers import layer_tree, write_layer
+from lakebed_engine.vocabulary.errors import (
+    MissingFileError,
+    NotFoundError,
+    TooManyAttemptsError,
+    WorkspaceClosedError,
+)
+from lakebed_engine.vocabulary.records import Layer
+
+
+async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT_FROM) -> int:
+    """Replace a contiguous run of layers by one of the same rows, tombstones kept. How many layers it took away.
+
+    Gives up, changing nothing, when the run is no longer there: a commit or a reset has taken it.
+    """
+    seen = await read_record(ctx, repo, branch)
+    run = choose_run(seen.record.layers, least)
+    if not run:
+        return 0
+    try:
+        out = await write_layer(repo.store, ctx.runtime, ctx.ids.new(), layers_delta(ctx, repo, run))
+    except MissingFileError:
+        if await stands(ctx, repo, seen):
+            raise
+        return 0
+    replacement = (out,) if out.parts else ()
+
+    async def attempt() -> int | None:
+        seen = await read_record(ctx, repo, branch)
+        layers = seen.record.layers
+        at = next((i for i, layer in enumerate(layers) if layer.id == run[0].id), -1)
+        if at < 0 or layers[at : at + len(run)] != run:
+            return 0
+        new = (*layers[:at], *replacement, *layers[at + len(run) :])
+        record = msgspec.structs.replace(seen.record, gen=seen.record.gen + 1, layers=new)
+        return len(run) - len(replacement) if await swap(ctx, repo, seen, record, dropped=run) else None
+
+    taken = 0
+    with suppress(TooManyAttemptsError):
+        taken = await retry_on_conflict(f"branch {branch!r} of {repo.name!r}", attempt)
+    if not taken:
+        await repo.store.delete([info.file for info in layer_tree(out).ranges])
+    return taken
+
+
+async def maintain(ctx: Context) -> int:
+    """Compact what `swap` noted. A branch that is gone, or was compacted by another process, costs a look."""
+    taken = 0
+    for name, branch in list(ctx.crowded):
+        ctx.crowded.pop((name, branch), None)
+        try:
+            taken += await compact(ctx, await open_repo(ctx, name), branch)
+        except (NotFoundError, WorkspaceClosedError):
+            continue
+    return taken
+
+
+def choose_run(layers: tuple[Layer, ...], least: int) -> tuple[Layer, ...]:
+    """The newest layers that are worth merging: each no larger than four times what is newer, so that rows are
+    rewritten a number of times that grows with the logarithm of their count only.
+    """
+    if len(layers) < max(2, least):
+        return ()
+    taken, rows = 0, 0
+    for layer in layers:
+        size = sum(part.rows for part in layer.parts)
+        if taken >= max(2, least // 2) and size > 4 * max(rows, 1000):
+            break
+        taken, rows = taken + 1, rows + size
+    return layers[:taken]
