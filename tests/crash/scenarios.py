@@ -13,7 +13,7 @@ from unittest.mock import patch
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.keys import ENDED
-from lakebed_engine.operations.layers import layers
+from lakebed_engine.operations.layers import push
 from lakebed_engine.operations.multipart.part_selection import SentPart
 from lakebed_engine.operations.multipart.records import Upload, decode_ended, target_of
 from lakebed_engine.operations.objects.stage import new_entry
@@ -150,7 +150,7 @@ async def _push(engine: Engine) -> None:
     ctx = engine._ctx
     rows = sorted(rows_of(PUSHED), key=lambda row: row[0])
     tables = [delta_table(rows[start : start + 5]) for start in range(0, len(rows), 5)]
-    layer = await layers.push(ctx, await open_repo(ctx, REPO), "work", chunked(tables))
+    layer = await push.push(ctx, await open_repo(ctx, REPO), "work", chunked(tables))
     assert len(layer.parts) > 1, "the push must be of several parts"
 
 
