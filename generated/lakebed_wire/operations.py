@@ -50,7 +50,7 @@ class Operation:
 API_PREFIX: Final = "/api/v1"
 
 
-SPEC_DIGEST: Final = "057f69036a3c73ea2d8f8dda77654f45754f972de6228e1484b1f4f8ce1e2f98"
+SPEC_DIGEST: Final = "c5f6d0d97fbf89dc2e6d17be25b434e0d1fbf2acc5561d6a7134637d3fb1c67d"
 
 
 ERROR_KINDS: Final[dict[str, int]] = {

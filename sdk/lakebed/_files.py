@@ -69,7 +69,7 @@ class RangeRaw(io.RawIOBase):
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes, in one request; the inherited way copies them twice."""
+        """At most `size` bytes, in one request; the inherited method copies them twice."""
         return self._take(self._size if size < 0 else size)
 
     def readall(self) -> bytes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OLDEST = (4, 1)
-"""The first PySpark that will do."""
+"""The oldest supported PySpark."""
 
 _LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 _MANY = str(1 << 30)

@@ -170,7 +170,7 @@ class Engine(RepositoryVerbs, BranchVerbs, WorkspaceVerbs, CommitVerbs, ObjectVe
     ) -> SweepPass:
         """Delete what nothing names; without `repo`, of all repositories, and staged rows that no record names.
 
-        `sink` gets each file. Raises RepositoryNotFoundError; what befalls one repository stands in the answer.
+        `sink` gets each file. Raises RepositoryNotFoundError; the result contains the failures of each repository.
         """
         return await sweep(self._ctx, repo, options or SweepOptions(), progress, sink)
 

@@ -15,9 +15,9 @@ class RefsDump:
     """A dump: the ids of the commits, the tags and the branches.
 
     Attributes:
-        commits_meta_range_id (str): Of the commits.
-        tags_meta_range_id (str): Of the tags.
-        branches_meta_range_id (str): Of the branches.
+        commits_meta_range_id (str): The id of the dumped commits.
+        tags_meta_range_id (str): The id of the dumped tags.
+        branches_meta_range_id (str): The id of the dumped branches.
     """
 
     commits_meta_range_id: str

@@ -17,9 +17,9 @@ class RefsRestore:
     """A dump to restore.
 
     Attributes:
-        commits_meta_range_id (str): Of the commits.
-        tags_meta_range_id (str): Of the tags.
-        branches_meta_range_id (str): Of the branches.
+        commits_meta_range_id (str): The id of the dumped commits.
+        tags_meta_range_id (str): The id of the dumped tags.
+        branches_meta_range_id (str): The id of the dumped branches.
         force (bool | Unset): Act on a read-only repository as well. Default: False.
     """
 

@@ -48,7 +48,7 @@ class SharedFiles:
         if repository.id not in self._folders:
             try:
                 info = await repository.info()
-            except LakebedError:  # whoever asks for the object hears of it
+            except LakebedError:  # the request for the object raises it
                 return "", ""
             there = self._wanted and info.local_path != "" and await asyncio.to_thread(os.path.isdir, info.local_path)
             folder = info.local_path if there else ""

@@ -1,4 +1,4 @@
-"""The least of HTTP that a GET or a small upload needs: one request, one answer of a length that is told, one socket.
+"""A minimal HTTP/1.1 client for GET and small uploads: one request, one response with a stated length, one socket.
 
 `http.client` reads the head of an answer as if it were an e-mail: that takes as long as all the rest of a stat, and
 holds the interpreter meanwhile.

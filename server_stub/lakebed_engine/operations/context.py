@@ -186,7 +186,7 @@ async def read_branch(ctx: Context, repo: Repo, name: str) -> Seen:
     return _seen(found)
 
 
-@lru_cache(16)  # callers who are woken together read one row: it is decoded once
+@lru_cache(16)  # cache decoded records: group commit wakes many readers at the same time
 def _seen(found: Versioned) -> Seen:
     return Seen(_branch.decode(found.value), found.version)
 

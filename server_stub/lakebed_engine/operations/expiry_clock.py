@@ -45,7 +45,7 @@ class ExpiryClock:
     def before(self, now: float, age: float) -> float:
         """What was written before this moment is surely older than `age` seconds. `now`: by the clock of the writer.
 
-        0.0, so nothing is, for `age` seconds after the wall clock was behind: what was written then looks too old.
+        0.0, so nothing is, for `age` seconds after the wall clock was behind: files written then appear too old.
         """
         wall = self._look()
         if self._clock.monotonic() - self._behind_at <= age:

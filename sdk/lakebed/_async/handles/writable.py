@@ -198,14 +198,15 @@ class Writable(Ref):
     async def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`.
 
-        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        Raises InvalidRequestError (data that is not a table) and PermissionDeniedError.
         """
         return await write.write_csv(self, path, data, options)
 
     async def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
 
-        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that are no table), PermissionDeniedError.
+        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that is not a table),
+        PermissionDeniedError.
         """
         return await write.write_json(self, path, data, options)
 
@@ -214,7 +215,7 @@ class Writable(Ref):
     ) -> ObjectInfo:
         """Write a table as one Feather file (Arrow IPC), batch by batch.
 
-        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        Raises InvalidRequestError (data that is not a table) and PermissionDeniedError.
         """
         return await write.write_feather(self, path, data, compression)
 

@@ -48,7 +48,7 @@ class Branch(Background):
     # its life
 
     def create(self, source: str | Ref = "main", exist_ok: bool = False, hidden: bool = False) -> Self:
-        """Create the branch at a ref; copies nothing. Returns itself. With `exist_ok`, one that is there will do.
+        """Create the branch at a ref; copies nothing. Returns itself. With `exist_ok`, an existing branch is accepted.
 
         Raises AlreadyExistsError and NotFoundError (no such source).
         """

@@ -201,7 +201,7 @@ class Ref(RefObjects):
         `progress`: a bar (True), none (False), a callback; by default a bar after one second, on a terminal only.
 
         Raises ObjectNotFoundError when there is nothing to read, SchemaMismatchError, TableFormatError for a file that
-        is damaged, and InvalidRequestError for a column that is not.
+        is damaged, and InvalidRequestError for an unknown column.
         """
         reading = read.scan(
             self, path, columns, filters, schema=schema, format="parquet", operation="read_table", progress=progress

@@ -200,14 +200,15 @@ class Writable(Ref):
     def write_csv(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one CSV file. A DataFrame without its index; `options` go to `DataFrame.to_csv`.
 
-        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        Raises InvalidRequestError (data that is not a table) and PermissionDeniedError.
         """
         return write.write_csv(self, path, data, options)
 
     def write_json(self, path: str, data: object, **options: Any) -> ObjectInfo:
         """Write a table as one JSON file: an array of records, or a line for each in `.jsonl` and `.ndjson`.
 
-        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that are no table), PermissionDeniedError.
+        `options` go to `DataFrame.to_json`. Raises InvalidRequestError (data that is not a table),
+        PermissionDeniedError.
         """
         return write.write_json(self, path, data, options)
 
@@ -216,7 +217,7 @@ class Writable(Ref):
     ) -> ObjectInfo:
         """Write a table as one Feather file (Arrow IPC), batch by batch.
 
-        Raises InvalidRequestError (data that are no table) and PermissionDeniedError.
+        Raises InvalidRequestError (data that is not a table) and PermissionDeniedError.
         """
         return write.write_feather(self, path, data, compression)
 

@@ -18,7 +18,7 @@ _PER_TASK = 4
 
 
 def spans_of(source: Source, within: Span, count: int) -> list[Span]:
-    """At most so many neighbouring spans that make up one. Without an order of keys, only folders are cut apart."""
+    """At most this many neighbouring spans that make up one. Without an order of keys, only folders are cut apart."""
     if count < 2:
         return [within]
     cuts = _at_folders(source, within, _PER_TASK * count)

@@ -1,4 +1,4 @@
-"""What stands against the commit of a workspace: rows staged on the branch, and what its head has changed.
+"""Conflicts that block the commit of a workspace: rows staged on the branch, and what its head has changed.
 
 Both are told with the paths and what each side has there, as far as the caller wants to see.
 """

@@ -33,7 +33,7 @@ _to_row = partial(tuple.__new__, Row)
 class PostgresKV:
     """A KVStore in a PostgreSQL database, in the SQL schema `schema`, which is made when it is not there.
 
-    Connects when it is first used, with at most `pool` connections; who comes when all are busy waits. Tries for
+    Connects when it is first used, with at most `pool` connections; when all are busy, the caller waits. Tries for
     `patience` seconds to reach a server that does not answer, and gives up on a statement after `timeout`. Each event
     loop has connections of its own, and so has each process after a fork. All calls may raise SchemaTooNewError,
     CorruptDataError (somebody else's schema), StoreFullError and StoreUnavailableError.

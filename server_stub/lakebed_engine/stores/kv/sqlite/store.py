@@ -101,7 +101,7 @@ class _Reader:
 
 
 class _Last(NamedTuple):
-    """The last read, good for whoever asks for the same row in the same round of the loop, and with no read between.
+    """The last row that was read. Callers of that row in the same turn of the event loop share it, until another read.
 
     Callers who are woken together read the same branch record, one after the other. All that any of them can know came
     before the round began, and so a read within the round is as new as theirs would be. Two rows are never told from

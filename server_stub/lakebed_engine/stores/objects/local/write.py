@@ -139,7 +139,7 @@ class Writer:
         A cancelled put is not made visible, unless the cancel comes while its name is being written: then it is whole.
         Either way nothing works on it any more when CancelledError is raised.
         """
-        if self._pid != os.getpid():  # a forked child has none of its parent's threads: what they do is no work of its
+        if self._pid != os.getpid():  # a forked child has none of the threads of its parent
             self._begin()
         self._queue.append(put)
         # not at once: what others on this loop are about to put goes into the same batch
@@ -222,7 +222,7 @@ class Writer:
             with self._lock:
                 again = bool(self._queue)
                 self._active -= not again
-            _report(batch)  # last: whoever hears of it may fork at once
+            _report(batch)  # last: a caller that gets the result may fork immediately
             if again:
                 self._threads.write(self._drain)  # at the pool's end, so that stores take turns
 
