@@ -59,8 +59,8 @@ async def once(
         failed = error
     try:
         made = await _made_before(ctx, tasks, repo, draft, old)
-    except StoreError:
-        raise failed from None
+    except StoreError as error:  # a refusal would be wrong if an earlier call has made the commit
+        raise (failed if isinstance(failed, StoreError) else error) from None
     if made is None:
         raise failed
     return made, True
