@@ -15,6 +15,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import lakebed
@@ -30,7 +31,8 @@ ALONE = "LAKEBED_OVERLOAD" in os.environ
 SLOWER = 3
 """Times as long as alone that an answer may take; without admission it is 40. Judged only on a machine that does
 nothing else: among other tests the figure says what they were doing. `test_admission` checks the queue."""
-CAPACITY = 4
+CAPACITY = 2
+"""Requests at the same time: one for each core, as docs/operations.md advises for short answer times."""
 LINKS = 150
 TIMES = 20
 CACHE = 64 << 20
@@ -97,13 +99,13 @@ class Watch:
         return status == 200
 
     def _work(self) -> None:
-        """As a user does: whatever is refused, the SDK tries again."""
-        with lakebed.connect(f"http://127.0.0.1:{self._port}", *KEYS) as lake:
+        """As a user does: the SDK repeats what the server refuses, and the user what the SDK gives up."""
+        with lakebed.connect(f"http://127.0.0.1:{self._port}", *KEYS) as lake, suppress(lakebed.errors.ThrottledError):
             branch = lake.repository("lake").branch("sdk")
             branch.put(f"o-{self.written}", b"x" * 1000)
             branch.commit(f"c-{self.written}", allow_empty=True)
             assert branch.get(f"o-{self.written}") == b"x" * 1000
-        self.written += 1
+            self.written += 1
 
 
 @pytest.fixture
@@ -111,7 +113,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     made: list[Process] = []
     small = {
         "LAKEBED_LIMITS_REQUESTS": str(CAPACITY),
-        "LAKEBED_LIMITS_HEAVY_REQUESTS": "2",
+        "LAKEBED_LIMITS_HEAVY_REQUESTS": "1",
         "LAKEBED_LIMITS_QUEUE": "2",
         "LAKEBED_LIMITS_CONNECTIONS": str(LINKS),
         "LAKEBED_CACHE_MEMORY": str(CACHE),
