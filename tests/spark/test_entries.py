@@ -12,7 +12,7 @@ import pytest
 from lakebed_spark import history
 from lakebed_spark.history import entries as source
 from lakebed_spark.history.columns import ENTRIES
-from lakebed_spark.history.key_ranges import Span
+from lakebed_spark.history.key_ranges import Span, of_filters
 from lakebed_spark.history.storage import Store
 from lakebed_spark.history.tree import Part, Tree, divided
 from pyspark.errors import AnalysisException
@@ -190,9 +190,9 @@ def test_spans() -> None:
     assert [len(piece.tree.ranges) for piece in divided(tree, Span(), 3)] == [3, 3, 2]
     assert [piece.span for piece in divided(tree, Span(), 2)] == [Span("", "40"), Span("40", None)]
     assert divided(tree, Span("5", "5"), 3) == []
-    found = history.spans.of_filters(
+    found = of_filters(
         [GreaterThan(("path",), "b"), LessThanOrEqual(("path",), "k"), EqualTo(("size",), 3), In(("path",), ("c", "d"))]
     )
     assert found == Span("c", "d\0")
-    assert history.spans.of_filters([StringStartsWith(("path",), "a\U0010ffff")]) == Span("a\U0010ffff", "b")
-    assert history.spans.of_filters([StringStartsWith(("path",), "a\ud7ff")]) == Span("a\ud7ff", "a\ue000")
+    assert of_filters([StringStartsWith(("path",), "a\U0010ffff")]) == Span("a\U0010ffff", "b")
+    assert of_filters([StringStartsWith(("path",), "a\ud7ff")]) == Span("a\ud7ff", "a\ue000")

@@ -85,7 +85,8 @@ def _found(
 ) -> tuple[Access, lakebed.Repository, str]:
     """How to come to what is meant, the repository, and the ref where one is named."""
     if isinstance(target, lakebed.Ref):
-        return Access.of(lake or target), target.repository, target.id
+        access = Access.of(lake or target)
+        return access, access.connect().repository(target.repository.id), target.id
     if isinstance(target, lakebed.Repository):
         return Access.of(lake or target), target, ""
     where = lakebed.parse_uri(target)

@@ -100,10 +100,13 @@ def ingest(
     ReadOnlyRefError, UnsupportedOperationError for a directory that is not on this machine.
     """
     place, access = locate(target), access_to(target, lake)
-    branch = place.writer(access.connect())
+    lake = access.connect()
+    branch = place.writer(lake)
     if not isinstance(branch, lakebed.Branch):
         raise place.read_only()
-    found = open_source(branch.repository, source, ordered=ordered) if isinstance(source, str) else source
+    found = (
+        open_source(lake.repository(place.repository), source, ordered=ordered) if isinstance(source, str) else source
+    )
     wanted = Wanted(found.uri, place.path, tuple(include), tuple(exclude), settle, removals).check()
     base = Snapshot.of(access, place.repository, _allowed(branch, wanted))
     until = time.time() - settle if settle else None
