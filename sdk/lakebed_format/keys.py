@@ -68,6 +68,10 @@ _MADE: Final = re.compile(
     r"|data/[0-9]{10}/[0-9a-f]{32}(?:,[0-9a-f]{9,12}\.[0-9a-f]{64})?",
     re.ASCII,
 )
+SNAPSHOT_FILE: Final = re.compile(r"_lakebed/refs/(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json", re.ASCII)
+"""The time and the hash in the key of a ref snapshot."""
+SIGNED_DATA: Final = re.compile(r"(data/[0-9]{10}/[0-9a-f]{32}),([0-9a-f]{9,12})\.([0-9a-f]{64})", re.ASCII)
+"""The key, the time and the signature in the key of a physical address that the server gave to a client."""
 _MARK: Final = re.compile(r"workspaces/[0-9a-f]{32}\.(?:committed|used)", re.ASCII)
 _WORKSPACE: Final = re.compile(r"workspaces/([0-9a-f]{32})(?:\.[0-9]{1,9})?/.", re.ASCII | re.DOTALL)
 

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from lakebed_format.decoding import FormatError, as_id, as_text, decoder, flag, integer, items, load_json, text, texts
-from lakebed_format.keys import FILE_BYTES, REFS
-
-_NAME: Final = re.compile(REFS + r"(\d{8}T\d{9}Z)-([0-9a-f]{64})\.json")
+from lakebed_format.keys import FILE_BYTES, REFS, SNAPSHOT_FILE
 
 
 class BranchRef(NamedTuple):
@@ -80,7 +77,7 @@ def decode_refs(data: bytes) -> tuple[str, int, RefsRecord]:
 
 def parse_key(key: str) -> tuple[int, str] | None:
     """The time in Unix milliseconds and the id that a snapshot's key says; None for another key."""
-    found = _NAME.fullmatch(key)
+    found = SNAPSHOT_FILE.fullmatch(key)
     if found is None:
         return None
     try:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 from lakebed_format import identity
-from lakebed_format.keys import DATA
+from lakebed_format.keys import SIGNED_DATA
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import steady
@@ -44,8 +43,6 @@ from lakebed_engine.vocabulary.records import Entry, LinkRequest, PartUpload, Se
 
 ADDRESS_SECONDS = 24 * 3600
 """How long an address can be linked after it was given out. A sweep of data leaves younger objects alone."""
-
-_SIGNED = re.compile(rf"({DATA}[0-9]{{10}}/[0-9a-f]{{32}}),([0-9a-f]{{9,12}})\.([0-9a-f]{{64}})", re.ASCII)
 
 
 class PartSource(NamedTuple):
@@ -238,7 +235,7 @@ class Placing:
     def _own(self, repo: Repo, branch: str, path: str, address: str) -> str:
         """The key of an address that was given out. Raises InvalidAddressError."""
         key = address.removeprefix(f"{repo.store.uri}/")
-        found = _SIGNED.fullmatch(key)
+        found = SIGNED_DATA.fullmatch(key)
         if found is None:
             raise InvalidAddressError(
                 f"link address invalid: {address[:200]!r} was not given out by getPhysicalAddress; nothing was changed"
