@@ -109,7 +109,7 @@ def test_a_server_that_cannot_open_its_store_says_why_and_not_the_password(postg
 
 def test_asyncpg_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(kv=KvSettings(type="postgres", postgres=PostgresSettings(dsn="postgresql://db/lake")))
-    for name in [name for name in sys.modules if name.startswith("lakebed_engine.stores.kv.postgres.store")]:
+    for name in [name for name in sys.modules if name.startswith("lakebed_engine.stores.kv.postgres.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     with pytest.raises(StartError, match=r"pip install 'lakebed\[postgres\]'"):
