@@ -191,7 +191,7 @@ def test_500_silent_and_half_open_connections(start: Start, record_property: Cal
         wait_until(lambda: open_connections(server) >= 500, "all of them are connected")
         with Watch(server, port) as watch:
             seen = load(port, KEYS, 4, SECONDS / 2)
-    record_property("answered_beside_500", sum(map(len, seen.seconds.values())))
+    record_property("answered_with_500_silent", sum(map(len, seen.seconds.values())))
     assert (watch.failures, seen.others, seen.refusals) == ([], [], 0)
     assert watch.written >= 1
     assert all(seen.seconds[kind] for kind in KINDS)
