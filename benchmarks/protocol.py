@@ -36,11 +36,11 @@ REQUEST = CommitRequest(message="m", committer="bench")
 
 async def filled(engine: Engine, entries: int) -> None:
     """A repository whose main has so many committed entries."""
-    await engine.create_repository("bench", "local://bench")
+    await engine.repositories.create("bench", "local://bench")
     for start in range(0, entries, 100_000):
         stop = min(entries, start + 100_000)
         await stage_all(engine, "main", [(path_of(i), entry(path_of(i))) for i in range(start, stop)])
-    await engine.commit("bench", "main", REQUEST)
+    await engine.commits.create("bench", "main", REQUEST)
 
 
 async def staging_rate(engine: Engine, callers: int = 64, seconds: float = 4) -> float:
@@ -76,7 +76,7 @@ async def commit_rate(engine: Engine, committers: int = 8, seconds: float = 6) -
             step += 1
             await stage.stage(engine._ctx, repo, "main", [(path, entry(path))])
             try:
-                await engine.commit("bench", "main", REQUEST)
+                await engine.commits.create("bench", "main", REQUEST)
                 made += 1
             except NoChangesError:
                 nothing += 1  # another's commit took the row
@@ -98,7 +98,9 @@ async def publish_rate(engine: Engine, committers: int = 8, seconds: float = 4) 
         nonlocal made
         while time.perf_counter() < deadline:
             path = f"publish/{number}/{time.time_ns()}"
-            await engine.publish("bench", "main", [(path, entry(path))], PublishRequest(message="m", committer="bench"))
+            await engine.commits.publish(
+                "bench", "main", [(path, entry(path))], PublishRequest(message="m", committer="bench")
+            )
             made += 1
 
     start = time.perf_counter()
@@ -115,10 +117,10 @@ async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4
     async def committer(number: int) -> None:
         nonlocal made
         while time.perf_counter() < deadline:
-            opened = await engine.create_workspace("bench", WorkspaceRequest(ref="main", creator="bench"))
+            opened = await engine.workspaces.create("bench", WorkspaceRequest(ref="main", creator="bench"))
             path = f"workspace/{number}/{time.time_ns()}"
             await stage.stage(engine._ctx, repo, opened.name, [(path, entry(path))])
-            await engine.commit_workspace("bench", opened.uid, AdvanceRequest(message="m", committer="bench"))
+            await engine.workspaces.commit("bench", opened.uid, AdvanceRequest(message="m", committer="bench"))
             made += 1
 
     start = time.perf_counter()
@@ -128,22 +130,22 @@ async def workspace_rate(engine: Engine, committers: int = 8, seconds: float = 4
 
 async def merge_time(engine: Engine, entries: int, name: str, *, spread: bool) -> float:
     """Seconds to merge a branch into main when both changed 1 % of all entries, none of them the same."""
-    await engine.create_branch("bench", name, "main")
+    await engine.branches.create("bench", name, "main")
     count = entries // 100
     for branch, shift in ((name, 0), ("main", 1)):
         numbers = (
             range(50 * shift, entries, 100) if spread else range(shift * entries // 2, shift * entries // 2 + count)
         )
         await stage_all(engine, branch, [(path_of(i), entry(path_of(i), 7 + spread)) for i in numbers])
-        await engine.commit("bench", branch, REQUEST)
-    seconds, _ = await timed(engine.merge("bench", name, "main", MergeRequest(committer="bench")))
+        await engine.commits.create("bench", branch, REQUEST)
+    seconds, _ = await timed(engine.commits.merge("bench", name, "main", MergeRequest(committer="bench")))
     return seconds
 
 
 async def push_time(engine: Engine, rows: int) -> float:
     """Seconds to push one layer."""
     made = [(path, entry(path)) for path in (f"push/{i:08d}" for i in range(rows))]
-    seconds, _ = await timed(engine.push("bench", "main", made))
+    seconds, _ = await timed(engine.branches.push("bench", "main", made))
     return seconds
 
 
@@ -152,7 +154,7 @@ async def small(entries: int, root: Path) -> dict[str, float]:
     engine = Engine(kv, Stores(root / "objects"))
     await filled(engine, entries)
     found = {"staging_rows_s": await staging_rate(engine)}
-    await engine.commit("bench", "main", REQUEST)
+    await engine.commits.create("bench", "main", REQUEST)
     found |= {f"race_{name}_s": value for name, value in (await commit_rate(engine)).items()}
     found["publish_commits_s"] = median([await publish_rate(engine) for _ in range(3)])
     found["workspace_commits_s"] = await workspace_rate(engine)
@@ -164,9 +166,9 @@ async def small(entries: int, root: Path) -> dict[str, float]:
 async def in_memory(entries: int) -> dict[str, float]:
     """The same race on in-memory stores: what the engine itself costs."""
     engine = Engine(MemoryKV(), Stores(None))
-    await engine.create_repository("bench", "mem://bench")
+    await engine.repositories.create("bench", "mem://bench")
     await stage_all(engine, "main", [(path_of(i), entry(path_of(i))) for i in range(entries)])
-    await engine.commit("bench", "main", REQUEST)
+    await engine.commits.create("bench", "main", REQUEST)
     found = await commit_rate(engine)
     await engine.close()
     return {f"race_memory_{name}_s": value for name, value in found.items()}
@@ -193,11 +195,11 @@ async def fill(entries: int, root: Path) -> dict[str, float]:
     """A branch of so many committed entries, in five pushes."""
     kv = SqliteKV(root / "kv.db")
     engine = Engine(kv, Stores(root / "objects"))
-    await engine.create_repository("bench", "local://bench")
+    await engine.repositories.create("bench", "local://bench")
     for start in range(0, entries, entries // 5):
         rows = [(path, entry(path)) for path in (f"p/{i:09d}" for i in range(start, start + entries // 5))]
-        await engine.push("bench", "main", rows)
-        await engine.commit("bench", "main", REQUEST)
+        await engine.branches.push("bench", "main", rows)
+        await engine.commits.create("bench", "main", REQUEST)
     await engine.close()
     await kv.close()
     return {}
@@ -210,11 +212,11 @@ async def listing(entries: int, root: Path) -> dict[str, float]:
     kv = SqliteKV(root / "kv.db")
     engine = Engine(kv, Stores(root / "objects"), cache_bytes=CACHE_MIB << 20)
     count, after = 0, ""
-    await engine.list_objects("bench", "main@", amount=1000)
+    await engine.objects.list("bench", "main@", amount=1000)
     before = peak()
     start_time = time.perf_counter()
     while True:
-        page = await engine.list_objects("bench", "main@", after=after, amount=1000)
+        page = await engine.objects.list("bench", "main@", after=after, amount=1000)
         count += len(page.items)
         if not page.has_more:
             break

@@ -34,17 +34,17 @@ async def history(data: Path, commits: int) -> None:
     """A repository whose main has so many commits, one path each."""
     kv = SqliteKV(data / "lakebed.db")
     engine = Engine(kv, Stores(data / "objects"))
-    await engine.create_repository("logs", "local://logs")
+    await engine.repositories.create("logs", "local://logs")
     numbers = iter(range(commits))
 
     async def committer() -> None:
         for number in numbers:
             path = "watched/path" if number % OFTEN == 0 else f"days/{number % 365:03d}/{number:06d}"
             request = PublishRequest(committer="bench", message=f"commit {number}")
-            await engine.publish_uploads("logs", "main", _one(path, b"%d" % number), request)
+            await engine.commits.publish_uploads("logs", "main", _one(path, b"%d" % number), request)
 
     await asyncio.gather(*(committer() for _ in range(COMMITTERS)))
-    await engine.maintain()
+    await engine.maintenance.compact()
     await engine.close()
     await kv.close()
 

@@ -52,7 +52,7 @@ async def diff_all(engine: Engine, left: str, right: str) -> int:
     """Every difference, page by page."""
     count, after = 0, ""
     while True:
-        page = await engine.diff_refs("bench", left, right, mode="two_dot", after=after, amount=1000, details=False)
+        page = await engine.commits.diff("bench", left, right, mode="two_dot", after=after, amount=1000, details=False)
         count += len(page.items)
         if not page.has_more:
             return count
@@ -69,28 +69,28 @@ async def measure(entries: int, root: Path) -> dict[str, float]:
     kv = SqliteKV(root / "kv.db")
     engine = Engine(kv, Stores(root / "objects"))
     request = CommitRequest(message="m", committer="bench")
-    await engine.create_repository("bench", "local://bench")
+    await engine.repositories.create("bench", "local://bench")
     found: dict[str, float] = {}
     for start in range(0, entries, 100_000):
         await stage_all(
             engine, "main", [(path_of(i), entry(path_of(i))) for i in range(start, min(entries, start + 100_000))]
         )
     found["staged_peak_mib"] = peak()
-    found["commit_all_s"], _ = await timed(engine.commit("bench", "main", request))
+    found["commit_all_s"], _ = await timed(engine.commits.create("bench", "main", request))
     found["commit_all_peak_mib"] = peak()
     os.sync()  # the bulk load's own write-back is not what the next figures are about
     singles = []
     for number in range(11):
         path = path_of((2 * number + 1) * entries // 22)  # one path of every eleventh part of the branch
         await stage_all(engine, "main", [(path, entry(path, 1))])
-        seconds, _ = await timed(engine.commit("bench", "main", request))
+        seconds, _ = await timed(engine.commits.create("bench", "main", request))
         singles.append(seconds)
     found["commit_one_first_s"] = singles[0]
     found["commit_one_median_s"] = sorted(singles[1:])[5]
-    before = (await engine.log("bench", "main", LogRequest(amount=1))).items[0]
+    before = (await engine.commits.log("bench", "main", LogRequest(amount=1))).items[0]
     changed = [path_of(i) for i in range(0, entries, 100)]
     await stage_all(engine, "main", [(path, entry(path, 2)) for path in changed])
-    found["commit_1pct_s"], after = await timed(engine.commit("bench", "main", request))
+    found["commit_1pct_s"], after = await timed(engine.commits.create("bench", "main", request))
     os.sync()
     fresh = Engine(kv, Stores(root / "objects"))
     found["diff_1pct_cold_s"], count = await timed(diff_all(fresh, before.id, after.id))
@@ -120,14 +120,14 @@ async def cold_pages(entries: int, root: Path) -> dict[str, float]:
     pages = []
     for step in range(20):
         start_path = path_of(step * entries // 20)
-        seconds, page = await timed(cold.list_objects("bench", "main", after=start_path, amount=1000))
+        seconds, page = await timed(cold.objects.list("bench", "main", after=start_path, amount=1000))
         assert len(page.items) == 1000
         pages.append(seconds)
     found["list_page_cold_max_s"] = max(pages)
     pages = []
     for _ in range(20):
         seconds, page = await timed(
-            cold.list_objects("bench", "main", prefix="tables/events/", delimiter="/", amount=1000)
+            cold.objects.list("bench", "main", prefix="tables/events/", delimiter="/", amount=1000)
         )
         pages.append(seconds)
     found["list_prefixes_page_s"] = sorted(pages)[10]

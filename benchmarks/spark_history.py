@@ -41,11 +41,11 @@ async def fill(data: Path, entries: int) -> None:
     """A repository `bench` with one commit of so many entries, as the server keeps it."""
     data.mkdir(parents=True, exist_ok=True)
     engine = Engine(SqliteKV(data / "lakebed.db"), Stores(data / "objects"))
-    await engine.create_repository("bench", "local://bench")
+    await engine.repositories.create("bench", "local://bench")
     for start in range(0, entries, _STAGED):
         paths = [scale.path_of(number) for number in range(start, min(entries, start + _STAGED))]
         await scale.stage_all(engine, "main", [(path, scale.entry(path)) for path in paths])
-    await engine.commit("bench", "main", CommitRequest(message="m", committer="bench"))
+    await engine.commits.create("bench", "main", CommitRequest(message="m", committer="bench"))
     await engine.close()
 
 

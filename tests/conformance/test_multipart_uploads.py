@@ -54,7 +54,7 @@ def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lake]:
 
 async def begun(lake: Lake) -> Engine:
     engine = lake.engine()
-    await engine.create_repository(REPO, lake.namespace)
+    await engine.repositories.create(REPO, lake.namespace)
     return engine
 
 
@@ -63,21 +63,21 @@ async def once(data: bytes) -> AsyncIterator[bytes]:
 
 
 async def two(engine: Engine, path: str = "big") -> tuple[Target, list[SentPart]]:
-    target = target_of(await engine.multiparts.create(REPO, "main", UploadRequest(path=path)))
+    target = target_of(await engine.multipart.create(REPO, "main", UploadRequest(path=path)))
     parts = []
     for number, data in ((1, FIRST), (3, LAST)):
-        part = await engine.multiparts.put_part(REPO, target, number, len(data), once(data))
+        part = await engine.multipart.put_part(REPO, target, number, len(data), once(data))
         parts.append(SentPart(number, part.md5))
     return target, parts
 
 
 async def complete(engine: Engine, target: Target, parts: list[SentPart], **options: Any) -> Entry:
-    return (await engine.multiparts.complete(REPO, target, parts, **options)).entry
+    return (await engine.multipart.complete(REPO, target, parts, **options)).entry
 
 
 async def read(engine: Engine, path: str = "big") -> bytes:
-    entry = await engine.stat(REPO, "main", path)
-    async with engine.open_entry(REPO, entry) as chunks:
+    entry = await engine.objects.stat(REPO, "main", path)
+    async with engine.objects.open(REPO, entry) as chunks:
         return b"".join([chunk async for chunk in chunks])
 
 
@@ -90,7 +90,7 @@ async def test_one_object_whoever_asks_and_however_often(lake: Lake) -> None:
     raw = bytes.fromhex(hashlib.md5(FIRST).hexdigest() + hashlib.md5(LAST).hexdigest())
     assert done[0].etag == hashlib.md5(raw).hexdigest() + "-2"
     assert await read(engine) == FIRST + LAST
-    assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
+    assert (await engine.maintenance.fsck(REPO, FsckOptions(data=True))).ok
 
 
 async def test_a_store_that_never_answers_to_the_end(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,11 +119,11 @@ async def test_a_store_that_never_answers_to_the_end(lake: Lake, monkeypatch: py
 async def test_given_up_nothing_is_left(lake: Lake) -> None:
     engine = await begun(lake)
     target, parts = await two(engine)
-    await engine.multiparts.abort(REPO, target)
+    await engine.multipart.abort(REPO, target)
     with pytest.raises(errors.UploadNotFoundError):
         await complete(engine, target, parts)
     with pytest.raises(errors.UploadNotFoundError):
-        await engine.multiparts.put_part(REPO, target, 2, 1, once(b"x"))
+        await engine.multipart.put_part(REPO, target, 2, 1, once(b"x"))
     store = lake.stores.open(lake.namespace)
     assert [blob.key async for blob in store.list("data/")] == []
     assert [blob.key async for blob in store.list("_lakebed/uploads/")] == []
@@ -131,8 +131,8 @@ async def test_given_up_nothing_is_left(lake: Lake) -> None:
 
 async def test_a_part_is_copied_from_an_object(lake: Lake) -> None:
     engine = await begun(lake)
-    source = await engine.upload(REPO, "main", UploadRequest(path="source"), once(FIRST + LAST))
+    source = await engine.objects.upload(REPO, "main", UploadRequest(path="source"), once(FIRST + LAST))
     target, parts = await two(engine)
-    part = await engine.multiparts.copy_part(REPO, target, 2, REPO, source, (1, 5 << 20))
+    part = await engine.multipart.copy_part(REPO, target, 2, REPO, source, (1, 5 << 20))
     await complete(engine, target, [parts[0], SentPart(2, part.md5), parts[1]])
     assert await read(engine) == FIRST + (FIRST + LAST)[1 : (5 << 20) + 1] + LAST

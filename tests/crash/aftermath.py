@@ -75,8 +75,8 @@ async def _postgres_rows(place: Place) -> list[tuple[object, ...]]:
 async def known_ids(engine: Engine) -> Known:
     """What must keep its identity."""
     ids: set[str] = set()
-    for branch in (await engine.list_branches(REPO)).items:
-        page = await engine.log(REPO, branch.name, LogRequest(amount=1000))
+    for branch in (await engine.branches.list(REPO)).items:
+        page = await engine.commits.log(REPO, branch.name, LogRequest(amount=1000))
         ids |= {one.id for one in page.items} | {layer.id for layer in branch.layers}
     return frozenset(ids)
 
@@ -84,20 +84,20 @@ async def known_ids(engine: Engine) -> Known:
 async def shown(engine: Engine, known: Known) -> Shown:
     """Everything that can be read."""
     found = Shown({}, {}, {}, {}, {}, {})
-    for branch in (await engine.list_branches(REPO)).items:
-        page = await engine.log(REPO, branch.name, LogRequest(amount=1000, first_parent=True))
+    for branch in (await engine.branches.list(REPO)).items:
+        page = await engine.commits.log(REPO, branch.name, LogRequest(amount=1000, first_parent=True))
         found.history[branch.name] = [_name(one, known) for one in page.items]
         for one in page.items:
             if _name(one, known) not in found.commits:
                 found.commits[_name(one, known)] = await _rows(engine, one.id)
         found.branches[branch.name] = await _rows(engine, branch.name)
-        changes = await engine.diff_branch(REPO, branch.name, amount=1000)
+        changes = await engine.branches.diff(REPO, branch.name, amount=1000)
         found.uncommitted[branch.name] = [(one.type, one.path) for one in changes.items]
         found.layers[branch.name] = [
             layer.id if layer.id in known else f"new {layer.kind} {sum(part.rows for part in layer.parts)}"
             for layer in branch.layers
         ]
-    for tag in (await engine.list_tags(REPO)).items:
+    for tag in (await engine.tags.list(REPO)).items:
         found.tags[tag.name] = tag.commit_id
     return found
 
@@ -109,7 +109,7 @@ def _name(one: Commit, known: Known) -> str:
 
 
 async def _rows(engine: Engine, ref: str) -> Rows:
-    page = await engine.list_objects(REPO, ref, amount=1000)
+    page = await engine.objects.list(REPO, ref, amount=1000)
     rows = [(one.path, one.entry.checksum if one.entry else "") for one in page.items]
     paths = [path for path, _ in rows]
     assert paths == sorted(set(paths)), f"{ref} lists paths twice or out of order: {paths}"
@@ -129,7 +129,7 @@ def differences(one: Shown, other: Shown) -> list[str]:
 
 async def whole(engine: Engine) -> None:
     """Nothing that anything names is missing or damaged: files, rows and data."""
-    report = await engine.fsck(REPO, FsckOptions(data=True))
+    report = await engine.maintenance.fsck(REPO, FsckOptions(data=True))
     assert report.ok, report.problems
 
 
@@ -141,13 +141,13 @@ async def survived(place: Place, scenario: Scenario, known: Known, before: Shown
         same = now == before if scenario.exact else now.visible == before.visible
         assert landed or same, [differences(now, one) for one in (before, after)]
         await whole(engine)
-        while await engine.run_cleaner():
+        while await engine.maintenance.clean():
             pass  # what it takes away now, nothing may need
         await _again(engine, scenario, landed)
         last = await shown(engine, known)
         assert last.visible == after.visible, differences(last.visible, after.visible)
         await _usable(engine, scenario.branch)
-        while await engine.run_cleaner():
+        while await engine.maintenance.clean():
             pass
         await whole(engine)
     return landed
@@ -170,11 +170,11 @@ async def _usable(engine: Engine, branch: str) -> None:
     expected = dict(await _rows(engine, branch))
     await stage(engine, branch, {"used/1": "one"})
     await commit(engine, branch, "after the kill")
-    await engine.create_branch(REPO, "side", branch)
+    await engine.branches.create(REPO, "side", branch)
     await stage(engine, "side", {"used/2": "two"})
     await commit(engine, "side", "beside")
-    await engine.merge(REPO, "side", branch, MergeRequest(committer="kim"))
+    await engine.commits.merge(REPO, "side", branch, MergeRequest(committer="kim"))
     found = dict(await _rows(engine, f"{branch}@"))
     assert [path for path in found if path.startswith("used/")] == ["used/1", "used/2"]
     assert {path: sum_ for path, sum_ in found.items() if not path.startswith("used/")} == expected
-    assert (await engine.diff_branch(REPO, branch)).items == []
+    assert (await engine.branches.diff(REPO, branch)).items == []

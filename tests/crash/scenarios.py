@@ -133,17 +133,17 @@ def _committing(branch: str) -> Callable[[Engine], Awaitable[object]]:
 
 def _merging(source: str, destination: str) -> Callable[[Engine], Awaitable[object]]:
     request = MergeRequest(committer="kim", message="killed merge")
-    return lambda engine: engine.merge(REPO, source, destination, request)
+    return lambda engine: engine.commits.merge(REPO, source, destination, request)
 
 
 def _reverting(branch: str, key: str) -> Callable[[Engine], Awaitable[object]]:
     request = PickRequest(ref=branch, committer="kim")
-    return lambda engine: engine.revert(REPO, branch, request, key)
+    return lambda engine: engine.commits.revert(REPO, branch, request, key)
 
 
 def _picking(source: str, branch: str, key: str) -> Callable[[Engine], Awaitable[object]]:
     request = PickRequest(ref=source, committer="kim")
-    return lambda engine: engine.cherry_pick(REPO, branch, request, key)
+    return lambda engine: engine.commits.cherry_pick(REPO, branch, request, key)
 
 
 async def _push(engine: Engine) -> None:
@@ -159,33 +159,33 @@ async def _upload_many(engine: Engine) -> None:
 
 
 async def _overwrite(engine: Engine) -> None:
-    now = await engine.stat(REPO, "work", "t/25")
+    now = await engine.objects.stat(REPO, "work", "t/25")
     request = UploadRequest(path="t/25", if_match=now.checksum)
-    await engine.upload(REPO, "work", request, once(b"overwritten"))
+    await engine.objects.upload(REPO, "work", request, once(b"overwritten"))
 
 
 async def _uploads(engine: Engine) -> list[Upload]:
     """The uploads in parts that were begun when the lake was prepared, also when they have ended."""
     repo = await open_repo(engine._ctx, REPO)
     ended = await engine._ctx.kv.scan(repo.partition, ENDED, ENDED[:-1] + b"0")
-    listed = [one.upload for one in (await engine.multiparts.list_uploads(REPO)).items if one.upload]
+    listed = [one.upload for one in (await engine.multipart.list(REPO)).items if one.upload]
     return sorted([*listed, *(decode_ended(row.value).upload for row in ended)], key=lambda one: one.path)
 
 
 async def _complete_upload(engine: Engine) -> None:
     done, _ = await _uploads(engine)
     sent = [SentPart(number, hashlib.md5(text.encode()).hexdigest()) for number, text in SENT.items()]
-    assert (await engine.multiparts.complete(REPO, target_of(done), sent)).entry.parts == len(SENT)
+    assert (await engine.multipart.complete(REPO, target_of(done), sent)).entry.parts == len(SENT)
 
 
 async def _send_part(engine: Engine) -> None:
     upload, _ = await _uploads(engine)
-    await engine.multiparts.put_part(REPO, target_of(upload), 2, 5, once(b"again"))
+    await engine.multipart.put_part(REPO, target_of(upload), 2, 5, once(b"again"))
 
 
 async def _abort_upload(engine: Engine) -> None:
     _, given_up = await _uploads(engine)
-    await engine.multiparts.abort(REPO, target_of(given_up))
+    await engine.multipart.abort(REPO, target_of(given_up))
 
 
 SENT = {1: "first ", 2: "second ", 9: "last"}
@@ -205,66 +205,68 @@ SCENARIOS: Mapping[str, Scenario] = {
     "revert-with-key": Scenario(_reverting("main", "k"), "main"),
     "cherry-pick-with-key": Scenario(_picking("dev", "main", "k"), "main"),
     "push": Scenario(_push),
-    "reset-prefix": Scenario(lambda engine: engine.reset_prefix(REPO, "work", "t/2"), exact=False),
-    "reset-branch": Scenario(lambda engine: engine.reset_branch(REPO, "work")),
-    "reset-object": Scenario(lambda engine: engine.reset_object(REPO, "work", "t/03")),
-    "compact": Scenario(lambda engine: engine.compact(REPO, "many", least=2), "many", quiet=True),
+    "reset-prefix": Scenario(lambda engine: engine.branches.reset_prefix(REPO, "work", "t/2"), exact=False),
+    "reset-branch": Scenario(lambda engine: engine.branches.reset(REPO, "work")),
+    "reset-object": Scenario(lambda engine: engine.branches.reset_object(REPO, "work", "t/03")),
+    "compact": Scenario(lambda engine: engine.branches.compact(REPO, "many", least=2), "many", quiet=True),
     "upload-many": Scenario(_upload_many),
     "overwrite": Scenario(_overwrite),
     "complete-upload": Scenario(_complete_upload),
     "send-part": Scenario(_send_part, quiet=True),
     "abort-upload": Scenario(_abort_upload, quiet=True),
-    "clean": Scenario(lambda engine: engine.run_cleaner(), quiet=True),
+    "clean": Scenario(lambda engine: engine.maintenance.clean(), quiet=True),
     "create-branch": Scenario(
-        lambda engine: engine.create_branch(REPO, "new", "work"),
+        lambda engine: engine.branches.create(REPO, "new", "work"),
         "new",
         again=(errors.BranchExistsError,),
         snapshots=True,
     ),
     "delete-branch": Scenario(
-        lambda engine: engine.delete_branch(REPO, "many"), "main", again=(errors.BranchNotFoundError,)
+        lambda engine: engine.branches.delete(REPO, "many"), "main", again=(errors.BranchNotFoundError,)
     ),
-    "create-tag": Scenario(lambda engine: engine.create_tag(REPO, "v2", "dev"), "dev", again=(errors.TagExistsError,)),
-    "delete-tag": Scenario(lambda engine: engine.delete_tag(REPO, "v1"), "main", again=(errors.TagNotFoundError,)),
+    "create-tag": Scenario(lambda engine: engine.tags.create(REPO, "v2", "dev"), "dev", again=(errors.TagExistsError,)),
+    "delete-tag": Scenario(lambda engine: engine.tags.delete(REPO, "v1"), "main", again=(errors.TagNotFoundError,)),
 }
 
 
 async def prepare(engine: Engine) -> None:
     """The lake that every operation is killed in: three lines of history, layers of both kinds, staged rows, notes."""
-    await engine.create_repository(REPO, NAMESPACE)
+    await engine.repositories.create(REPO, NAMESPACE)
     store = engine._ctx.stores.open(NAMESPACE)
     for text in {*PUSHED.values(), *BASE.values(), "old"}:
         if text is not None:
             await store.put(_address(text), text.encode())
-    await engine.push(REPO, "main", rows_of(BASE))  # its layer will be there for the cleaner, with many tokens
+    await engine.branches.push(REPO, "main", rows_of(BASE))  # its layer will be there for the cleaner, with many tokens
     await commit(engine, "main", "base")
     assert len([blob async for blob in store.list("_lakebed/ranges/")]) >= 4, "the tree must have several ranges"
-    await engine.create_tag(REPO, "v1", "main")
+    await engine.tags.create(REPO, "v1", "main")
     for branch in ("dev", "work", "many"):
-        await engine.create_branch(REPO, branch, "main")
+        await engine.branches.create(REPO, branch, "main")
     await stage(engine, "dev", {"t/05": "dev", "t/05a": "dev", "t/30": None, "u/1": "dev", "t/58": "dev"})
     await commit(engine, "dev", "on dev")
     await stage(engine, "main", {"t/50": "main", "t/55a": "main", "t/10": None, "a/1": "main"})
     await commit(engine, "main", "on main")
-    await engine.create_branch(REPO, "same", "main")
+    await engine.branches.create(REPO, "same", "main")
     await stage(engine, "same", {"t/11": BASE["t/11"], "nothing": None})  # which says what is
     await stage(engine, "work", {"t/03": "old", "t/04": "old", "t/25": "old", "t/26": None, "q/1": "old"})
-    await engine.push(REPO, "work", rows_of({f"t/{n}": "layered" for n in range(20, 30)} | {"t/31": None}))
+    await engine.branches.push(REPO, "work", rows_of({f"t/{n}": "layered" for n in range(20, 30)} | {"t/31": None}))
     await stage(engine, "work", {"t/03": "new", "t/21": "new", "t/48": None, "z/1": "new", "t/59": BASE["t/59"]})
     for number in range(4):
         await stage(
             engine, "many", {f"t/{number:02}": f"many {number}", "t/40": f"many {number}", f"t/5{number}": None}
         )
-        await engine.push(REPO, "many", rows_of({"t/45": "old", f"t/1{number}": "layered", f"t/{number:02}": None}))
+        await engine.branches.push(
+            REPO, "many", rows_of({"t/45": "old", f"t/1{number}": "layered", f"t/{number:02}": None})
+        )
     for path in ("t/25", "up/1"):
-        upload = target_of(await engine.multiparts.create(REPO, "work", UploadRequest(path=path)))
+        upload = target_of(await engine.multipart.create(REPO, "work", UploadRequest(path=path)))
         for number, text in SENT.items():
-            await engine.multiparts.put_part(REPO, upload, number, len(text), once(text.encode()))
+            await engine.multipart.put_part(REPO, upload, number, len(text), once(text.encode()))
 
 
 async def commit(engine: Engine, branch: str, message: str) -> object:
     """Commit what is staged."""
-    return await engine.commit(REPO, branch, CommitRequest(message=message, committer="kim"))
+    return await engine.commits.create(REPO, branch, CommitRequest(message=message, committer="kim"))
 
 
 async def stage(engine: Engine, branch: str, changes: Change) -> None:
@@ -273,7 +275,7 @@ async def stage(engine: Engine, branch: str, changes: Change) -> None:
         Deletion(path) if text is None else (UploadRequest(path=path, content_type="text/plain"), once(text.encode()))
         for path, text in changes.items()
     ]
-    await engine.upload_many(REPO, branch, chunked(items))
+    await engine.objects.upload_many(REPO, branch, chunked(items))
 
 
 def rows_of(changes: Change) -> list[tuple[str, Entry | None]]:

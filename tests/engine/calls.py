@@ -28,11 +28,11 @@ async def crash_after_seal(engine: Engine, branch: str = "main") -> None:
 
 
 async def revert(engine: Engine, ref: str, branch: str = "main", **options: Any) -> Commit:
-    return await engine.revert(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
+    return await engine.commits.revert(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
 
 
 async def pick(engine: Engine, ref: str, branch: str = "main", **options: Any) -> Commit:
-    return await engine.cherry_pick(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
+    return await engine.commits.cherry_pick(REPO, branch, PickRequest(ref=ref, committer="eve", **options))
 
 
 def md5(data: bytes) -> str:
@@ -41,14 +41,14 @@ def md5(data: bytes) -> str:
 
 async def begin(engine: Engine, path: str = "big", branch: str = "main", **options: Any) -> Target:
     request = UploadRequest(path=path, content_type="text/plain", metadata={"who": "kim"})
-    return target_of(await engine.multiparts.create(REPO, branch, request, **options))
+    return target_of(await engine.multipart.create(REPO, branch, request, **options))
 
 
 async def send(engine: Engine, target: Target, number: int, data: bytes, checksum: str = "") -> SentPart:
-    part = await engine.multiparts.put_part(REPO, target, number, len(data), once(data), lambda: checksum)
+    part = await engine.multipart.put_part(REPO, target, number, len(data), once(data), lambda: checksum)
     assert (part.number, part.size, part.md5) == (number, len(data), md5(data))
     return SentPart(number, part.md5)
 
 
 async def complete(engine: Engine, target: Target, parts: Sequence[SentPart], **options: Any) -> Entry:
-    return (await engine.multiparts.complete(REPO, target, parts, **options)).entry
+    return (await engine.multipart.complete(REPO, target, parts, **options)).entry

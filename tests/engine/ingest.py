@@ -37,7 +37,7 @@ class World:
         """All pages."""
         pages, after = [], ""
         while True:
-            page = await self.engine.ingest_diff(REPO, ref, asked(after=after, **options))
+            page = await self.engine.workspaces.ingest_diff(REPO, ref, asked(after=after, **options))
             pages.append(page)
             after = page.next
             if not after:
@@ -45,9 +45,11 @@ class World:
 
     async def ingest(self, policy: str = "rebase", **options: Any) -> Commit | None:
         """A whole ingest: None when there was nothing to commit. Whatever goes wrong, no workspace stays open."""
-        first = await self.engine.ingest_diff(REPO, "main", asked(**options))
+        first = await self.engine.workspaces.ingest_diff(REPO, "main", asked(**options))
         while first.next and not (first.added or first.changed or first.removed):
-            first = await self.engine.ingest_diff(REPO, first.base_commit_id, asked(after=first.next, **options))
+            first = await self.engine.workspaces.ingest_diff(
+                REPO, first.base_commit_id, asked(after=first.next, **options)
+            )
         if not (first.added or first.changed or first.removed):
             return None
         prefix = options.get("prefix", "t")
@@ -56,14 +58,14 @@ class World:
         try:
             after = ""
             while True:
-                page = await self.engine.ingest_page(REPO, made.uid, asked(after=after, **options))
+                page = await self.engine.workspaces.ingest(REPO, made.uid, asked(after=after, **options))
                 after = page.next
                 if not after:
                     break
             request = AdvanceRequest(committer="ann", message="ingest", policy=policy)  # type: ignore[arg-type]
-            return await self.engine.commit_workspace(REPO, made.uid, request)
+            return await self.engine.workspaces.commit(REPO, made.uid, request)
         except EngineError:
-            await self.engine.delete_workspace(REPO, made.uid)
+            await self.engine.workspaces.delete(REPO, made.uid)
             raise
 
 

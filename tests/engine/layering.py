@@ -62,7 +62,7 @@ class World:
 
     async def start(self, cache_bytes: int = 1 << 22) -> Engine:
         engine = self.engine(cache_bytes)
-        await engine.create_repository(REPO, "mem://lake")
+        await engine.repositories.create(REPO, "mem://lake")
         return engine
 
     async def tick(self, what: str) -> None:
@@ -96,9 +96,9 @@ class World:
 
     async def clean(self, engine: Engine) -> None:
         """What was dropped until now is gone."""
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         self.clock.forward(GRACE + 1)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
 
 
 class _KV(HookedKV):
@@ -178,7 +178,7 @@ async def just_seal(engine: Engine, branch: str = "main") -> None:
 
 
 async def layers_of(engine: Engine, branch: str = "main") -> tuple[Layer, ...]:
-    return (await engine.get_branch(REPO, branch)).layers
+    return (await engine.branches.get(REPO, branch)).layers
 
 
 async def shown(engine: Engine, ref: str = "main", amount: int = 1000, prefix: str = "") -> State:
@@ -186,7 +186,7 @@ async def shown(engine: Engine, ref: str = "main", amount: int = 1000, prefix: s
     found: State = {}
     after = ""
     while True:
-        page = await engine.list_objects(REPO, ref, after=after, amount=amount, prefix=prefix)
+        page = await engine.objects.list(REPO, ref, after=after, amount=amount, prefix=prefix)
         for row in page.items:
             assert row.entry is not None
             assert row.path > after
@@ -201,7 +201,7 @@ async def uncommitted(engine: Engine, branch: str = "main", amount: int = 1000) 
     found: Delta = {}
     after = ""
     while True:
-        page = await engine.diff_branch(REPO, branch, after=after, amount=amount)
+        page = await engine.branches.diff(REPO, branch, after=after, amount=amount)
         for row in page.items:
             assert row.path > after
             after = row.path

@@ -59,13 +59,13 @@ class Machine(Workspaces):
     @rule(data=st.data())
     def delete_repository(self, data: Data) -> None:
         repo = self.a_repo(data)
-        self.run(self.engine.delete_repository(repo.name, force=repo.read_only))
+        self.run(self.engine.repositories.delete(repo.name, force=repo.read_only))
         del self.model.repos[repo.name]
 
         def gone(_: object) -> None:
             raise errors.RepositoryNotFoundError(repo.name)
 
-        self.agree(self.engine.get_branch(repo.name, repo.default), gone)
+        self.agree(self.engine.branches.get(repo.name, repo.default), gone)
 
     @rule(data=st.data(), values=st.dictionaries(texts, texts, max_size=2), removed=st.lists(texts, max_size=1))
     def metadata(self, data: Data, values: dict[str, str], removed: list[str]) -> None:
@@ -79,15 +79,15 @@ class Machine(Workspaces):
             repo.metadata.update(values)
 
         async def job() -> None:
-            await self.engine.set_metadata(repo.name, values)
-            await self.engine.delete_metadata(repo.name, removed)
+            await self.engine.repositories.set_metadata(repo.name, values)
+            await self.engine.repositories.delete_metadata(repo.name, removed)
 
         if self.agree(job(), change) is None and repo.read_only:
             return
         if "" not in values:
             repo.metadata = {key: value for key, value in repo.metadata.items() if key not in removed}
             self.unsaved = True
-        assert self.run(self.engine.get_metadata(repo.name)) == repo.metadata
+        assert self.run(self.engine.repositories.get_metadata(repo.name)) == repo.metadata
 
     @precondition(lambda self: any(repo.read_only for repo in self.model.repos.values()))
     @rule(data=st.data())
@@ -97,22 +97,22 @@ class Machine(Workspaces):
         name, main, engine = repo.name, repo.default, self.engine
         request = CommitRequest(message="m", committer="ann", allow_empty=True)
         verbs: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
-            "upload": lambda: engine.upload(name, main, UploadRequest(path="a"), once(b"")),
-            "upload_many": lambda: engine.upload_many(name, main, chunked([change_of("a", VALUES[0])])),
-            "delete": lambda: engine.delete_object(name, main, "a"),
-            "delete if": lambda: engine.delete_object(name, main, "a", if_match="x"),
-            "delete_objects": lambda: self.raised(engine.delete_objects(name, main, ["a"])),
-            "copy": lambda: engine.copy_object(name, main, "a", "", "a"),
-            "push": lambda: engine.push(name, main, [("a", None)]),
-            "commit": lambda: engine.commit(name, main, request),
-            "merge": lambda: engine.merge(name, main, main, MergeRequest(committer="ann", allow_empty=True)),
-            "branch": lambda: engine.create_branch(name, "fresh", main),
-            "tag": lambda: engine.create_tag(name, "fresh", main),
-            "delete branch": lambda: engine.delete_branch(name, "dev"),
-            "reset": lambda: engine.reset_branch(name, main),
-            "reset object": lambda: engine.reset_object(name, main, "a"),
-            "reset prefix": lambda: engine.reset_prefix(name, main, ""),
-            "delete repository": lambda: engine.delete_repository(name),
+            "upload": lambda: engine.objects.upload(name, main, UploadRequest(path="a"), once(b"")),
+            "upload_many": lambda: engine.objects.upload_many(name, main, chunked([change_of("a", VALUES[0])])),
+            "delete": lambda: engine.objects.delete(name, main, "a"),
+            "delete if": lambda: engine.objects.delete(name, main, "a", if_match="x"),
+            "delete_objects": lambda: self.raised(engine.objects.delete_many(name, main, ["a"])),
+            "copy": lambda: engine.objects.copy(name, main, "a", "", "a"),
+            "push": lambda: engine.branches.push(name, main, [("a", None)]),
+            "commit": lambda: engine.commits.create(name, main, request),
+            "merge": lambda: engine.commits.merge(name, main, main, MergeRequest(committer="ann", allow_empty=True)),
+            "branch": lambda: engine.branches.create(name, "fresh", main),
+            "tag": lambda: engine.tags.create(name, "fresh", main),
+            "delete branch": lambda: engine.branches.delete(name, "dev"),
+            "reset": lambda: engine.branches.reset(name, main),
+            "reset object": lambda: engine.branches.reset_object(name, main, "a"),
+            "reset prefix": lambda: engine.branches.reset_prefix(name, main, ""),
+            "delete repository": lambda: engine.repositories.delete(name),
         }
 
         def no(_: object) -> None:
@@ -134,13 +134,13 @@ class Machine(Workspaces):
         repo = self.a_repo(data)
         name, source = self.a_name(data, repo, "-x", "a.b"), self.a_ref(data, repo, "source")
         found = self.agree(
-            self.engine.create_branch(repo.name, name, str(source), hidden=hidden, force=repo.read_only),
+            self.engine.branches.create(repo.name, name, str(source), hidden=hidden, force=repo.read_only),
             lambda _: repo.create_branch(name, source, hidden),
         )
         if found is not None:
             assert (found.name, found.commit_id, found.hidden) == (name, repo.branches[name].head, hidden)
             self.agree(
-                self.engine.create_tag(repo.name, name, name, force=repo.read_only),
+                self.engine.tags.create(repo.name, name, name, force=repo.read_only),
                 lambda _: repo.create_tag(name, Ref(name)),
             )
         self.shown(repo, name)
@@ -149,7 +149,9 @@ class Machine(Workspaces):
     def delete_branch(self, data: Data) -> None:
         repo = self.a_repo(data)
         name = self.a_branch(data, repo)
-        self.agree(self.engine.delete_branch(repo.name, name, force=repo.read_only), lambda _: repo.delete_branch(name))
+        self.agree(
+            self.engine.branches.delete(repo.name, name, force=repo.read_only), lambda _: repo.delete_branch(name)
+        )
 
     @rule(data=st.data(), source=st.data())
     def recreate_branch(self, data: Data, source: Data) -> None:
@@ -158,10 +160,10 @@ class Machine(Workspaces):
         name = data.draw(st.sampled_from([one for one in repo.branches if one != repo.default] or [""]), label="branch")
         if not name:
             return
-        self.run(self.engine.delete_branch(repo.name, name, force=repo.read_only))
+        self.run(self.engine.branches.delete(repo.name, name, force=repo.read_only))
         repo.delete_branch(name)
         commit = data.draw(st.sampled_from(list(repo.commits)), label="commit")
-        self.run(self.engine.create_branch(repo.name, name, commit, force=repo.read_only))
+        self.run(self.engine.branches.create(repo.name, name, commit, force=repo.read_only))
         repo.create_branch(name, Ref(commit), False)
         self.shown(repo, name)
 
@@ -170,14 +172,14 @@ class Machine(Workspaces):
         repo = self.a_repo(data)
         name, ref = self.a_name(data, repo, "@", "a..b", "v1.0"), self.a_ref(data, repo)
         found = self.agree(
-            self.engine.create_tag(repo.name, name, str(ref), force=repo.read_only),
+            self.engine.tags.create(repo.name, name, str(ref), force=repo.read_only),
             lambda _: repo.create_tag(name, ref),
         )
         if found is not None:
-            assert self.run(self.engine.get_tag(repo.name, name)) == found
+            assert self.run(self.engine.tags.get(repo.name, name)) == found
             assert (found.name, found.commit_id) == (name, repo.tags[name])
             self.agree(
-                self.engine.create_branch(repo.name, name, name, force=repo.read_only),
+                self.engine.branches.create(repo.name, name, name, force=repo.read_only),
                 lambda _: repo.create_branch(name, Ref(name), False),
             )
 
@@ -185,7 +187,7 @@ class Machine(Workspaces):
     def delete_tag(self, data: Data) -> None:
         repo = self.a_repo(data)
         name = data.draw(st.sampled_from([*repo.tags, "nope"]), label="tag")
-        self.agree(self.engine.delete_tag(repo.name, name, force=repo.read_only), lambda _: repo.delete_tag(name))
+        self.agree(self.engine.tags.delete(repo.name, name, force=repo.read_only), lambda _: repo.delete_tag(name))
 
     # commits and merges
 
@@ -256,7 +258,7 @@ class Machine(Workspaces):
         )  # fmt: skip
         now = int(self.world.clock.now())
         self.agree(
-            self.engine.merge(repo.name, str(source), into, request),
+            self.engine.commits.merge(repo.name, str(source), into, request),
             lambda answer: repo.merge(source, into, request, now, answer),
         )
         self.shown(repo, into)

@@ -96,7 +96,7 @@ class Base(RuleBasedStateMachine):
         assert repo is not None
         self.upload_rows(repo, "main", dict(state))
         self.commit_on(repo, "main", CommitRequest(message="begin", committer="ann"))
-        self.run(self.engine.create_branch(repo.name, "dev", "main", hidden=not always))
+        self.run(self.engine.branches.create(repo.name, "dev", "main", hidden=not always))
         repo.create_branch("dev", Ref("main"), not always)
         for turn, (one, other, strategy) in enumerate(rounds):
             pair = ("dev", "main") if turn % 2 else ("main", "dev")
@@ -132,9 +132,9 @@ class Base(RuleBasedStateMachine):
     def make_repo(self, name: str, namespace: str, default: str, read_only: bool) -> Repo | None:
         uri = f"{self.world.scheme}://{namespace}"
         made = self.agree(
-            self.engine.create_repository(name, uri, default_branch=default, read_only=read_only),
+            self.engine.repositories.create(name, uri, default_branch=default, read_only=read_only),
             lambda _: self.model.create(
-                name, uri, default, read_only, lambda: self.run(self.engine.get_commit(name, default))
+                name, uri, default, read_only, lambda: self.run(self.engine.commits.get(name, default))
             ),
         )
         if made is None:
@@ -146,7 +146,7 @@ class Base(RuleBasedStateMachine):
     def upload_rows(self, repo: Repo, branch: str, changed: Rows) -> None:
         """Stage all in one batch."""
         found = self.agree(
-            self.engine.upload_many(
+            self.engine.objects.upload_many(
                 repo.name, branch, chunked([change_of(*row) for row in changed.items()]), force=repo.read_only
             ),
             lambda _: repo.write(branch, changed),
@@ -158,7 +158,7 @@ class Base(RuleBasedStateMachine):
     def commit_on(self, repo: Repo, branch: str, request: CommitRequest) -> None:
         now = int(self.world.clock.now())
         self.agree(
-            self.engine.commit(repo.name, branch, request),
+            self.engine.commits.create(repo.name, branch, request),
             lambda answer: repo.commit(branch, request, now, answer),
         )
 
@@ -170,7 +170,7 @@ class Base(RuleBasedStateMachine):
         request = MergeRequest(committer="bob", strategy=strategy, force=repo.read_only)
         now = int(self.world.clock.now())
         self.agree(
-            self.engine.merge(repo.name, source, into, request),
+            self.engine.commits.merge(repo.name, source, into, request),
             lambda answer: repo.merge(Ref(source), into, request, now, answer),
         )
         self.shown(repo, into)
@@ -217,11 +217,11 @@ class Base(RuleBasedStateMachine):
             return
         branch = repo.branches[name]
         assert self.view(repo, name) == branch.view
-        told = [change_told(row) for row in self.run(self.engine.diff_branch(repo.name, name, amount=1000)).items]
+        told = [change_told(row) for row in self.run(self.engine.branches.diff(repo.name, name, amount=1000)).items]
         assert told == repo.changes_of(name)
 
     def view(self, repo: Repo, ref: str) -> View:
-        page = self.run(self.engine.list_objects(repo.name, ref, amount=1000))
+        page = self.run(self.engine.objects.list(repo.name, ref, amount=1000))
         assert not page.has_more
         found = {row.path: value for row in page.items if (value := value_of(row.entry)) is not None}
         assert list(found) == sorted(found, key=lambda path: path.encode())
@@ -242,21 +242,21 @@ class Base(RuleBasedStateMachine):
 
     def everything(self) -> None:
         """All that can be seen of all repositories."""
-        listed = self.run(self.engine.list_repositories(amount=1000)).items
+        listed = self.run(self.engine.repositories.list(amount=1000)).items
         assert [one.name for one in listed] == sorted(self.model.repos)
         for repo in self.model.repos.values():
-            branches = self.run(self.engine.list_branches(repo.name, amount=1000, show_hidden=True)).items
-            tags = self.run(self.engine.list_tags(repo.name, amount=1000)).items
+            branches = self.run(self.engine.branches.list(repo.name, amount=1000, show_hidden=True)).items
+            tags = self.run(self.engine.tags.list(repo.name, amount=1000)).items
             assert [branch_told(one) for one in branches] == branches_wanted(repo.branches)
             assert [(one.name, one.commit_id) for one in tags] == sorted(repo.tags.items())
-            assert self.run(self.engine.get_metadata(repo.name)) == repo.metadata
+            assert self.run(self.engine.repositories.get_metadata(repo.name)) == repo.metadata
             for one in repo.commits.values():
-                same_commit(one, self.run(self.engine.get_commit(repo.name, one.id)))
+                same_commit(one, self.run(self.engine.commits.get(repo.name, one.id)))
                 assert self.view(repo, one.id) == one.view
             for name in repo.branches:
                 self.shown(repo, name)
                 self.run(self.readable(repo, name))
-            known = self.run(self.engine.list_workspaces(repo.name, amount=1000, state="all")).items
+            known = self.run(self.engine.workspaces.list(repo.name, amount=1000, state="all")).items
             told = sorted((one.name, one.state, one.commit_id) for one in known)
             assert told == sorted((one.name, one.state, one.base) for one in repo.workspaces.values())
             for name in [one.name for one in repo.workspaces.values() if one.state == "open"]:
@@ -264,18 +264,18 @@ class Base(RuleBasedStateMachine):
 
     async def readable(self, repo: Repo, ref: str) -> None:
         """The data of every object of a ref is there and is what was written."""
-        for row in (await self.engine.list_objects(repo.name, ref, amount=1000)).items:
+        for row in (await self.engine.objects.list(repo.name, ref, amount=1000)).items:
             assert row.entry is not None
             value = value_of(row.entry)
-            async with self.engine.open_entry(repo.name, row.entry) as chunks:
+            async with self.engine.objects.open(repo.name, row.entry) as chunks:
                 assert value is not None
                 assert b"".join([chunk async for chunk in chunks]).decode() == value.text
 
     async def clean(self) -> None:
         """What was dropped until now is removed."""
-        await self.engine.run_cleaner()
+        await self.engine.maintenance.clean()
         self.world.clock.forward(GRACE + 1)
-        await self.engine.run_cleaner()
+        await self.engine.maintenance.clean()
         assert await self.world.notes() == []
 
     def checked(self, *, swept: bool = False, data: bool = False) -> None:
@@ -284,7 +284,7 @@ class Base(RuleBasedStateMachine):
         Once `swept` no file is left that nothing names; none of `data` either when that was swept, too.
         """
         for repo in self.model.repos.values():
-            report = self.run(self.engine.fsck(repo.name, FsckOptions(deep=True, orphan_age=-1e9)))
+            report = self.run(self.engine.maintenance.fsck(repo.name, FsckOptions(deep=True, orphan_age=-1e9)))
             assert list(report.problems) == []
             assert list(report.unknown) == []
             assert report.counts["commits"] == len(repo.commits)

@@ -42,13 +42,13 @@ class Questions(Base):
         repo = self.a_repo(data)
         ref = self.a_ref(data, repo)
         asked = {"prefix": prefix, "amount": amount, "delimiter": delimiter}
-        first = self.engine.list_objects(repo.name, str(ref), after=after, **asked)  # type: ignore[arg-type]
+        first = self.engine.objects.list(repo.name, str(ref), after=after, **asked)  # type: ignore[arg-type]
         if self.agree(first, lambda _: repo.shown(ref)) is None:
             return
         every: list[tuple[str, Value | None]] = [*sorted(repo.shown(ref).items())]
         wanted = grouped(every, lambda row: row[0], lambda common: (common, None), prefix, after, delimiter)
         self.paged(
-            lambda start: self.engine.list_objects(repo.name, str(ref), after=start, **asked),  # type: ignore[arg-type]
+            lambda start: self.engine.objects.list(repo.name, str(ref), after=start, **asked),  # type: ignore[arg-type]
             wanted,
             listed_told,
             lambda row: row.path,
@@ -62,17 +62,17 @@ class Questions(Base):
     def read(self, data: Data, path: str, start: int) -> None:
         repo = self.a_repo(data)
         ref = self.a_ref(data, repo)
-        entry = self.agree(self.engine.stat(repo.name, str(ref), path), lambda _: repo.find(ref, path))
+        entry = self.agree(self.engine.objects.stat(repo.name, str(ref), path), lambda _: repo.find(ref, path))
         if entry is None:
             return
         value = repo.find(ref, path)
         assert value_of(entry) == value
-        located, uri = self.run(self.engine.locate(repo.name, str(ref), path))
+        located, uri = self.run(self.engine.objects.locate(repo.name, str(ref), path))
         assert (located, uri) == (entry, f"{repo.namespace}/{entry.physical_address}")
 
         async def text() -> bytes:
             begin = min(start, len(value.text))
-            async with self.engine.open_entry(repo.name, entry, begin) as chunks:
+            async with self.engine.objects.open(repo.name, entry, begin) as chunks:
                 return b"".join([chunk async for chunk in chunks])
 
         assert self.run(text()).decode() == value.text[start:]
@@ -82,11 +82,11 @@ class Questions(Base):
         repo = self.a_repo(data)
         branch = self.a_branch(data, repo)
         asked = {"prefix": prefix, "amount": amount, "delimiter": delimiter}
-        first = self.engine.diff_branch(repo.name, branch, after=after, **asked)  # type: ignore[arg-type]
+        first = self.engine.branches.diff(repo.name, branch, after=after, **asked)  # type: ignore[arg-type]
         if self.agree(first, lambda _: repo.branch(branch)) is None:
             return
         self.paged(
-            lambda start: self.engine.diff_branch(repo.name, branch, after=start, **asked),  # type: ignore[arg-type]
+            lambda start: self.engine.branches.diff(repo.name, branch, after=start, **asked),  # type: ignore[arg-type]
             pages_of(repo.changes_of(branch), prefix, after, delimiter),
             change_told,
             lambda row: row.path,
@@ -111,7 +111,7 @@ class Questions(Base):
     def compared(self, repo: Repo, left: Ref, right: Ref, three_dot: bool, after: str, asked: dict[str, Any]) -> None:
         """One diff, page by page."""
         names = repo.name, str(left), str(right)
-        first = self.engine.diff_refs(*names, after=after, **asked)
+        first = self.engine.commits.diff(*names, after=after, **asked)
         if self.agree(first, lambda _: repo.diff(left, right, three_dot)) is None:
             return
 
@@ -120,7 +120,7 @@ class Questions(Base):
             return Change(row.type, row.path, *sides)
 
         self.paged(
-            lambda start: self.engine.diff_refs(*names, after=start, **asked),
+            lambda start: self.engine.commits.diff(*names, after=start, **asked),
             pages_of(repo.diff(left, right, three_dot), asked["prefix"], after, asked["delimiter"]),
             told,
             lambda row: row.path,
@@ -149,7 +149,7 @@ class Questions(Base):
     def logged(self, repo: Repo, ref: Ref, request: LogRequest, stop: Ref | None) -> None:
         """A log, limited and page by page."""
         found = self.agree(
-            self.engine.log(repo.name, str(ref), replace(request, limit=True)),
+            self.engine.commits.log(repo.name, str(ref), replace(request, limit=True)),
             lambda _: repo.log(ref, request, stop),
         )
         if found is None:
@@ -162,7 +162,7 @@ class Questions(Base):
             return one.id
 
         self.paged(
-            lambda after: self.engine.log(repo.name, str(ref), replace(request, after=after)),
+            lambda after: self.engine.commits.log(repo.name, str(ref), replace(request, after=after)),
             wanted,
             told,
             lambda one: one.id,
@@ -175,7 +175,7 @@ class Questions(Base):
         repo = self.a_repo(data)
         one, other = self.a_ref(data, repo, "source"), self.a_ref(data, repo, "destination")
         found = self.agree(
-            self.engine.merge_base(repo.name, str(one), str(other)),
+            self.engine.commits.merge_base(repo.name, str(one), str(other)),
             lambda _: repo.base_of(repo.commit_of(one), repo.commit_of(other)),
         )
         if found is not None:
@@ -187,7 +187,7 @@ class Questions(Base):
     def get_commit(self, data: Data) -> None:
         repo = self.a_repo(data)
         ref = self.a_ref(data, repo)
-        found = self.agree(self.engine.get_commit(repo.name, str(ref)), lambda _: repo.commit_of(ref))
+        found = self.agree(self.engine.commits.get(repo.name, str(ref)), lambda _: repo.commit_of(ref))
         if found is not None:
             same_commit(repo.commit_of(ref), found)
 
@@ -201,7 +201,7 @@ class Questions(Base):
             if one[0].startswith(prefix) and one[0] > after and (hidden or not one[2])
         ]
         self.paged(
-            lambda start: self.engine.list_branches(
+            lambda start: self.engine.branches.list(
                 repo.name, prefix=prefix, after=start, amount=amount, show_hidden=hidden
             ),
             rows,
@@ -211,7 +211,7 @@ class Questions(Base):
             amount,
         )
         self.paged(
-            lambda start: self.engine.list_tags(repo.name, prefix=prefix, after=start, amount=amount),
+            lambda start: self.engine.tags.list(repo.name, prefix=prefix, after=start, amount=amount),
             [one for one in sorted(repo.tags.items()) if one[0].startswith(prefix) and one[0] > after],
             lambda one: (one.name, one.commit_id),
             lambda one: one.name,
@@ -222,7 +222,7 @@ class Questions(Base):
     @rule(prefix=st.sampled_from(["", "l", "p"]), search=st.sampled_from(["", "on", "k"]), amount=amounts)
     def list_repositories(self, prefix: str, search: str, amount: int) -> None:
         self.paged(
-            lambda start: self.engine.list_repositories(prefix=prefix, after=start, amount=amount, search=search),
+            lambda start: self.engine.repositories.list(prefix=prefix, after=start, amount=amount, search=search),
             [one for one in REPOS if one in self.model.repos and one.startswith(prefix) and search in one],
             lambda one: one.name,
             lambda one: one.name,
@@ -239,13 +239,13 @@ class Questions(Base):
     def moment(self, moment: str, seconds: int) -> None:
         """One rule for them all: Hypothesis likes rules without arguments too well."""
         self.world.clock.forward(seconds)
-        self.run(self.engine.run_cleaner())
+        self.run(self.engine.maintenance.clean())
         if self.always:
             self.snapshot()
         if moment == "clean":
             self.run(self.clean())
         elif moment == "maintain":
-            self.run(self.engine.maintain())
+            self.run(self.engine.maintenance.compact())
         elif moment == "snapshot":
             self.snapshot()
         elif moment == "fsck":
@@ -257,7 +257,7 @@ class Questions(Base):
     def sweep(self, data: bool) -> None:
         """Nothing that anything names is taken, however young it is, and nothing is left that nothing names."""
         self.run(self.clean())
-        done = self.run(self.engine.sweep("", SweepOptions(data=data, grace=GRACE, age=-1e9)))
+        done = self.run(self.engine.maintenance.sweep("", SweepOptions(data=data, grace=GRACE, age=-1e9)))
         assert (list(done.failures), list(done.skipped)) == ([], [])
         assert sum(one.found - one.deleted for one in done.reports) == 0
         self.loose_layers = False
@@ -285,7 +285,7 @@ class Questions(Base):
 
     def snapshot(self) -> None:
         """A pass of ref snapshots; an engine that always writes them has nothing left to write."""
-        done = self.run(self.engine.run_snapshots())
+        done = self.run(self.engine.maintenance.snapshot_refs())
         assert done.failures == []
         assert not (self.always and done.written) or self.unsaved
         self.unsaved = False
@@ -297,7 +297,7 @@ class Questions(Base):
         self.run(self.world.lose_kv())
         self.engine = self.world.engine(self.cache_bytes, self.always)
         for repo in self.model.repos.values():
-            report = self.run(self.engine.rebuild(repo.namespace))
+            report = self.run(self.engine.maintenance.rebuild(repo.namespace))
             assert list(report.problems) == []
             told = report.repository, report.commits, report.branches, report.tags
             assert told == (repo.name, len(repo.commits), len(repo.branches), len(repo.tags))

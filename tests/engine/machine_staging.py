@@ -47,7 +47,7 @@ class Staging(Questions):
         absent, match = condition == "absent", etag if condition == "etag" else None
         request = upload_of(path, value, if_none_match=absent, if_match=match, force=repo.read_only)
         found = self.agree(
-            self.engine.upload(repo.name, branch, request, once(value.text.encode())),
+            self.engine.objects.upload(repo.name, branch, request, once(value.text.encode())),
             lambda _: repo.write_if(branch, path, value, absent, match),
         )
         if found is not None:
@@ -67,7 +67,7 @@ class Staging(Questions):
                 repo.branch(branch)
                 raise errors.InvalidRequestError("twice")
 
-            self.agree(self.engine.upload_many(repo.name, branch, chunked(again), force=repo.read_only), no)
+            self.agree(self.engine.objects.upload_many(repo.name, branch, chunked(again), force=repo.read_only), no)
         self.shown(repo, branch)
 
     @rule(data=st.data(), path=paths, etag=st.one_of(st.none(), etags))
@@ -75,7 +75,7 @@ class Staging(Questions):
         repo = self.a_repo(data)
         branch = self.a_branch(data, repo)
         self.agree(
-            self.engine.delete_object(repo.name, branch, path, force=repo.read_only, if_match=etag),
+            self.engine.objects.delete(repo.name, branch, path, force=repo.read_only, if_match=etag),
             lambda _: repo.write_if(branch, path, None, False, etag),
         )
         self.shown(repo, branch)
@@ -86,7 +86,7 @@ class Staging(Questions):
         branch = self.a_branch(data, repo)
         good = {path: None for path in chosen if path in PATHS}
         failures = self.agree(
-            self.engine.delete_objects(repo.name, branch, chosen, force=repo.read_only),
+            self.engine.objects.delete_many(repo.name, branch, chosen, force=repo.read_only),
             lambda _: repo.write(branch, good),
         )
         if failures is not None:
@@ -100,7 +100,7 @@ class Staging(Questions):
         branch = self.a_branch(data, repo)
         ref = None if here else self.a_ref(data, repo)
         self.agree(
-            self.engine.copy_object(repo.name, branch, path, str(ref or ""), source, force=repo.read_only),
+            self.engine.objects.copy(repo.name, branch, path, str(ref or ""), source, force=repo.read_only),
             lambda _: repo.copy(branch, path, ref, source),
         )
         self.shown(repo, branch)
@@ -127,18 +127,18 @@ class Staging(Questions):
                 self.run(self.sealed(repo, branch))
             elif what == "reset":
                 for path in changed:
-                    self.run(self.engine.reset_object(repo.name, branch, path, force=repo.read_only))
+                    self.run(self.engine.branches.reset_object(repo.name, branch, path, force=repo.read_only))
                 repo.reset(branch, lambda path, chosen=frozenset(changed): path in chosen)  # type: ignore[misc]
             elif what == "reset a":
                 self.reset_under(repo, branch, "a")
             else:
-                self.run(self.engine.compact(repo.name, branch, least=0))
+                self.run(self.engine.branches.compact(repo.name, branch, least=0))
         self.shown(repo, branch)
 
     def pushed(self, repo: Repo, branch: str, changed: Rows) -> None:
         async def job() -> object:
             delta = [(path, value and await self._entry(repo, value)) for path, value in changed.items()]
-            return await self.engine.push(repo.name, branch, delta, force=repo.read_only)
+            return await self.engine.branches.push(repo.name, branch, delta, force=repo.read_only)
 
         self.with_room(repo, branch, job(), lambda: repo.write(branch, changed))
 
@@ -152,7 +152,7 @@ class Staging(Questions):
         if branch not in repo.branches:
             self.agree(job, lambda _: effect())
             return
-        count = len(self.run(self.engine.get_branch(repo.name, branch)).layers)
+        count = len(self.run(self.engine.branches.get(repo.name, branch)).layers)
         try:
             self.run(job)
         except errors.BackpressureError:
@@ -166,9 +166,9 @@ class Staging(Questions):
     def compact(self, data: Data, least: int) -> None:
         repo = self.a_repo(data)
         branch = data.draw(st.sampled_from(list(repo.branches)), label="branch")
-        before = len(self.run(self.engine.get_branch(repo.name, branch)).layers)
-        taken = self.run(self.engine.compact(repo.name, branch, least=least))
-        assert taken == before - len(self.run(self.engine.get_branch(repo.name, branch)).layers)
+        before = len(self.run(self.engine.branches.get(repo.name, branch)).layers)
+        taken = self.run(self.engine.branches.compact(repo.name, branch, least=least))
+        assert taken == before - len(self.run(self.engine.branches.get(repo.name, branch)).layers)
         assert taken or before < max(2, least)
         self.shown(repo, branch)
 
@@ -179,7 +179,7 @@ class Staging(Questions):
         repo = self.a_repo(data)
         branch = self.a_branch(data, repo)
         self.agree(
-            self.engine.reset_branch(repo.name, branch, force=repo.read_only),
+            self.engine.branches.reset(repo.name, branch, force=repo.read_only),
             lambda _: repo.reset_all(branch),
         )
         self.shown(repo, branch)
@@ -189,7 +189,7 @@ class Staging(Questions):
         repo = self.a_repo(data)
         branch = self.a_branch(data, repo)
         self.agree(
-            self.engine.reset_object(repo.name, branch, path, force=repo.read_only),
+            self.engine.branches.reset_object(repo.name, branch, path, force=repo.read_only),
             lambda _: repo.reset(branch, lambda one: one == path),
         )
         self.shown(repo, branch)
@@ -205,6 +205,6 @@ class Staging(Questions):
         self.with_room(
             repo,
             branch,
-            self.engine.reset_prefix(repo.name, branch, prefix, force=repo.read_only),
+            self.engine.branches.reset_prefix(repo.name, branch, prefix, force=repo.read_only),
             lambda: repo.reset(branch, lambda path: path.startswith(prefix)),
         )

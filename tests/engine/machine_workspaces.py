@@ -43,7 +43,7 @@ class Workspaces(Staging):
             assert (made.branch, made.commit_id, made.claims, made.state) == (branch, base, claims, "open")
             repo.workspaces[made.name] = Workspace(made.name, branch, base, message, claims)
 
-        self.agree(self.engine.create_workspace(repo.name, request), make)
+        self.agree(self.engine.workspaces.create(repo.name, request), make)
 
     @precondition(lambda self: self.has_workspaces())
     @rule(data=st.data(), changed=rows, pushed=st.booleans(), more=rows)
@@ -90,7 +90,7 @@ class Workspaces(Staging):
         repo = self.a_repo(data)
         branch = data.draw(st.sampled_from(list(repo.branches)), label="branch")
         asked = WorkspaceRequest(ref=branch, creator="ann", claims=claims, force=repo.read_only)
-        made = self.run(self.engine.create_workspace(repo.name, asked))
+        made = self.run(self.engine.workspaces.create(repo.name, asked))
         found = repo.workspaces[made.name] = Workspace(made.name, branch, made.commit_id, "", claims)
         self.ws_upload(repo, found, mine)
         self.upload_rows(repo, branch, theirs)
@@ -111,7 +111,7 @@ class Workspaces(Staging):
             chosen = found.chosen(globs)
             found.rows = {path: value for path, value in found.rows.items() if path not in chosen}
 
-        self.agree(self.engine.revert_workspace(repo.name, found.id, globs, force=repo.read_only), revert)
+        self.agree(self.engine.workspaces.revert(repo.name, found.id, globs, force=repo.read_only), revert)
         self.ws_shown(repo, found)
 
     @precondition(lambda self: self.has_workspaces())
@@ -124,7 +124,7 @@ class Workspaces(Staging):
                 found.refuse_closed()
             found.state, found.rows = "reverted", {}
 
-        self.agree(self.engine.delete_workspace(repo.name, found.id, force=repo.read_only), drop)
+        self.agree(self.engine.workspaces.delete(repo.name, found.id, force=repo.read_only), drop)
 
     @rule(data=st.data())
     def stash(self, data: Data) -> None:
@@ -146,7 +146,7 @@ class Workspaces(Staging):
             repo.workspaces[made.name] = found
             repo.reset_all(name)
 
-        self.agree(self.engine.stash(repo.name, name, request), move)
+        self.agree(self.engine.workspaces.stash(repo.name, name, request), move)
         self.shown(repo, name)
 
     @precondition(lambda self: self.has_workspaces())
@@ -154,7 +154,7 @@ class Workspaces(Staging):
     def pop(self, data: Data, elsewhere: bool) -> None:
         repo, found = self.a_workspace(data)
         onto = self.a_branch(data, repo) if elsewhere else found.branch
-        job = self.engine.pop(repo.name, found.id, branch=onto if elsewhere else "", force=repo.read_only)
+        job = self.engine.workspaces.pop(repo.name, found.id, branch=onto if elsewhere else "", force=repo.read_only)
 
         def put() -> None:
             found.refuse_closed()
@@ -199,12 +199,12 @@ class Workspaces(Staging):
             found.refuse_closed()
             found.rows |= changed
 
-        self.agree(self.engine.upload_many(repo.name, found.name, delta, force=repo.read_only), write)
+        self.agree(self.engine.objects.upload_many(repo.name, found.name, delta, force=repo.read_only), write)
 
     def ws_push(self, repo: Repo, found: Workspace, changed: Rows) -> None:
         async def job() -> object:
             delta = [(path, value and await self._entry(repo, value)) for path, value in changed.items()]
-            return await self.engine.push(repo.name, found.name, delta, force=repo.read_only)
+            return await self.engine.branches.push(repo.name, found.name, delta, force=repo.read_only)
 
         try:
             self.run(job())
@@ -244,7 +244,7 @@ class Workspaces(Staging):
             found.state = "open" if request.globs else "committed"
 
         self.loose_layers |= bool(request.globs)  # what stays is written before the swap
-        self.agree(self.engine.commit_workspace(repo.name, found.id, request), commit)
+        self.agree(self.engine.workspaces.commit(repo.name, found.id, request), commit)
 
     def _dirty(self, repo: Repo, found: Workspace, request: AdvanceRequest, chosen: Rows, answer: Any) -> None:
         """Raises DirtyOverlapError when it must; when a row may be staged that equals the head, as the engine says."""
@@ -272,7 +272,7 @@ class Workspaces(Staging):
             return
         base = repo.commits[found.base].view
         assert self.view(repo, found.name) == found.view(base)
-        page = self.run(self.engine.diff_branch(repo.name, found.name, amount=1000)).items
+        page = self.run(self.engine.branches.diff(repo.name, found.name, amount=1000)).items
         told = {one.path: value_of(one.right) for one in page}
         assert told == {path: value for path, value in found.rows.items() if base.get(path) != value}
 

@@ -32,7 +32,7 @@ def grouped(rows: Iterable[Item], prefix: str, delimiter: str, after: str, group
 async def listed(engine: Engine, ref: str, amount: int, after: str, **options: Any) -> list[Item]:
     found: list[Item] = []
     while True:
-        page = await engine.list_objects(REPO, ref, after=after, amount=amount, **options)
+        page = await engine.objects.list(REPO, ref, after=after, amount=amount, **options)
         assert len(page.items) == amount or not page.has_more
         found += [(one.path, "object" if one.entry else "group") for one in page.items]
         if not page.has_more:

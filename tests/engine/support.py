@@ -139,7 +139,7 @@ async def make_engine(
 ) -> Engine:
     """An engine with one repository, REPO, whose default branch is `main`."""
     engine = Engine(kv or MemoryKV(), stores or Stores(None), **options)
-    await engine.create_repository(REPO, namespace)
+    await engine.repositories.create(REPO, namespace)
     return engine
 
 
@@ -150,19 +150,19 @@ async def once(data: bytes) -> AsyncIterator[bytes]:
 
 async def put(engine: Engine, path: str, data: str, branch: str = "main", **options: Any) -> Entry:
     """Upload text."""
-    return await engine.upload(REPO, branch, UploadRequest(path=path, **options), once(data.encode()))
+    return await engine.objects.upload(REPO, branch, UploadRequest(path=path, **options), once(data.encode()))
 
 
 async def commit(engine: Engine, message: str = "c", branch: str = "main", **options: Any) -> Commit:
     """Commit what is staged."""
-    return await engine.commit(REPO, branch, CommitRequest(message=message, committer="ann", **options))
+    return await engine.commits.create(REPO, branch, CommitRequest(message=message, committer="ann", **options))
 
 
 async def put_commit(engine: Engine, rows: dict[str, str | None], branch: str = "main", **options: Any) -> Commit:
     """Upload or delete (None), then commit."""
     for path, data in rows.items():
         if data is None:
-            await engine.delete_object(REPO, branch, path)
+            await engine.objects.delete(REPO, branch, path)
         else:
             await put(engine, path, data, branch)
     return await commit(engine, branch=branch, **options)
@@ -170,14 +170,14 @@ async def put_commit(engine: Engine, rows: dict[str, str | None], branch: str = 
 
 async def merge(engine: Engine, source: str, destination: str = "main", **options: Any) -> Commit:
     """Merge a ref into a branch."""
-    return await engine.merge(REPO, source, destination, MergeRequest(committer="ann", **options))
+    return await engine.commits.merge(REPO, source, destination, MergeRequest(committer="ann", **options))
 
 
 async def paths(engine: Engine, ref: str = "main") -> list[str]:
     """Every path of a ref."""
     found: list[str] = []
     while True:
-        page = await engine.list_objects(REPO, ref, after=found[-1] if found else "", amount=1000)
+        page = await engine.objects.list(REPO, ref, after=found[-1] if found else "", amount=1000)
         found += [row.path for row in page.items]
         if not page.has_more:
             return found
@@ -187,18 +187,18 @@ async def content(engine: Engine, ref: str = "main") -> dict[str, str]:
     """Every path of a ref with its text, read from the object store."""
     found = {}
     for path in await paths(engine, ref):
-        entry = await engine.stat(REPO, ref, path)
-        async with engine.open_entry(REPO, entry) as chunks:
+        entry = await engine.objects.stat(REPO, ref, path)
+        async with engine.objects.open(REPO, entry) as chunks:
             found[path] = b"".join([chunk async for chunk in chunks]).decode()
     return found
 
 
 async def history(engine: Engine, ref: str = "main") -> list[Commit]:
     """The first-parent history, newest first."""
-    at = await engine.get_commit(REPO, ref)
+    at = await engine.commits.get(REPO, ref)
     found = [at]
     while at.parents:
-        at = await engine.get_commit(REPO, at.parents[0])
+        at = await engine.commits.get(REPO, at.parents[0])
         found.append(at)
     return found
 

@@ -78,7 +78,7 @@ class Lake(NamedTuple):
     runtime: Waiting
 
     async def sweep(self, options: SweepOptions = DATA, repo: str = REPO) -> SweepPass:
-        return await self.engine.sweep(repo, options)
+        return await self.engine.maintenance.sweep(repo, options)
 
     async def files(self) -> set[str]:
         return {blob.key async for blob in self.store.list()}
@@ -93,7 +93,7 @@ class Lake(NamedTuple):
                 os.utime(path, (path.stat().st_mtime - seconds,) * 2)
 
     async def whole(self) -> bool:
-        found = await self.engine.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0.0))
+        found = await self.engine.maintenance.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0.0))
         return found.ok and found.orphan_count == 0
 
 
@@ -111,15 +111,15 @@ async def fill(lake: Lake) -> dict[str, str]:
     """History on two branches, a tag, a merge, rows in tokens and in layers of both kinds. What `main` shows."""
     engine = lake.engine
     await put_commit(engine, {"a": "1", "b": "2"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"c": "3"}, "dev")
     await merge(engine, "dev")
-    await engine.create_tag(REPO, "v1", "main")
+    await engine.tags.create(REPO, "v1", "main")
     await put(engine, "d", "sealed")
     await crash_after_seal(engine)
     pushed = await put(engine, "e", "pushed", "dev")
-    await engine.reset_branch(REPO, "dev")
-    await engine.push(REPO, "main", [("e", pushed), ("a", None)])
+    await engine.branches.reset(REPO, "dev")
+    await engine.branches.push(REPO, "main", [("e", pushed), ("a", None)])
     await put(engine, "f", "live")
     return await content(engine)
 
@@ -135,7 +135,7 @@ async def lost_commit(lake: Lake) -> None:
     lake.kv.before = die
     await fails(commit(lake.engine, "lost", "dev"), errors.StoreUnavailableError)
     lake.kv.before = None
-    await lake.engine.reset_branch(REPO, "dev")
+    await lake.engine.branches.reset(REPO, "dev")
 
 
 async def lost_push(lake: Lake) -> None:
@@ -145,7 +145,7 @@ async def lost_push(lake: Lake) -> None:
 
 async def written_layer(lake: Lake) -> Any:
     entry = await put(lake.engine, "pushed", "y", "dev")
-    await lake.engine.reset_branch(REPO, "dev")
+    await lake.engine.branches.reset(REPO, "dev")
     delta = chunked([delta_table([("pushed", entry)])])
     return await write_layer(lake.store, lake.runtime, lake.engine._ctx.ids.new(), delta)
 
@@ -163,13 +163,13 @@ async def lost_patch(lake: Lake) -> None:
 
 async def lost_dump(lake: Lake) -> None:
     """A dump that was cut off: the draft of its first part. One that is whole stays, and is no orphan."""
-    whole = await lake.engine.dumping.dump(REPO)
+    whole = await lake.engine.dumps.dump(REPO)
 
     async def die(source: str, target: str) -> None:
         raise errors.StoreUnavailableError("down")
 
     lake.store.copy = die  # type: ignore[method-assign]
-    await fails(lake.engine.dumping.dump(REPO), errors.StoreUnavailableError)
+    await fails(lake.engine.dumps.dump(REPO), errors.StoreUnavailableError)
     del lake.store.copy
     left = {blob.key async for blob in lake.store.list(DUMPS)}
     assert len(left - {f"{DUMPS}{one}.jsonl" for one in whole.values()}) == 1
@@ -180,6 +180,6 @@ WAYS = [lost_commit, lost_push, lost_upload, lost_patch, lost_dump]
 
 async def settle(lake: Lake) -> None:
     """What swaps dropped is removed: only orphans are left."""
-    await lake.engine.run_cleaner()
+    await lake.engine.maintenance.clean()
     lake.clock.forward(GRACE + 1)
-    await lake.engine.run_cleaner()
+    await lake.engine.maintenance.clean()

@@ -46,10 +46,10 @@ async def test_a_commit_is_the_delta_on_the_head() -> None:
     engine, ws = await base()
     await register(engine, ws, {"b": "2", "a": None})
     await put(engine, "z", "27", ws.name)
-    head = await engine.get_commit(REPO, "main")
+    head = await engine.commits.get(REPO, "main")
     made = await advance(engine, ws, metadata={"k": "v"}, date=7)
     assert (made.parents, made.message, made.metadata, made.creation_date) == ((head.id,), "w", {"k": "v"}, 7)
-    assert await engine.get_commit(REPO, "main") == made
+    assert await engine.commits.get(REPO, "main") == made
     assert await content(engine) == {"b": "2", "orders/1": "o1", "orders/2": "o2", "z": "27"}
     found = await now(engine, ws)
     assert (found.state, found.result, found.layers, found.staging_token) == ("committed", made.id, (), "")
@@ -65,7 +65,7 @@ async def test_the_message_falls_back_to_that_of_the_workspace() -> None:
 async def advance_plain(engine: Engine, ws: Workspace) -> Commit:
     from lakebed_engine.vocabulary.records import AdvanceRequest
 
-    return await engine.commit_workspace(REPO, ws.name, AdvanceRequest(committer="ann"))
+    return await engine.workspaces.commit(REPO, ws.name, AdvanceRequest(committer="ann"))
 
 
 @pytest.mark.parametrize("policy", ["abort", "rebase", "overwrite"])
@@ -84,17 +84,17 @@ async def test_each_policy_when_the_branch_has_moved(policy: str, moved: str) ->
     if allowed:
         made = await advance(engine, ws, policy)
         assert (await content(engine)).items() >= {**theirs, "a": "mine"}.items()
-        assert made.id == (await engine.get_commit(REPO, "main")).id
+        assert made.id == (await engine.commits.get(REPO, "main")).id
         return
-    before = await engine.get_commit(REPO, "main")
+    before = await engine.commits.get(REPO, "main")
     error = await fails(advance(engine, ws, policy), errors.ConcurrentCommitError)
     assert isinstance(error, errors.ConcurrentCommitError)
     assert [one.path for one in error.conflicts] == ([] if moved == "disjoint" else ["a"])
     if moved == "overlap":
         values = error.conflicts[0]
-        entries = [await engine.stat(REPO, ref, "a") for ref in (start, "main", ws.name)]
+        entries = [await engine.objects.stat(REPO, ref, "a") for ref in (start, "main", ws.name)]
         assert (values.base, values.ours, values.theirs) == tuple(one.checksum for one in entries)
-    assert await engine.get_commit(REPO, "main") == before
+    assert await engine.commits.get(REPO, "main") == before
     assert (await now(engine, ws)).state == "open"
     if moved != "same":
         await advance(engine, ws, "overwrite")
@@ -140,7 +140,7 @@ async def test_an_older_staged_write_to_the_same_path_is_refused(sealed: bool, p
         await just_seal(engine)
         await put(engine, "c", "other")
     if moved:
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         other = await workspace(engine)
         await put(engine, "y", "25", other.name)
         await advance(engine, other)
@@ -149,11 +149,11 @@ async def test_an_older_staged_write_to_the_same_path_is_refused(sealed: bool, p
     assert isinstance(error, errors.DirtyOverlapError)
     assert [one.path for one in error.conflicts] == ["a"]
     assert (error.kind, isinstance(error, errors.DirtyBranchError)) == ("dirty_overlap", True)
-    values = [(await engine.stat(REPO, ref, "a")).checksum for ref in ("main@", "main", ws.name)]
+    values = [(await engine.objects.stat(REPO, ref, "a")).checksum for ref in ("main@", "main", ws.name)]
     assert [error.conflicts[0].base, error.conflicts[0].ours, error.conflicts[0].theirs] == values
-    await engine.reset_object(REPO, "main", "a")
+    await engine.branches.reset_object(REPO, "main", "a")
     if sealed or moved:  # what lies in a layer there says now what the head says, and is staged nevertheless
-        await engine.reset_branch(REPO, "main")
+        await engine.branches.reset(REPO, "main")
     await advance(engine, ws, policy)
     assert (await content(engine))["a"] == "mine"
 
@@ -162,7 +162,7 @@ async def test_disjoint_uncommitted_changes_stay_as_they_are() -> None:
     engine, ws = await base()
     await put(engine, "b", "staged")
     await just_seal(engine)
-    await engine.delete_object(REPO, "main", "z")
+    await engine.objects.delete(REPO, "main", "z")
     await put(engine, "a", "mine", ws.name)
     await advance(engine, ws)
     assert await content(engine) == {"a": "mine", "b": "staged", "orders/1": "o1", "orders/2": "o2"}
@@ -173,7 +173,7 @@ async def test_disjoint_uncommitted_changes_stay_as_they_are() -> None:
 
 async def test_a_staged_tombstone_overlaps_too() -> None:
     engine, ws = await base()
-    await engine.delete_object(REPO, "main", "a")
+    await engine.objects.delete(REPO, "main", "a")
     await put(engine, "a", "mine", ws.name)
     await fails(advance(engine, ws), errors.DirtyOverlapError)
 
@@ -265,7 +265,7 @@ async def test_a_glob_that_matches_nothing_is_an_error(globs: tuple[str, ...]) -
     await put(engine, "a", "mine", ws.name)
     error = await fails(advance(engine, ws, "rebase", *globs), errors.InvalidRequestError)
     assert globs[-1] in str(error)
-    await fails(engine.revert_workspace(REPO, ws.uid, globs), errors.InvalidRequestError)
+    await fails(engine.workspaces.revert(REPO, ws.uid, globs), errors.InvalidRequestError)
     assert (await content(engine, ws.name))["a"] == "mine"
 
 
@@ -284,7 +284,7 @@ async def test_a_part_is_not_committed_when_the_rest_would_lose_its_base() -> No
     error = await fails(advance(engine, ws, "rebase", "a"), errors.ConcurrentCommitError)
     assert isinstance(error, errors.ConcurrentCommitError)
     assert [one.path for one in error.conflicts] == ["z"]
-    await engine.revert_workspace(REPO, ws.uid, ["z"])
+    await engine.workspaces.revert(REPO, ws.uid, ["z"])
     await advance(engine, ws, "rebase", "a")
     assert (await content(engine))["z"] == "theirs"
 
@@ -323,8 +323,8 @@ async def test_rows_staged_during_a_partial_commit_stay_in_the_workspace() -> No
 async def test_nothing_to_commit() -> None:
     engine, ws = await base()
     await fails(advance(engine, ws), errors.NoChangesError)
-    same = await engine.stat(REPO, "main", "a")
-    await engine.push(REPO, ws.name, [("a", same), ("nothing", None)])
+    same = await engine.objects.stat(REPO, "main", "a")
+    await engine.branches.push(REPO, ws.name, [("a", same), ("nothing", None)])
     await fails(advance(engine, ws), errors.NoChangesError)
     assert (await now(engine, ws)).state == "open"
     made = await advance(engine, ws, allow_empty=True)
@@ -333,12 +333,12 @@ async def test_nothing_to_commit() -> None:
 
 async def test_the_branch_must_be_there() -> None:
     engine, _ = await base()
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     ws = await workspace(engine, "dev")
     await put(engine, "b", "2", ws.name)
-    await engine.delete_branch(REPO, "dev")
+    await engine.branches.delete(REPO, "dev")
     await fails(advance(engine, ws), errors.BranchNotFoundError)
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await advance(engine, ws)
     assert (await content(engine, "dev"))["b"] == "2"
 
@@ -378,12 +378,12 @@ async def test_a_key_that_0_1_0_wrote_is_known(part: bool) -> None:
         committer="ann", message="w", idempotency_key="k", globs=globs, conflicts_amount=1, allow_empty=True
     )
     asked = hashlib.sha256(msgspec.json.encode(request, order="deterministic")).hexdigest()
-    partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+    partition = f"repo/{(await engine.repositories.get(REPO)).uid}"
     row = msgspec.json.encode({"commit_id": made.id, "asked": asked})
     await engine._ctx.kv.apply(Batch(puts=[Put(partition, f"idempotency/{ws.uid}/k".encode(), row)]))
-    assert await engine.commit_workspace(REPO, ws.uid, request) == made
+    assert await engine.workspaces.commit(REPO, ws.uid, request) == made
     other = msgspec.structs.replace(request, message="another")
-    await fails(engine.commit_workspace(REPO, ws.uid, other), errors.KeyReusedError)
+    await fails(engine.workspaces.commit(REPO, ws.uid, other), errors.KeyReusedError)
     assert len(await history(engine)) == 3
 
 
@@ -409,7 +409,7 @@ async def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None
     text = await store.get(f"workspaces/{ws.uid}.committed")
     assert made.id.encode() in text
     await store.delete([f"workspaces/{ws.uid}.committed"])
-    await engine.run_cleaner()  # it was there once: the janitor has only its row to remove
+    await engine.maintenance.clean()  # it was there once: the janitor has only its row to remove
     assert [blob.key async for blob in store.list("workspaces/")] == []
     other = Engine(engine._ctx.kv, engine._ctx.stores)
     ws = await workspace(other)
@@ -422,7 +422,7 @@ async def test_a_committed_workspace_leaves_a_marker_beside_its_prefix() -> None
     made = await _with_broken_markers(other, ws, store, broken)
     store.put = kept  # type: ignore[method-assign]
     assert [blob.key async for blob in store.list("workspaces/")] == []
-    await other.run_cleaner()
+    await other.maintenance.clean()
     assert made.id.encode() in await store.get(f"workspaces/{ws.uid}.committed")
 
 
@@ -443,18 +443,18 @@ async def _with_broken_markers(
 
 RIVALS: dict[str, Callable[[Engine, Workspace], Awaitable[object]]] = {
     "commit elsewhere": lambda e, _: put_commit(e, {"r": "rival"}),
-    "push elsewhere": lambda e, _: e.push(REPO, "main", [("r", None)]),
+    "push elsewhere": lambda e, _: e.branches.push(REPO, "main", [("r", None)]),
     "merge": lambda e, _: merge(e, "dev", "main"),
     "row in the workspace": lambda e, ws: put(e, "late", "late", ws.name),
-    "renewal": lambda e, ws: e.renew_workspace(REPO, ws.uid, 1000),
-    "compaction": lambda e, ws: e.compact(REPO, ws.name, least=2),
+    "renewal": lambda e, ws: e.workspaces.renew(REPO, ws.uid, 1000),
+    "compaction": lambda e, ws: e.branches.compact(REPO, ws.name, least=2),
     "compaction and cleaning": lambda e, ws: _compact_and_clean(e, ws),  # noqa: PLW0108 - defined below
     "the same call": lambda e, ws: advance(e, ws, idempotency_key="k"),
     "the same empty call": lambda e, ws: advance(e, ws, idempotency_key="k", allow_empty=True),
     "another caller": lambda e, ws: advance(e, ws),  # noqa: PLW0108 - its other arguments have defaults
-    "drop": lambda e, ws: e.delete_workspace(REPO, ws.uid),
-    "pop": lambda e, ws: e.pop(REPO, ws.uid),
-    "reset": lambda e, _: e.reset_branch(REPO, "main"),
+    "drop": lambda e, ws: e.workspaces.delete(REPO, ws.uid),
+    "pop": lambda e, ws: e.workspaces.pop(REPO, ws.uid),
+    "reset": lambda e, _: e.branches.reset(REPO, "main"),
 }
 
 
@@ -463,11 +463,11 @@ COMPACTIONS = ("compaction", "compaction and cleaning")
 
 
 async def _compact_and_clean(engine: Engine, ws: Workspace) -> None:
-    await engine.compact(REPO, ws.name, least=2)
-    await engine.run_cleaner()
+    await engine.branches.compact(REPO, ws.name, least=2)
+    await engine.maintenance.clean()
     clock = engine._ctx.clock
     clock.forward(301)  # type: ignore[attr-defined]
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
 
 
 @pytest.mark.parametrize(
@@ -486,11 +486,11 @@ async def test_a_rival_at_every_call(rival: str, empty: bool) -> None:
         world = World()
         engine = await world.start()
         await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         await put_commit(engine, {"d": "dev"}, "dev")
         await put(engine, "staged", "s") if rival != "merge" else None
         ws = await workspace(engine)
-        await engine.push(REPO, ws.name, [("gone", None)])
+        await engine.branches.push(REPO, ws.name, [("gone", None)])
         await put(engine, "a", "mine", ws.name)
         other = world.engine()
         before = len(await history(engine))
@@ -623,7 +623,7 @@ async def test_money_moved_between_accounts_is_neither_made_nor_lost() -> None:
                         committed += 1
                         break
                     except errors.ConcurrentCommitError:
-                        await engine.delete_workspace(REPO, ws.uid)
+                        await engine.workspaces.delete(REPO, ws.uid)
 
         await asyncio.gather(*(transfer() for _ in range(5)))
         assert committed == 20

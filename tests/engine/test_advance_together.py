@@ -66,7 +66,7 @@ async def ends(store: Gate, tasks: list[asyncio.Task[Commit]]) -> list[Commit | 
 
 async def ids(engine: Engine) -> list[str]:
     """The history of main, oldest first."""
-    page = await engine.log(REPO, "main", LogRequest(amount=100))
+    page = await engine.commits.log(REPO, "main", LogRequest(amount=100))
     return [one.id for one in reversed(page.items)]
 
 
@@ -137,7 +137,7 @@ def test_one_who_cannot_come_along_has_its_own_answer(how: str) -> None:
             ]
             tasks = await held(engine, store, found, {2: "abort"} if how == "abort" else {})
             if how == "dropped":
-                await engine.delete_workspace(REPO, second.uid)
+                await engine.workspaces.delete(REPO, second.uid)
             made = await ends(store, tasks)
             wanted = {
                 "abort": errors.ConcurrentCommitError,

@@ -33,7 +33,7 @@ async def lake_of(*commits: Delta, **options: Any) -> Swept:
 
 
 async def head(lake: Swept) -> Tree:
-    commit = await lake.engine.get_commit(REPO, "main")
+    commit = await lake.engine.commits.get(REPO, "main")
     return await lake.engine._ctx.trees.load(lake.store, commit.metarange_id)
 
 
@@ -127,13 +127,13 @@ async def test_rows_that_left_the_cache_come_from_the_metarange() -> None:
 
 async def test_fsck_reads_what_metaranges_carry() -> None:
     lake = await lake_of({"a": "1", "b": "2"}, {"c": "3"})
-    report = await lake.engine.fsck(REPO, DEEP)
+    report = await lake.engine.maintenance.fsck(REPO, DEEP)
     assert (report.ok, report.orphan_count) == (True, 0)
     assert (report.counts["rows"], report.counts["objects"]) == (3, 3)
     tree = await head(lake)
     [row] = (await lake.engine._ctx.trees.patch(lake.store, tree)).to_pylist()
     await lake.store.delete([row["physical_address"]])
-    [problem] = (await lake.engine.fsck(REPO, DEEP)).problems
+    [problem] = (await lake.engine.maintenance.fsck(REPO, DEEP)).problems
     assert (problem.kind, problem.what, problem.name, problem.path, problem.refs) == (
         "missing", "object", row["physical_address"], "c", ("main",)
     )  # fmt: skip
@@ -149,7 +149,7 @@ async def test_fsck_hashes_the_patch_in_a_metarange() -> None:
     wrong = carried.set_column(at, carried.schema.field(at), [[7]])
     assert metarange_id(rows, carries=True) == tree.id
     await lake.store.put(file, encode_metarange(rows, tree.id, wrong))
-    [problem] = (await lake.engine.fsck(REPO, FsckOptions())).problems
+    [problem] = (await lake.engine.maintenance.fsck(REPO, FsckOptions())).problems
     assert (problem.kind, problem.what, problem.name, problem.refs) == ("corrupt", "metarange", file, ("main",))
     assert "the patch in it: its rows do not hash to its id" in problem.detail
 

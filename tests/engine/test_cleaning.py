@@ -37,9 +37,9 @@ def staged(kv: MemoryKV) -> set[str]:
 
 
 async def drop_all(engine: Any, clock: FakeClock) -> None:
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     clock.forward(GRACE + 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
 
 
 async def test_what_was_dropped_goes_after_the_grace_and_not_before() -> None:
@@ -50,16 +50,16 @@ async def test_what_was_dropped_goes_after_the_grace_and_not_before() -> None:
     assert len(gone) == 1
     await put(engine, "b", "2")
     clock.forward(10 * GRACE)  # how long the note stood before this process saw it does not count
-    assert await engine.run_cleaner() == 0
+    assert await engine.maintenance.clean() == 0
     clock.forward(GRACE - 1)
-    assert await engine.run_cleaner() == 0
+    assert await engine.maintenance.clean() == 0
     assert gone < staged(kv)
     clock.forward(2)
-    assert await engine.run_cleaner() == 1
+    assert await engine.maintenance.clean() == 1
     assert not gone & staged(kv)
     assert await kv.scan(DROPS) == []
     assert await content(engine) == {"a": "1", "b": "2"}
-    assert await engine.run_cleaner() == 0
+    assert await engine.maintenance.clean() == 0
 
 
 async def test_a_note_that_came_while_the_cleaner_was_held_up_is_as_young_as_it_is() -> None:
@@ -75,22 +75,22 @@ async def test_a_note_that_came_while_the_cleaner_was_held_up_is_as_young_as_it_
             await put_commit(engine, {"a": "1"})
 
     kv.before = before
-    assert await engine.run_cleaner() == 0
+    assert await engine.maintenance.clean() == 0
     gone = staged(inner)
     assert len(gone) == 1
     clock.forward(1)
-    assert await engine.run_cleaner() == 0
+    assert await engine.maintenance.clean() == 0
     assert gone == staged(inner)
     clock.forward(GRACE)
-    assert await engine.run_cleaner() == 1
+    assert await engine.maintenance.clean() == 1
     assert not staged(inner)
 
 
 async def test_every_way_to_drop_a_token_and_nothing_else() -> None:
     kv, clock = MemoryKV(), FakeClock()
     engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
-    await engine.create_branch(REPO, "dev", "main")
-    await engine.create_branch(REPO, "kept", "main")
+    await engine.branches.create(REPO, "dev", "main")
+    await engine.branches.create(REPO, "kept", "main")
     await put(engine, "k", "layer", "kept")
     await crash_after_seal(engine, "kept")
     await put(engine, "l", "token", "kept")
@@ -100,17 +100,17 @@ async def test_every_way_to_drop_a_token_and_nothing_else() -> None:
     await put(engine, "a", "2")
     await crash_after_seal(engine)
     await put(engine, "a", "3")
-    await engine.reset_branch(REPO, "main")
+    await engine.branches.reset(REPO, "main")
     await put(engine, "a", "1")
-    await engine.delete_object(REPO, "main", "nothing")
+    await engine.objects.delete(REPO, "main", "nothing")
     await put(engine, "x", "1", "dev")
     await commit(engine, branch="dev")
     await merge(engine, "dev")
     await put(engine, "y", "1", "dev")
     await crash_after_seal(engine, "dev")
     await put(engine, "z", "1", "dev")
-    await engine.delete_branch(REPO, "dev")
-    kept = {staging(layer.id) for layer in everything_of(await engine.get_branch(REPO, "kept"))}
+    await engine.branches.delete(REPO, "dev")
+    kept = {staging(layer.id) for layer in everything_of(await engine.branches.get(REPO, "kept"))}
     assert staged(kv) > kept
     await drop_all(engine, clock)
     assert staged(kv) == kept
@@ -121,20 +121,20 @@ async def test_every_way_to_drop_a_token_and_nothing_else() -> None:
 async def test_a_deleted_repository_goes_with_all_its_tokens() -> None:
     kv, clock = MemoryKV(), FakeClock()
     engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
-    await engine.create_repository("other", "mem://other")
+    await engine.repositories.create("other", "mem://other")
     await put_commit(engine, {"a": "1"})
     await put(engine, "a", "2")
     await crash_after_seal(engine)
     await put(engine, "a", "3")
     partition = (await open_repo(engine._ctx, REPO)).partition
-    await engine.delete_repository(REPO)
-    await engine.run_cleaner()
+    await engine.repositories.delete(REPO)
+    await engine.maintenance.clean()
     assert await kv.scan(partition)
     clock.forward(GRACE + 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert staged(kv) == set()
     assert not await kv.scan(partition)
-    assert (await engine.get_branch("other", "main")).name == "main"
+    assert (await engine.branches.get("other", "main")).name == "main"
     assert await kv.scan(DROPS) == []
 
 
@@ -150,13 +150,13 @@ async def test_operation_keys_go_after_an_hour() -> None:
     old = await keys()
     assert old
     clock.forward(OPERATION_AGE - 1)
-    await engine.run_cleaner()
-    await engine.create_tag(REPO, "t", "main")
+    await engine.maintenance.clean()
+    await engine.tags.create(REPO, "t", "main")
     assert set(await keys()) > set(old)
     clock.forward(3)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert len(await keys()) == 1
-    assert (await engine.get_tag(REPO, "t")).name == "t"
+    assert (await engine.tags.get(REPO, "t")).name == "t"
     assert await content(engine) == {"a": "1"}
 
 
@@ -166,9 +166,9 @@ async def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> Non
     stores, clock = Stores(tmp_path), FakeClock(time.time())
     engine = await make_engine(stores=stores, namespace="local://lake", clock=clock)
     await put_commit(engine, {"a": "1"})
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     clock.forward(30 * 24 * 3600)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await content(engine) == {"a": "1"}
     await engine.close()
     stores.close()
@@ -180,7 +180,7 @@ async def test_an_error_keeps_the_note() -> None:
         engine = await make_engine(kv, clock=clock, cleanup_grace=GRACE)
         await put_commit(engine, {"a": "1"})
         await put(engine, "b", "2")
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         clock.forward(GRACE + 1)
         kv.calls = 0
 
@@ -190,12 +190,12 @@ async def test_an_error_keeps_the_note() -> None:
 
         kv.before = hook
         try:
-            await engine.run_cleaner()
+            await engine.maintenance.clean()
             return False
         except errors.StoreUnavailableError:
             kv.before = None
             assert isinstance(kv.inner, MemoryKV)
-            await engine.run_cleaner()
+            await engine.maintenance.clean()
             await drop_all(engine, clock)
             assert len(staged(kv.inner)) == 1
             assert await content(engine) == {"a": "1", "b": "2"}

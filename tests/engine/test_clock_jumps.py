@@ -33,8 +33,8 @@ async def passes(engine: Engine, clock: FakeClock, seconds: float) -> None:
     """The server works on for a while: passes of its cleaner, with as much time between them."""
     for _ in range(10):
         clock.forward(seconds / 10)
-        await engine.keep_time()
-        await engine.run_cleaner()
+        await engine.maintenance.keep_time()
+        await engine.maintenance.clean()
 
 
 async def jumped(engine: Engine, clock: FakeClock, jump: float) -> None:
@@ -133,15 +133,15 @@ async def test_a_key_of_a_closed_workspace_is_remembered_as_long_as_it_was_to_be
         clock.time -= jump
         await passes(engine, clock, REMEMBERED / 2)
         for uid, commit in (before, during):
-            assert (await engine.commit_workspace(REPO, uid, request)).id == commit
+            assert (await engine.workspaces.commit(REPO, uid, request)).id == commit
         await passes(engine, clock, 2 * WEEK)
         for uid, _ in (before, during):
-            await fails(engine.commit_workspace(REPO, uid, request), errors.WorkspaceNotFoundError)
+            await fails(engine.workspaces.commit(REPO, uid, request), errors.WorkspaceNotFoundError)
 
     async def committed(engine: Engine, request: AdvanceRequest, path: str) -> tuple[str, str]:
         made = await workspace(engine)
-        await engine.register_objects(REPO, made.uid, [(path, await write_below(engine, made, path, path))])
-        return made.uid, (await engine.commit_workspace(REPO, made.uid, request)).id
+        await engine.workspaces.register(REPO, made.uid, [(path, await write_below(engine, made, path, path))])
+        return made.uid, (await engine.workspaces.commit(REPO, made.uid, request)).id
 
     await job()
 
@@ -169,7 +169,7 @@ async def test_keys_of_tasks_and_operations_and_files_half_written_stay(
         await put(engine, name, name)
         partials[name] = clock.time
         request = CommitRequest(message=name, committer="ann")
-        return (await engine.long_work.commit_once(REPO, "main", request, name)).id
+        return (await engine.commits.create(REPO, "main", request, name)).id
 
     async def count(prefix: bytes) -> int:
         return len(await kv.scan(repo.partition, prefix, prefix[:-1] + b"0"))
@@ -185,7 +185,7 @@ async def test_keys_of_tasks_and_operations_and_files_half_written_stay(
     assert await count(OPERATIONS) == made > 0
     for name, commit_id in zip(("before", "during"), ids, strict=True):
         request = CommitRequest(message=name, committer="ann")
-        assert (await engine.long_work.commit_once(REPO, "main", request, name)).id == commit_id
+        assert (await engine.commits.create(REPO, "main", request, name)).id == commit_id
     await passes(engine, clock, WEEK + REMEMBERED + PARTIAL_AGE + OPERATION_AGE)
     assert (partials, await count(OPERATIONS), await count(b"task-key/")) == ({}, 0, 0)
 

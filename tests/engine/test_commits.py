@@ -29,7 +29,7 @@ from tests.engine.support import (
 async def test_what_a_commit_says() -> None:
     clock = FakeClock(1_700_000_000.9)
     engine = await make_engine(clock=clock)
-    root = await engine.get_commit(REPO, "main")
+    root = await engine.commits.get(REPO, "main")
     assert (root.message, root.parents, root.generation) == ("Repository created", (), 1)
     assert (root.committer, root.metarange_id, root.creation_date) == ("", "", 1_700_000_000)
     one = await put_commit(engine, {"a": "1"}, metadata={"k": "v"})
@@ -37,10 +37,10 @@ async def test_what_a_commit_says() -> None:
     assert (one.committer, one.message, one.creation_date) == ("ann", "c", 1_700_000_000)
     two = await put_commit(engine, {"a": "2"}, date=-(2**63))
     assert two.creation_date == -(2**63)
-    assert await engine.get_commit(REPO, two.id) == two
+    assert await engine.commits.get(REPO, two.id) == two
     for date in (2**63, -(2**63) - 1):
         await fails(commit(engine, allow_empty=True, date=date), errors.InvalidRequestError)
-    await engine.delete_object(REPO, "main", "a")
+    await engine.objects.delete(REPO, "main", "a")
     assert (await commit(engine, message="")).metarange_id == ""
 
 
@@ -48,16 +48,16 @@ async def test_nothing_to_commit() -> None:
     engine = await make_engine()
     await fails(commit(engine), errors.NoChangesError)
     await put_commit(engine, {"a": "1"})
-    await engine.delete_object(REPO, "main", "nothing")
+    await engine.objects.delete(REPO, "main", "nothing")
     await put(engine, "a", "1")
     await crash_after_seal(engine)
     await put(engine, "b", "1")
-    await engine.delete_object(REPO, "main", "b")
+    await engine.objects.delete(REPO, "main", "b")
     await fails(commit(engine), errors.NoChangesError)
-    assert not (await engine.get_branch(REPO, "main")).layers, "what changes nothing was trimmed"
+    assert not (await engine.branches.get(REPO, "main")).layers, "what changes nothing was trimmed"
     assert len(await history(engine)) == 2
     empty = await commit(engine, allow_empty=True)
-    assert empty.metarange_id == (await engine.get_commit(REPO, "main~1")).metarange_id
+    assert empty.metarange_id == (await engine.commits.get(REPO, "main~1")).metarange_id
     await fails(commit(engine, branch="nope"), errors.BranchNotFoundError)
     await fails(commit(engine, branch="main~1"), errors.BranchNotFoundError)
 
@@ -77,27 +77,27 @@ async def test_branches_and_tags() -> None:
     engine = await make_engine()
     one = await put_commit(engine, {"a": "1"})
     await put(engine, "b", "staged")
-    dev = await engine.create_branch(REPO, "dev", "main")
+    dev = await engine.branches.create(REPO, "dev", "main")
     assert dev.commit_id == one.id
     assert await content(engine, "dev") == {"a": "1"}, "a branch begins at the head, without what is staged"
-    await fails(engine.create_branch(REPO, "dev", "main"), errors.BranchExistsError)
-    await fails(engine.create_branch(REPO, "new", "nope"), errors.RefNotFoundError)
-    await fails(engine.create_branch("nope", "new", "main"), errors.RepositoryNotFoundError)
-    await engine.create_tag(REPO, "v1", "dev~1")
-    await fails(engine.create_tag(REPO, "v1", "main"), errors.TagExistsError)
-    await fails(engine.create_tag(REPO, "dev", "main"), errors.NameTakenError)
-    await fails(engine.create_branch(REPO, "v1", "main"), errors.NameTakenError)
-    await fails(engine.create_tag(REPO, "v2", "main$"), errors.InvalidRefError)
-    await fails(engine.delete_branch(REPO, "main"), errors.DefaultBranchError)
-    await fails(engine.delete_branch(REPO, "nope"), errors.BranchNotFoundError)
+    await fails(engine.branches.create(REPO, "dev", "main"), errors.BranchExistsError)
+    await fails(engine.branches.create(REPO, "new", "nope"), errors.RefNotFoundError)
+    await fails(engine.branches.create("nope", "new", "main"), errors.RepositoryNotFoundError)
+    await engine.tags.create(REPO, "v1", "dev~1")
+    await fails(engine.tags.create(REPO, "v1", "main"), errors.TagExistsError)
+    await fails(engine.tags.create(REPO, "dev", "main"), errors.NameTakenError)
+    await fails(engine.branches.create(REPO, "v1", "main"), errors.NameTakenError)
+    await fails(engine.tags.create(REPO, "v2", "main$"), errors.InvalidRefError)
+    await fails(engine.branches.delete(REPO, "main"), errors.DefaultBranchError)
+    await fails(engine.branches.delete(REPO, "nope"), errors.BranchNotFoundError)
     await put(engine, "c", "staged", "dev")
-    await engine.delete_branch(REPO, "dev")
-    await fails(engine.stat(REPO, "dev", "c"), errors.RefNotFoundError)
+    await engine.branches.delete(REPO, "dev")
+    await fails(engine.objects.stat(REPO, "dev", "c"), errors.RefNotFoundError)
     await fails(put(engine, "c", "1", "dev"), errors.BranchNotFoundError)
-    again = await engine.create_branch(REPO, "dev", "main")
+    again = await engine.branches.create(REPO, "dev", "main")
     assert again.uid != dev.uid
     assert await content(engine, "dev") == {"a": "1"}
-    assert (await engine.get_commit(REPO, one.id)).id == one.id
+    assert (await engine.commits.get(REPO, one.id)).id == one.id
 
 
 @pytest.mark.parametrize("verb", ["commit", "merge"])
@@ -109,7 +109,7 @@ async def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, rec
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
         await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         await put_commit(engine, {"b": "1"})
         if verb == "commit":
             await put(engine, "c", "old", "dev")
@@ -119,9 +119,9 @@ async def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, rec
             nonlocal reached
             if kv.calls == at:
                 reached = True
-                await engine.delete_branch(REPO, "dev")
+                await engine.branches.delete(REPO, "dev")
                 if recreate:
-                    await engine.create_branch(REPO, "dev", "main~1")
+                    await engine.branches.create(REPO, "dev", "main~1")
                     await put(engine, "new", "staged", "dev")
 
         kv.before = hook
@@ -137,7 +137,7 @@ async def test_a_branch_deleted_and_made_again_under_an_operation(verb: str, rec
             assert found["new"] == "staged"
             assert landed or (await content(engine, "dev@")) == {"a": "1"}
         elif reached:
-            await fails(engine.get_branch(REPO, "dev"), errors.BranchNotFoundError)
+            await fails(engine.branches.get(REPO, "dev"), errors.BranchNotFoundError)
         return reached
 
     at = 1
@@ -162,7 +162,7 @@ async def test_a_row_staged_while_a_commit_runs_stays_staged() -> None:
                 reached = True
                 await put(engine, "b", "during")
                 await put(engine, "c", "during")
-                await engine.delete_object(REPO, "main", "a")
+                await engine.objects.delete(REPO, "main", "a")
 
         kv.before = hook
         made = await commit(engine)
@@ -187,7 +187,7 @@ RIVALS = ["commit", "reset", "merge", "seal", "reset and seal", "empty commit"]
 async def act(engine: Engine, rival: str) -> None:
     """What somebody else does to the branch in the middle of a commit."""
     if rival.startswith("reset"):
-        await engine.reset_branch(REPO, "main")
+        await engine.branches.reset(REPO, "main")
     if rival == "commit":
         await put_commit(engine, {"c": "rival"})
     elif rival.endswith("seal"):
@@ -211,7 +211,7 @@ async def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
         await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         await put_commit(engine, {"d": "1"}, "dev")
         if not empty:
             await put(engine, "b", "mine")
@@ -223,7 +223,7 @@ async def test_a_rival_at_each_call_of_a_commit(rival: str, empty: bool) -> None
             if kv.calls == at:
                 reached = True
                 await act(engine, rival)
-                heads.append((await engine.get_commit(REPO, "main")).id)
+                heads.append((await engine.commits.get(REPO, "main")).id)
 
         kv.before = hook
         try:
@@ -290,15 +290,15 @@ async def test_an_empty_commit_never_lands_on_a_branch_made_again() -> None:
     async def job(at: int) -> str:
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         kv.calls, reached = 0, False
 
         async def hook(*_: Any) -> None:
             nonlocal reached
             if kv.calls == at:
                 reached = True
-                await engine.delete_branch(REPO, "dev")
-                await engine.create_branch(REPO, "dev", "main")
+                await engine.branches.delete(REPO, "dev")
+                await engine.branches.create(REPO, "dev", "main")
 
         kv.before = hook
         try:

@@ -29,18 +29,18 @@ async def queued(engine: Engine, store: Gate, count: int) -> list[asyncio.Task[C
     for number in range(count + 1):
         await put(engine, f"p/{number}", str(number))
         tasks.append(asyncio.ensure_future(commit(engine, f"m{number}")))
-        before = len((await engine.get_branch(REPO, "main")).layers)
+        before = len((await engine.branches.get(REPO, "main")).layers)
         await until(in_line(engine, store, number))
-        assert len((await engine.get_branch(REPO, "main")).layers) >= before
+        assert len((await engine.branches.get(REPO, "main")).layers) >= before
     return tasks
 
 
 async def first_parents(engine: Engine) -> list[tuple[str, list[str]]]:
     """Messages from the oldest, each with the paths that its commit has."""
-    page = await engine.log(REPO, "main", LogRequest(first_parent=True))
+    page = await engine.commits.log(REPO, "main", LogRequest(first_parent=True))
     found = []
     for one in reversed(page.items):
-        listed = await engine.list_objects(REPO, one.id)
+        listed = await engine.objects.list(REPO, one.id)
         found.append((one.message, [row.path for row in listed.items]))
     return found[1:]
 
@@ -64,7 +64,7 @@ async def test_each_has_its_own_commit_and_all_are_made_in_one_swap() -> None:
         # the first tries again, for the seals of the others have changed the record
         assert [len(one) for one in swaps] == [1, 1, 5], "the one that came first, then all who waited"
         assert swaps[0] == swaps[1]
-        assert (await engine.get_branch(REPO, "main")).layers == ()
+        assert (await engine.branches.get(REPO, "main")).layers == ()
         assert engine._ctx.queues == {}
         assert engine._ctx.trees._unwritten == {}
 
@@ -163,7 +163,7 @@ async def test_a_lost_answer_counts_for_all_of_them(how: str, settled: bool) -> 
 
 async def test_who_came_to_an_earlier_branch_of_this_name_commits_nothing() -> None:
     async with lake() as (engine, store, _, _):
-        await engine.create_branch(REPO, "work", "main")
+        await engine.branches.create(REPO, "work", "main")
         store.opened.clear()
         store.waiting = 0
         await put(engine, "a", "1", "work")
@@ -172,12 +172,12 @@ async def test_who_came_to_an_earlier_branch_of_this_name_commits_nothing() -> N
         await put(engine, "b", "1", "work")
         second = asyncio.ensure_future(commit(engine, "second", "work"))
         await until(lambda: len(line(engine)) == 1)
-        await engine.delete_branch(REPO, "work")
-        await engine.create_branch(REPO, "work", "main")
+        await engine.branches.delete(REPO, "work")
+        await engine.branches.create(REPO, "work", "main")
         await put(engine, "c", "1", "work")
         third = asyncio.ensure_future(commit(engine, "third", "work"))
         await until(lambda: len(line(engine)) == 2)
         store.opened.set()
         done = await asyncio.gather(first, second, third, return_exceptions=True)
         assert [type(one) for one in done] == [errors.BranchNotFoundError, errors.BranchNotFoundError, Commit]
-        assert [row.path for row in (await engine.list_objects(REPO, "work@")).items] == ["c"]
+        assert [row.path for row in (await engine.objects.list(REPO, "work@")).items] == ["c"]

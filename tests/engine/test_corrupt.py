@@ -14,11 +14,11 @@ from lakebed_format.keys import METARANGES, RANGES
 from tests.engine.support import REPO, commit, fails, make_engine, put, put_commit
 
 VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
-    "stat": lambda e: e.stat(REPO, "main@", "a"),
-    "list": lambda e: e.list_objects(REPO, "main"),
-    "diff": lambda e: e.diff_refs(REPO, "main~1", "main", mode="two_dot"),
-    "slim diff": lambda e: e.diff_refs(REPO, "main~1", "main", mode="two_dot", details=False),
-    "diff branch": lambda e: e.diff_branch(REPO, "main"),
+    "stat": lambda e: e.objects.stat(REPO, "main@", "a"),
+    "list": lambda e: e.objects.list(REPO, "main"),
+    "diff": lambda e: e.commits.diff(REPO, "main~1", "main", mode="two_dot"),
+    "slim diff": lambda e: e.commits.diff(REPO, "main~1", "main", mode="two_dot", details=False),
+    "diff branch": lambda e: e.branches.diff(REPO, "main"),
     "commit": commit,
 }
 
@@ -56,7 +56,7 @@ async def test_data_that_is_gone() -> None:
     await stores.open("mem://lake").delete([entry.physical_address])
 
     async def read() -> None:
-        async with engine.open_entry(REPO, entry):
+        async with engine.objects.open(REPO, entry):
             raise AssertionError("opened")
 
     error = await fails(read(), errors.ObjectGoneError)

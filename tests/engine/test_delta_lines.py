@@ -107,7 +107,7 @@ async def test_a_log_that_had_a_hole_before_stays_as_it_is() -> None:
 async def test_a_pick_that_leaves_a_version_out() -> None:
     engine = await make_engine()
     await grown(engine, 0)
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     made = await grown(engine, 1, 2, branch="dev")
     error = await refused(engine, made[1].id, name(2), picks=True)
     assert "after this cherry-pick" in error.message
@@ -120,7 +120,7 @@ async def test_a_pick_that_leaves_a_version_out() -> None:
 async def test_a_pick_does_not_stand_on_another_branchs_version() -> None:
     engine = await make_engine()
     await grown(engine, 0)
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     made = await grown(engine, 1, 2, branch="dev")
     await grown(engine, 1)
     await refused(engine, made[1].id, name(2), picks=True)
@@ -130,7 +130,7 @@ async def test_a_pick_of_a_clean_up_takes_no_version_that_only_the_branch_has() 
     """`dev` cleans 0 to 2 away behind a checkpoint; `main` has the same, and 3 on top."""
     engine = await make_engine()
     await grown(engine, 0, 1, 2)
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     clean = await put_commit(engine, {name(2, "checkpoint.parquet"): "c", name(0): None, name(1): None}, "dev")
     await grown(engine, 3)
     await pick(engine, clean.id)

@@ -23,7 +23,7 @@ async def parted(dev: Mapping[str, str], main: Mapping[str, str]) -> Engine:
     """Two branches of a table that has version 0."""
     engine = await make_engine()
     await put_commit(engine, {name(0): "0", "lake/events/a.parquet": "a", "other": "x"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, dict(dev), "dev")
     await put_commit(engine, dict(main))
     return engine

@@ -25,11 +25,11 @@ async def test_a_pass_comes_to_the_last_one() -> None:
     kv, clock = SmallPages(), FakeClock()
     engine = await make_engine(kv, clock=clock)
     for name in NAMES[1:]:
-        await engine.create_repository(name, f"mem://{name}")
+        await engine.repositories.create(name, f"mem://{name}")
     request = CommitRequest(message="empty", committer="ann", allow_empty=True)
     for name in NAMES:
-        await engine.commit(name, "main", request)
-        await engine.create_workspace(name, WorkspaceRequest(ref="main", creator="ann", lifetime=60))
+        await engine.commits.create(name, "main", request)
+        await engine.workspaces.create(name, WorkspaceRequest(ref="main", creator="ann", lifetime=60))
     partitions = [(await open_repo(engine._ctx, name)).partition for name in NAMES]
 
     async def operations() -> list[set[bytes]]:
@@ -37,8 +37,8 @@ async def test_a_pass_comes_to_the_last_one() -> None:
 
     old = await operations()
     assert all(old)
-    assert (await engine.run_snapshots()).written == len(NAMES)
+    assert (await engine.maintenance.snapshot_refs()).written == len(NAMES)
     clock.forward(OPERATION_AGE + 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert [before & now for before, now in zip(old, await operations(), strict=True)] == [set()] * len(NAMES)
-    assert [len((await engine.list_workspaces(name)).items) for name in NAMES] == [0] * len(NAMES)
+    assert [len((await engine.workspaces.list(name)).items) for name in NAMES] == [0] * len(NAMES)

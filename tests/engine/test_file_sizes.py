@@ -26,7 +26,7 @@ async def lake(root: Path) -> AsyncIterator[tuple[Engine, ObjectStore, Path]]:
     stores = Stores(root)
     engine = await make_engine(stores=stores, namespace="local://lake")
     await put_commit(engine, {"a": "1", "b": "2"})
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     await put(engine, "c", "3")
     yield engine, stores.open("local://lake"), root / "lake"
 
@@ -45,7 +45,7 @@ def test_a_file_of_a_tree_is_refused_by_its_size(tmp_path: Path, folder: str, ov
         async with lake(tmp_path) as (engine, store, root):
             key = await grow(store, root, folder, largest(folder) + over)
             engine._ctx.trees._cache.clear()
-            error = await fails(engine.stat(REPO, "main@", "a"), CorruptDataError)
+            error = await fails(engine.objects.stat(REPO, "main@", "a"), CorruptDataError)
             assert f"local://lake/{key}" in str(error)
             assert f"at most {largest(folder):,}" in str(error)
             assert isinstance(error, CorruptDataError)
@@ -69,11 +69,11 @@ def test_fsck_reports_such_a_file_and_the_sweep_stops(tmp_path: Path, folder: st
     async def job() -> None:
         async with lake(tmp_path) as (engine, store, root):
             key = await grow(store, root, folder, HUGE)
-            report = await engine.fsck(REPO, FsckOptions(data=True))
+            report = await engine.maintenance.fsck(REPO, FsckOptions(data=True))
             found = {(one.kind, one.what, one.name) for one in report.problems}
             assert found == {("corrupt", what, key)}
             assert f"at most {largest(key):,}" in report.problems[0].detail
-            swept = await engine.sweep(REPO, SweepOptions(data=True, dry_run=True))
+            swept = await engine.maintenance.sweep(REPO, SweepOptions(data=True, dry_run=True))
             assert bool(swept.failures) is (folder != COMMITS), "the sweep reads commits from the KV store"
 
     run(job())

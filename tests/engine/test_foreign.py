@@ -67,7 +67,7 @@ async def test_all_that_the_engine_writes_has_a_form() -> None:
     await fill(lake)
     for leave in WAYS:
         await leave(lake)
-    await lake.engine.run_snapshots()
+    await lake.engine.maintenance.snapshot_refs()
     files = await lake.files()
     assert len(files) > 20
     assert [key for key in files if not is_made(key)] == []
@@ -87,15 +87,15 @@ async def test_a_namespace_that_holds_anything_is_refused_unless_it_is_accepted(
         store = stores.open(namespace)
         await store.put("warehouse/part-0.parquet", b"theirs")
         for bare in (False, True):
-            error = await fails(engine.create_repository(REPO, namespace, bare=bare), errors.NamespaceNotEmptyError)
+            error = await fails(engine.repositories.create(REPO, namespace, bare=bare), errors.NamespaceNotEmptyError)
             assert "'warehouse/part-0.parquet'" in str(error)
         assert await _nothing_but(store, "warehouse/part-0.parquet")
-        await engine.create_repository("other", f"{namespace}-2")
-        await engine.create_repository(REPO, namespace, allow_non_empty=True)
+        await engine.repositories.create("other", f"{namespace}-2")
+        await engine.repositories.create(REPO, namespace, allow_non_empty=True)
         await put_commit(engine, {"a": "1"})
         assert await content(engine) == {"a": "1"}
         assert await store.get("warehouse/part-0.parquet") == b"theirs"
-        await fails(engine.create_repository(REPO, namespace), errors.RepositoryExistsError)
+        await fails(engine.repositories.create(REPO, namespace), errors.RepositoryExistsError)
         stores.close()
 
     await job("mem://lake")
@@ -107,7 +107,7 @@ async def test_directories_without_an_object_are_empty(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
     stores = Stores(tmp_path)
     engine = Engine(MemoryKV(), stores)
-    await engine.create_repository(REPO, "local://lake")
+    await engine.repositories.create(REPO, "local://lake")
     stores.close()
 
 
@@ -115,7 +115,7 @@ async def test_keys_that_no_file_name_can_hold_are_seen_too(tmp_path: Path) -> N
     stores = Stores(tmp_path)
     await stores.open("local://lake").put("a//b", b"x")
     error = await fails(
-        Engine(MemoryKV(), stores).create_repository(REPO, "local://lake"), errors.NamespaceNotEmptyError
+        Engine(MemoryKV(), stores).repositories.create(REPO, "local://lake"), errors.NamespaceNotEmptyError
     )
     assert "'a//b'" in str(error)
     stores.close()
@@ -134,16 +134,16 @@ async def test_the_look_is_one_question_however_much_lies_there() -> None:
         return await any_key()
 
     store.any_key = counted
-    await fails(Engine(MemoryKV(), stores).create_repository(REPO, "mem://lake"), errors.NamespaceNotEmptyError)
+    await fails(Engine(MemoryKV(), stores).repositories.create(REPO, "mem://lake"), errors.NamespaceNotEmptyError)
     assert len(asked) == 1
 
 
 async def test_the_leftovers_of_a_deleted_repository_are_named_as_such() -> None:
     engine = await make_engine()
-    await engine.delete_repository(REPO)
+    await engine.repositories.delete(REPO)
     for accept in (False, True):
         error = await fails(
-            engine.create_repository("new", "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
+            engine.repositories.create("new", "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
         )
         assert "repository 'lake'" in str(error)
         assert "lakebed rebuild" in str(error)
@@ -172,12 +172,12 @@ async def test_a_marker_that_is_none_is_refused_in_words(marker: bytes) -> None:
     await store.put(REPOSITORY_MARKER, marker)
     for accept in (False, True):
         error = await fails(
-            engine.create_repository(REPO, "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
+            engine.repositories.create(REPO, "mem://lake", allow_non_empty=accept), errors.NamespaceInUseError
         )
         assert REPOSITORY_MARKER in str(error)
     assert await store.get_range(REPOSITORY_MARKER, 0, 2 << 20) == marker
-    await fails(engine.get_repository(REPO), errors.RepositoryNotFoundError)
-    await engine.create_repository(REPO, "mem://elsewhere")
+    await fails(engine.repositories.get(REPO), errors.RepositoryNotFoundError)
+    await engine.repositories.create(REPO, "mem://elsewhere")
 
 
 # deletion
@@ -205,10 +205,10 @@ async def test_a_sweep_counts_what_is_foreign_and_leaves_it() -> None:
     assert found.deleted > 5
     assert set(FOREIGN) <= await lake.files()
     assert await content(lake.engine) == shown
-    report = await lake.engine.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
+    report = await lake.engine.maintenance.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
     assert (report.ok, report.orphan_count) == (True, 0)
     assert report.foreign_count == sum(not key.startswith("workspaces/") for key in FOREIGN)
-    await lake.engine.delete_repository(REPO)
+    await lake.engine.repositories.delete(REPO)
     await settle(lake)
     assert set(FOREIGN) <= await lake.files()
 
@@ -230,15 +230,15 @@ async def test_folders_of_workspaces_that_nobody_knows_are_foreign() -> None:
 async def test_a_workspace_that_is_forgotten_is_known_as_long_as_files_are_left() -> None:
     lake = await memory_lake()
     engine = lake.engine
-    spaces = [await engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann")) for _ in range(2)]
+    spaces = [await engine.workspaces.create(REPO, WorkspaceRequest(ref="main", creator="ann")) for _ in range(2)]
     left = f"{spaces[0].prefix}part-0"
     await lake.store.put(left, b"never committed")
     for one in spaces:
-        await engine.delete_workspace(REPO, one.uid)
+        await engine.workspaces.delete(REPO, one.uid)
     lake.clock.forward(REMEMBERED + DAY)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     for one in spaces:
-        await fails(engine.get_workspace(REPO, one.uid), errors.WorkspaceNotFoundError)
+        await fails(engine.workspaces.get(REPO, one.uid), errors.WorkspaceNotFoundError)
     marks = {key for key in await lake.files() if is_mark(key)}
     assert marks == {f"workspaces/{spaces[0].uid}.used"}
     assert (await lake.sweep()).deleted == 1
@@ -259,14 +259,14 @@ async def test_a_sweep_holds_back_when_much_is_older_than_the_repository() -> No
     async def job(old: int, young: int) -> tuple[bool, int]:
         lake = await memory_lake()
         assert isinstance(lake.store, MemoryObjects)
-        created = (await lake.engine.get_repository(REPO)).creation_date
+        created = (await lake.engine.repositories.get(REPO)).creation_date
         for number in range(old + young):
             lake.clock.time = created - 10 if number < old else created + 10
             await lake.store.put(f"data/2026010112/{number:032x}", b"x")
         await lake.age(2 * DAY)
         holding = SweepOptions(data=True, grace=1.0, hold_older=True)
         told: list[Finding] = []
-        swept = await lake.engine.sweep(REPO, holding, sink=told.append)
+        swept = await lake.engine.maintenance.sweep(REPO, holding, sink=told.append)
         (report,) = swept.reports
         assert (report.older, report.found) == (old, old + young)
         assert len(told) == old + young
@@ -290,9 +290,9 @@ async def test_files_on_a_disk_keep_the_times_of_another_tool(tmp_path: Path) ->
     os.utime(legacy, (legacy.stat().st_mtime - 10 * DAY,) * 2)
     stores = Stores(tmp_path)
     engine = Engine(MemoryKV(), stores)
-    await fails(engine.create_repository(REPO, "local://legacy"), errors.NamespaceNotEmptyError)
-    await engine.create_repository(REPO, "local://legacy", allow_non_empty=True)
-    swept = await engine.sweep(REPO, SweepOptions(data=True, grace=0.0))
+    await fails(engine.repositories.create(REPO, "local://legacy"), errors.NamespaceNotEmptyError)
+    await engine.repositories.create(REPO, "local://legacy", allow_non_empty=True)
+    swept = await engine.maintenance.sweep(REPO, SweepOptions(data=True, grace=0.0))
     assert [(one.foreign, one.deleted) for one in swept.reports] == [(1, 0)]
     assert legacy.read_bytes() == b"their data"
     stores.close()

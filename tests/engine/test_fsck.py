@@ -49,7 +49,7 @@ class Lake(NamedTuple):
     needs: dict[str, set[str]]
 
     async def check(self, options: FsckOptions = EVERYTHING) -> FsckReport:
-        return await self.engine.fsck(REPO, options)
+        return await self.engine.maintenance.fsck(REPO, options)
 
     async def partition(self) -> str:
         return (await open_repo(self.engine._ctx, REPO)).partition
@@ -80,19 +80,19 @@ async def _make_lake() -> tuple[MemoryKV, dict[str, Any], dict[str, set[str]]]:
     for name in "abcdef":
         await put(engine, name, f"{name}1", metadata=BIG)
     await commit(engine, "first")
-    await engine.create_tag(REPO, "v1", "main")
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.tags.create(REPO, "v1", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"f": "f2"}, "dev")
     await put_commit(engine, {"a2": "1", "b": None})
     await merge(engine, "dev")
-    await engine.create_branch(REPO, "old", "main~1", hidden=True)
+    await engine.branches.create(REPO, "old", "main~1", hidden=True)
     await put_commit(engine, {"g": "1"}, "dev")
-    await engine.create_branch(REPO, "busy", "main")
+    await engine.branches.create(REPO, "busy", "main")
     await put(engine, "u/1", "staged", "busy")
     await crash_after_seal(engine, "busy")
     await push(engine, {"u/2": "pushed", "a": None}, "busy")
     await put(engine, "u/3", "live", "busy")
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     lake = Lake(engine, kv, stores.open(NAMESPACE), defaultdict(set))
     for ref in ("main", "dev", "old", "busy", "v1"):
         await note_needs(lake, ref)
@@ -101,19 +101,19 @@ async def _make_lake() -> tuple[MemoryKV, dict[str, Any], dict[str, set[str]]]:
 
 async def push(engine: Engine, rows: dict[str, str | None], branch: str) -> None:
     """Publish rows as a file layer; their data are uploaded to a branch that is forgotten."""
-    await engine.create_branch(REPO, "scratch", "main")
+    await engine.branches.create(REPO, "scratch", "main")
     entries = [
         (path, None if data is None else await put(engine, path, data, "scratch")) for path, data in rows.items()
     ]
-    await engine.delete_branch(REPO, "scratch")
-    await engine.push(REPO, branch, entries)
+    await engine.branches.delete(REPO, "scratch")
+    await engine.branches.push(REPO, branch, entries)
 
 
 async def note_needs(lake: Lake, ref: str) -> None:
     """What a ref needs, found with the engine's own reading: no ledger, no SQL."""
     ctx = lake.engine._ctx
     repo = await open_repo(ctx, REPO)
-    todo = [(await lake.engine.get_commit(REPO, ref)).id]
+    todo = [(await lake.engine.commits.get(REPO, ref)).id]
     while todo:
         found = await load_commit(ctx, repo, todo.pop())
         lake.needs[f"{COMMITS}{found.id}.json"].add(ref)
@@ -167,7 +167,7 @@ async def test_a_whole_repository_has_no_problem_and_after_the_cleaner_no_orphan
         report = await lake.check()
         assert report.ok
         assert brief(report) == []
-        await lake.engine.run_cleaner()
+        await lake.engine.maintenance.clean()
         clock.forward(301)
     report = await lake.check()
     assert report.ok
@@ -189,7 +189,7 @@ async def test_what_the_cleaner_is_about_to_remove_is_no_orphan() -> None:
     assert await files(lake, LAYERS)
     assert (await lake.check()).orphan_count == 0
     for _ in range(2):
-        await lake.engine.run_cleaner()
+        await lake.engine.maintenance.clean()
         clock.forward(301)
     assert not await files(lake, LAYERS)
     assert (await lake.check()).orphan_count == 0
@@ -250,7 +250,7 @@ async def test_a_damaged_layer() -> None:
 
 async def test_lost_and_damaged_staged_rows() -> None:
     lake = await make_lake()
-    branch = await lake.engine.get_branch(REPO, "busy")
+    branch = await lake.engine.branches.get(REPO, "busy")
     (sealed,) = [layer for layer in branch.layers if layer.kind == "kv"]
     live = staging(branch.staging_token)
     await lake.kv.apply(Batch(puts=[Put(live, b"u/3", b"no entry")]))
@@ -280,7 +280,7 @@ async def test_a_lost_commit_row(seed: int) -> None:
 async def test_a_changed_commit_row() -> None:
     async def job(change: Callable[[bytes], bytes], said: str) -> None:
         lake = await make_lake()
-        found = (await lake.engine.get_commit(REPO, "dev~1")).id
+        found = (await lake.engine.commits.get(REPO, "dev~1")).id
         await change_row(lake, commit_key(found), change)
         report = await lake.check()
         assert brief(report) == [("corrupt", "commit row", found, tuple(sorted(lake.needs[found])))]
@@ -300,7 +300,7 @@ async def test_a_changed_commit_row() -> None:
 
 async def test_a_wrong_generation_which_no_hash_covers() -> None:
     lake = await make_lake()
-    found = (await lake.engine.get_commit(REPO, "dev")).id
+    found = (await lake.engine.commits.get(REPO, "dev")).id
     key = f"{COMMITS}{found}.json"
     right = b'"generation": 4'
     data = await lake.store.get(key)
@@ -355,9 +355,9 @@ async def test_orphans_and_what_is_too_young_to_be_one() -> None:
     for key in strange + others:
         await lake.store.put(key, b"12345")
     await lake.store.put("workspaces/of-others", b"not ours to judge")
-    await lake.engine.dumping.dump(REPO)
+    await lake.engine.dumps.dump(REPO)
     told: list[Finding] = []
-    report = await lake.engine.fsck(REPO, EVERYTHING, sink=told.append)
+    report = await lake.engine.maintenance.fsck(REPO, EVERYTHING, sink=told.append)
     assert report.ok
     assert [orphan.key for orphan in report.orphans] == strange
     assert (report.orphan_count, report.orphan_bytes) == (6, 30)
@@ -374,7 +374,9 @@ async def test_findings_beyond_what_a_report_keeps_are_still_told() -> None:
     gone = await files(lake, "data/")
     await lake.store.delete(gone)
     told: list[Finding] = []
-    report = await lake.engine.fsck(REPO, FsckOptions(data=True, keep=3), sink=told.append, progress=lambda *_: None)
+    report = await lake.engine.maintenance.fsck(
+        REPO, FsckOptions(data=True, keep=3), sink=told.append, progress=lambda *_: None
+    )
     assert len(report.problems) == 3
     assert report.problem_count == len(gone) == len(told)
     assert {one.name for one in told if isinstance(one, Problem)} == set(gone)
@@ -418,13 +420,13 @@ async def test_a_store_that_fails_makes_the_check_fail_and_nothing_is_called_mis
     stores = Stores(None)
     stores._stores[NAMESPACE] = broken
     engine = Engine(lake.kv, stores)
-    assert (await engine.fsck(REPO, EVERYTHING)).ok
+    assert (await engine.maintenance.fsck(REPO, EVERYTHING)).ok
     total = broken.calls
     assert total > 40
     for at in range(1, total + 1):
         told: list[Finding] = []
         broken.calls, broken.fail_at = 0, at
-        await fails(engine.fsck(REPO, EVERYTHING, sink=told.append), errors.StoreUnavailableError)
+        await fails(engine.maintenance.fsck(REPO, EVERYTHING, sink=told.append), errors.StoreUnavailableError)
         assert told == []
 
 
@@ -445,7 +447,7 @@ async def test_commits_made_while_commits_are_read(monkeypatch: pytest.MonkeyPat
 
         await put_commit(engine, {"a": "0"})
         kv.before = more
-        report = await engine.fsck(REPO, FsckOptions(data=True))
+        report = await engine.maintenance.fsck(REPO, FsckOptions(data=True))
         kv.before = None
         assert brief(report) == []
         assert made > 1
@@ -469,12 +471,12 @@ async def test_beside_a_working_server_nothing_is_called_missing() -> None:
         if count % 5 == 0:
             await commit(engine)
         clock.forward(2.0)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
 
     for _ in range(10):
         await busy()
     kv.before = busy
-    report = await engine.fsck(REPO, FsckOptions(data=True, deep=True))
+    report = await engine.maintenance.fsck(REPO, FsckOptions(data=True, deep=True))
     kv.before = None
     assert brief(report) == []
     assert count > 20

@@ -94,7 +94,7 @@ async def pages(engine: Engine, ref: str, amount: int, **options: Any) -> list[s
     found: list[str] = []
     while True:
         request = LogRequest(after=found[-1] if found else "", amount=amount, **options)
-        page = await engine.log(REPO, ref, request)
+        page = await engine.commits.log(REPO, ref, request)
         assert len(page.items) == amount or not page.has_more
         found += [one.id for one in page.items]
         if not page.has_more:
@@ -113,11 +113,11 @@ async def test_the_log_of_odd_graphs(seed: int) -> None:
     wanted = wanted_log(commits, start)
     for stop in (wanted[0], wanted[len(wanted) // 2], wanted[-1]):
         assert await pages(engine, start, 3, stop_at=stop) == wanted[: wanted.index(stop) + 1]
-    page = await engine.log(REPO, start, LogRequest(amount=3, limit=True))
+    page = await engine.commits.log(REPO, start, LogRequest(amount=3, limit=True))
     assert ([one.id for one in page.items], page.has_more) == (wanted[:3], False)
-    page = await engine.log(REPO, start, LogRequest(amount=3, limit=True, after=wanted[2]))
+    page = await engine.commits.log(REPO, start, LogRequest(amount=3, limit=True, after=wanted[2]))
     assert ([one.id for one in page.items], page.has_more) == (wanted[3:6], False)
-    await fails(engine.log(REPO, start, LogRequest(after="0" * 64)), errors.InvalidRequestError)
+    await fails(engine.commits.log(REPO, start, LogRequest(after="0" * 64)), errors.InvalidRequestError)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -129,29 +129,31 @@ async def test_merge_bases_of_odd_graphs(seed: int) -> None:
         one, other = dice.choices(list(commits), k=2)
         common = ancestors(commits, one) & ancestors(commits, other)
         if not common:
-            await fails(engine.merge_base(REPO, one, other), errors.NoMergeBaseError)
+            await fails(engine.commits.merge_base(REPO, one, other), errors.NoMergeBaseError)
             continue
-        found = await engine.merge_base(REPO, one, other)
+        found = await engine.commits.merge_base(REPO, one, other)
         assert (found.source_id, found.destination_id) == (one, other)
         assert found.base_id in common
         assert commits[found.base_id].generation == max(commits[each].generation for each in common)
-        assert (await engine.merge_base(REPO, other, one)).base_id == found.base_id
+        assert (await engine.commits.merge_base(REPO, other, one)).base_id == found.base_id
 
 
 async def test_merge_base_of_a_criss_cross_and_of_a_long_history() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     one = await put_commit(engine, {"m": "1"})
     other = await put_commit(engine, {"d": "1"}, "dev")
     await merge(engine, other.id)
     await merge(engine, one.id, "dev")
-    found = await engine.merge_base(REPO, "main", "dev")
+    found = await engine.commits.merge_base(REPO, "main", "dev")
     assert found.base_id in (one.id, other.id)
     await put_commit(engine, {"more": "2"})
     await merge(engine, "main", "dev")
-    assert (await engine.merge_base(REPO, "main", "dev")).base_id == (await engine.get_commit(REPO, "main")).id
-    assert (await engine.merge_base(REPO, "main", "main~1")).base_id == (await engine.get_commit(REPO, "main~1")).id
+    assert (await engine.commits.merge_base(REPO, "main", "dev")).base_id == (await engine.commits.get(REPO, "main")).id
+    assert (await engine.commits.merge_base(REPO, "main", "main~1")).base_id == (
+        await engine.commits.get(REPO, "main~1")
+    ).id
 
     commits: Graph = {}
     last: tuple[str, ...] = ()
@@ -163,9 +165,9 @@ async def test_merge_base_of_a_criss_cross_and_of_a_long_history() -> None:
         commits[made.id] = made
         last = (made.id,)
     engine = await engine_of(commits)
-    assert (await engine.merge_base(REPO, f"{0:064x}", f"{2999:064x}")).base_id == f"{0:064x}"
-    assert (await engine.get_commit(REPO, f"{2999:064x}~2999")).id == f"{0:064x}"
-    assert (await engine.log(REPO, f"{2999:064x}", LogRequest(amount=1))).has_more
+    assert (await engine.commits.merge_base(REPO, f"{0:064x}", f"{2999:064x}")).base_id == f"{0:064x}"
+    assert (await engine.commits.get(REPO, f"{2999:064x}~2999")).id == f"{0:064x}"
+    assert (await engine.commits.log(REPO, f"{2999:064x}", LogRequest(amount=1))).has_more
 
 
 async def test_filters_by_path() -> None:
@@ -173,8 +175,8 @@ async def test_filters_by_path() -> None:
     a = await put_commit(engine, {"a": "1", "dir/x": "1"})
     b = await put_commit(engine, {"b": "1"})
     x = await put_commit(engine, {"dir/x": None})
-    empty = await engine.commit(REPO, "main", _empty())
-    await engine.create_branch(REPO, "dev", "main")
+    empty = await engine.commits.create(REPO, "main", _empty())
+    await engine.branches.create(REPO, "dev", "main")
     dev = await put_commit(engine, {"a": "2"}, "dev")
     await merge(engine, "dev")
 
@@ -189,9 +191,9 @@ async def test_filters_by_path() -> None:
     assert await log(objects=["nothing"]) == []
     assert empty.id in await log()
     assert await log(objects=["a"], first_parent=True) == [a.id]
-    page = await engine.log(REPO, "main", LogRequest(objects=["a"], amount=1))
+    page = await engine.commits.log(REPO, "main", LogRequest(objects=["a"], amount=1))
     assert page.has_more
-    page = await engine.log(REPO, "main", LogRequest(objects=["a"], amount=1, limit=True))
+    page = await engine.commits.log(REPO, "main", LogRequest(objects=["a"], amount=1, limit=True))
     assert not page.has_more
 
 
@@ -204,8 +206,8 @@ def _empty() -> Any:
 async def test_bad_amounts_and_refs() -> None:
     engine = await make_engine()
     for amount in (0, -1, 1001):
-        await fails(engine.log(REPO, "main", LogRequest(amount=amount)), errors.InvalidRequestError)
-    await fails(engine.log(REPO, "nope", LogRequest()), errors.RefNotFoundError)
-    await fails(engine.log(REPO, "main$", LogRequest()), errors.InvalidRefError)
-    await fails(engine.log(REPO, "main", LogRequest(stop_at="nope")), errors.RefNotFoundError)
-    await fails(engine.log("nope", "main", LogRequest()), errors.RepositoryNotFoundError)
+        await fails(engine.commits.log(REPO, "main", LogRequest(amount=amount)), errors.InvalidRequestError)
+    await fails(engine.commits.log(REPO, "nope", LogRequest()), errors.RefNotFoundError)
+    await fails(engine.commits.log(REPO, "main$", LogRequest()), errors.InvalidRefError)
+    await fails(engine.commits.log(REPO, "main", LogRequest(stop_at="nope")), errors.RefNotFoundError)
+    await fails(engine.commits.log("nope", "main", LogRequest()), errors.RepositoryNotFoundError)

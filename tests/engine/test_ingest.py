@@ -58,7 +58,7 @@ async def test_adds_changes_and_removals_without_a_copy() -> None:
     made = await world.ingest()
     assert made is not None
     assert await content(world.engine) == {"a": "1", "t/b": "new", "t/c/d": "deep", "u": "2"}
-    entry, uri = await world.engine.locate(REPO, "main", "t/c/d")
+    entry, uri = await world.engine.objects.locate(REPO, "main", "t/c/d")
     assert (entry.physical_address, uri, entry.size) == ("mem://source/in/c/d", "mem://source/in/c/d", 4)
     own = [blob.key async for blob in (await store_of(world.engine)).list("data/")]
     assert len(own) == 3  # what was uploaded, and nothing else
@@ -110,7 +110,7 @@ async def test_a_second_run_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     for number in range(50):
         await world.write(f"{number:03}", str(number))
     first = await world.ingest()
-    head = await world.engine.get_commit(REPO, "main")
+    head = await world.engine.commits.get(REPO, "main")
     assert first == head
     calls: list[str] = []
 
@@ -127,8 +127,8 @@ async def test_a_second_run_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     kv.before = None
     assert "get" in calls
     assert not {"apply", "drop_partition"} & set(calls)
-    assert await world.engine.get_commit(REPO, "main") == head
-    assert not (await world.engine.list_workspaces(REPO)).items
+    assert await world.engine.commits.get(REPO, "main") == head
+    assert not (await world.engine.workspaces.list(REPO)).items
 
 
 async def test_a_page_into_a_workspace_that_finds_nothing_writes_nothing() -> None:
@@ -145,7 +145,7 @@ async def test_a_page_into_a_workspace_that_finds_nothing_writes_nothing() -> No
             applied.append(what)
 
     kv.before = note
-    page = await world.engine.ingest_page(REPO, made.uid, asked())
+    page = await world.engine.workspaces.ingest(REPO, made.uid, asked())
     assert (page.unchanged, page.added, applied) == (1, 0, [])
     assert [blob.key async for blob in (await store_of(world.engine)).list()] == stored
 
@@ -154,13 +154,13 @@ async def test_a_page_that_is_sent_twice_is_done_once() -> None:
     world = await make_world()
     await world.write("a", "1")
     made = await workspace(world.engine)
-    assert (await world.engine.ingest_page(REPO, made.uid, asked())).added == 1
-    again = await world.engine.ingest_page(REPO, made.uid, asked())
+    assert (await world.engine.workspaces.ingest(REPO, made.uid, asked())).added == 1
+    again = await world.engine.workspaces.ingest(REPO, made.uid, asked())
     assert (again.added, again.unchanged) == (0, 1)
     await world.remove("a")
-    assert (await world.engine.ingest_page(REPO, made.uid, asked())).removed == 1
+    assert (await world.engine.workspaces.ingest(REPO, made.uid, asked())).removed == 1
     assert await paths(world.engine, made.name) == []
-    assert (await world.engine.ingest_page(REPO, made.uid, asked())).removed == 0
+    assert (await world.engine.workspaces.ingest(REPO, made.uid, asked())).removed == 0
 
 
 async def test_many_pages_are_compacted_on_the_way() -> None:
@@ -213,7 +213,7 @@ async def test_young_objects_wait_and_what_they_will_replace_stays() -> None:
     assert await world.ingest(settle=30) is None
     clock.forward(31)
     await world.ingest(settle=30)
-    assert (await world.engine.stat(REPO, "main", "t/a")).size == len("half-written")
+    assert (await world.engine.objects.stat(REPO, "main", "t/a")).size == len("half-written")
     assert await paths(world.engine) == ["t/a", "t/b", "t/c"]
 
 
@@ -249,7 +249,7 @@ def test_the_content_decides_and_not_where_it_lies() -> None:
 async def test_only_what_the_administrator_allows(allow: tuple[str, ...], uri: str, allowed: bool) -> None:
     world = await make_world(allow=allow)
     made = await workspace(world.engine)
-    for attempt in (world.diff(source=uri), world.engine.ingest_page(REPO, made.uid, asked(source=uri))):
+    for attempt in (world.diff(source=uri), world.engine.workspaces.ingest(REPO, made.uid, asked(source=uri))):
         if allowed:
             await attempt
         else:
@@ -300,7 +300,7 @@ async def test_the_data_of_repositories_is_no_source(uri: str) -> None:
     """Their sweeps would delete it."""
     world = await make_world(allow=("mem://",))
     await fails(world.diff(source=uri), errors.InvalidRequestError)
-    await world.engine.create_repository("other", "mem://source/in/deep")
+    await world.engine.repositories.create("other", "mem://source/in/deep")
     await fails(world.diff(), errors.InvalidRequestError)
 
 
@@ -313,10 +313,10 @@ async def test_data_that_changed_since_is_told_and_not_given() -> None:
     await world.write("a", "2")  # as long as before
     await world.remove("b")
     for path, word in (("t/a", "has changed"), ("t/b", "is gone")):
-        entry = await world.engine.stat(REPO, "main", path)
+        entry = await world.engine.objects.stat(REPO, "main", path)
 
         async def read(entry: Any = entry) -> None:
-            async with world.engine.open_entry(REPO, entry):
+            async with world.engine.objects.open(REPO, entry):
                 pass
 
         assert word in str(await fails(read(), errors.ObjectGoneError))
@@ -342,7 +342,7 @@ async def test_what_stands_for_folders_is_no_object() -> None:
 )
 async def test_what_cannot_be_meant(bad: Any) -> None:
     world = await make_world()
-    await fails(world.engine.ingest_diff(REPO, "main", asked(**bad)), errors.InvalidRequestError)
+    await fails(world.engine.workspaces.ingest_diff(REPO, "main", asked(**bad)), errors.InvalidRequestError)
 
 
 async def test_a_page_ends_in_time_and_the_next_goes_on() -> None:
@@ -384,11 +384,11 @@ async def test_a_store_in_no_order_is_listed_again() -> None:
 
 async def with_a_page(world: World) -> Any:
     """A workspace with one ingested page, claimed as the SDK does."""
-    head = await world.engine.get_commit(REPO, "main")
-    made = await world.engine.create_workspace(
+    head = await world.engine.commits.get(REPO, "main")
+    made = await world.engine.workspaces.create(
         REPO, WorkspaceRequest(ref=head.id, branch="main", creator="ann", claims=("t/",))
     )
-    await world.engine.ingest_page(REPO, made.uid, asked())
+    await world.engine.workspaces.ingest(REPO, made.uid, asked())
     return made
 
 
@@ -424,7 +424,7 @@ async def test_uncommitted_changes_below_the_prefix_are_not_committed_over(path:
     await put(world.engine, path, "staged")
     await fails(world.ingest(), errors.DirtyOverlapError)
     assert (await content(world.engine))[path] == "staged"
-    assert not (await world.engine.list_workspaces(REPO)).items
+    assert not (await world.engine.workspaces.list(REPO)).items
 
 
 async def test_many_ingests_and_commits_at_once() -> None:
@@ -482,8 +482,8 @@ async def test_a_crash_in_the_middle_changes_nothing(number: int, landed: bool) 
     await fresh.ingest()
     assert await content(fresh.engine) == {"t/a": "1"}
     clock.forward(8 * 24 * 3600.0)
-    await fresh.engine.run_cleaner()
-    assert not (await fresh.engine.list_workspaces(REPO)).items  # what the crash left open has expired
+    await fresh.engine.maintenance.clean()
+    assert not (await fresh.engine.workspaces.list(REPO)).items  # what the crash left open has expired
 
 
 async def make_fresh(kv: Any, stores: Stores, clock: FakeClock) -> World:
@@ -497,8 +497,8 @@ async def make_fresh(kv: Any, stores: Stores, clock: FakeClock) -> World:
 async def test_a_closed_workspace_takes_no_page() -> None:
     world = await make_world()
     made = await workspace(world.engine)
-    await world.engine.delete_workspace(REPO, made.uid)
-    await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
+    await world.engine.workspaces.delete(REPO, made.uid)
+    await fails(world.engine.workspaces.ingest(REPO, made.uid, asked()), errors.WorkspaceClosedError)
     assert (await now(world.engine, made)).state == "reverted"
 
 
@@ -511,11 +511,11 @@ async def test_a_page_is_not_answered_from_a_workspace_that_changed_meanwhile() 
 
     async def list_and_drop(prefix: str = "", start_after: str = "") -> AsyncIterator[BlobStat]:
         async for blob in listed(prefix, start_after):
-            await world.engine.delete_workspace(REPO, made.uid)
+            await world.engine.workspaces.delete(REPO, made.uid)
             yield blob
 
     world.source.list = list_and_drop  # type: ignore[method-assign]
-    await fails(world.engine.ingest_page(REPO, made.uid, asked()), errors.WorkspaceClosedError)
+    await fails(world.engine.workspaces.ingest(REPO, made.uid, asked()), errors.WorkspaceClosedError)
 
 
 async def test_sweep_and_fsck_leave_the_source_alone() -> None:
@@ -528,11 +528,11 @@ async def test_sweep_and_fsck_leave_the_source_alone() -> None:
     await world.remove("3")
     await world.ingest()
     clock.forward(30 * 24 * 3600.0)
-    await world.engine.sweep(REPO, SweepOptions())
-    await world.engine.sweep(REPO, SweepOptions())
+    await world.engine.maintenance.sweep(REPO, SweepOptions())
+    await world.engine.maintenance.sweep(REPO, SweepOptions())
     assert len([blob async for blob in world.source.list()]) == 4
     assert len(await content(world.engine)) == 4
-    report = await world.engine.fsck(REPO, FsckOptions(data=True))
+    report = await world.engine.maintenance.fsck(REPO, FsckOptions(data=True))
     assert report.problem_count == 0
     assert report.counts["objects elsewhere, not checked"] == 5
 

@@ -42,8 +42,8 @@ async def or_nothing(job: Awaitable[object]) -> None:
 
 
 async def recreate(engine: Engine) -> None:
-    await engine.delete_branch(REPO, DEV)
-    await engine.create_branch(REPO, DEV, "main")
+    await engine.branches.delete(REPO, DEV)
+    await engine.branches.create(REPO, DEV, "main")
 
 
 def recreated(model: Model) -> None:
@@ -52,10 +52,10 @@ def recreated(model: Model) -> None:
 
 VERBS: dict[str, Verb] = {
     "push": (lambda e: push(e, PUSHED, DEV, at=[2]), lambda m: m.write(PUSHED)),
-    "compact": (lambda e: e.compact(REPO, DEV, least=2), lambda m: None),
-    "reset prefix": (lambda e: e.reset_prefix(REPO, DEV, "p/"), lambda m: m.reset("p/")),
+    "compact": (lambda e: e.branches.compact(REPO, DEV, least=2), lambda m: None),
+    "reset prefix": (lambda e: e.branches.reset_prefix(REPO, DEV, "p/"), lambda m: m.reset("p/")),
     "commit": (lambda e: or_nothing(commit(e, branch=DEV)), lambda m: m.commit()),
-    "reset object": (lambda e: e.reset_object(REPO, DEV, "p/1"), lambda m: m.reset_object("p/1")),
+    "reset object": (lambda e: e.branches.reset_object(REPO, DEV, "p/1"), lambda m: m.reset_object("p/1")),
 }
 WRITE: Verb = (lambda e: write(e, {"p/1": "rival"}, DEV), lambda m: m.write({"p/1": "rival"}))
 SEAL: Verb = (lambda e: just_seal(e, DEV), lambda m: None)
@@ -72,10 +72,10 @@ RIVALS: dict[str, list[Verb]] = {
     "write, seal and compact": [WRITE, SEAL, VERBS["compact"]],
     "commit": [VERBS["commit"]],
     "commit and write": [VERBS["commit"], WRITE],
-    "reset": [(lambda e: e.reset_branch(REPO, DEV), lambda m: m.reset())],
+    "reset": [(lambda e: e.branches.reset(REPO, DEV), lambda m: m.reset())],
     "reset prefix": [VERBS["reset prefix"]],
     "reset object": [VERBS["reset object"]],
-    "reset live object": [(lambda e: e.reset_object(REPO, DEV, "p/5"), lambda m: m.reset_object("p/5"))],
+    "reset live object": [(lambda e: e.branches.reset_object(REPO, DEV, "p/5"), lambda m: m.reset_object("p/5"))],
     "recreate": [(recreate, recreated)],
 }  # fmt: skip
 
@@ -101,7 +101,7 @@ async def _prepare(live: bool, world: World) -> tuple[Engine, Model]:
     engine = await world.start()
     await write(engine, {"a": "main"})
     await commit(engine)
-    await engine.create_branch(REPO, DEV, "main")
+    await engine.branches.create(REPO, DEV, "main")
     model = Model({"a": "main"})
     steps: list[Delta] = [{"a": "head", "p/1": "head", "p/2": "head"}, {"p/1": "one", "b": "one"}, {"p/2": "two"},
                           {"p/3": "three", "a": None}, {"p/1": "four", "p/4": None, "p/5": "live"}]  # fmt: skip
@@ -113,7 +113,7 @@ async def _prepare(live: bool, world: World) -> tuple[Engine, Model]:
             model.commit()
         elif number == 2:
             await just_seal(engine, DEV)
-            await engine.compact(REPO, DEV, least=2)
+            await engine.branches.compact(REPO, DEV, least=2)
     if not live:
         await just_seal(engine, DEV)
     assert (await observed(engine, DEV)).same(model)
@@ -248,7 +248,10 @@ async def test_a_reset_to_what_was_staged_last_stops_a_commit_of_what_was_staged
             assert await shown(engine, "main@") == await shown(engine), (call, "the reset left nothing to commit")
         return reached()
 
-    resets: list[Act] = [lambda e: e.reset_prefix(REPO, "main", ""), lambda e: e.reset_object(REPO, "main", "p")]
+    resets: list[Act] = [
+        lambda e: e.branches.reset_prefix(REPO, "main", ""),
+        lambda e: e.branches.reset_object(REPO, "main", "p"),
+    ]
     for reset in resets:
         call = 1
         while await job(call, reset):
@@ -302,7 +305,7 @@ async def test_a_write_between_the_look_at_the_marker_and_the_swap() -> None:
     """Spelt out, since it is the reason for the guard: the write is acknowledged, so it must not go with its token."""
     world = World()
     engine = await world.start()
-    await engine.create_branch(REPO, DEV, "main")
+    await engine.branches.create(REPO, DEV, "main")
     swaps = 0
 
     async def hook(what: str) -> None:
@@ -323,7 +326,7 @@ async def test_a_write_between_the_look_at_the_marker_and_the_swap() -> None:
 async def test_swaps_leave_operation_keys_and_refusals_do_not() -> None:
     world = World()
     engine, _ = await prepared(True, world)
-    partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+    partition = f"repo/{(await engine.repositories.get(REPO)).uid}"
 
     async def keys() -> int:
         return len(await world.kv.inner.scan(partition, OPERATIONS, b"op0"))
@@ -331,9 +334,9 @@ async def test_swaps_leave_operation_keys_and_refusals_do_not() -> None:
     before = await keys()
     await push(engine, PUSHED, DEV)
     assert await keys() == before + 1
-    await engine.compact(REPO, DEV, least=2)
+    await engine.branches.compact(REPO, DEV, least=2)
     assert await keys() == before + 2
-    assert await engine.compact(REPO, DEV, least=2) == 0
+    assert await engine.branches.compact(REPO, DEV, least=2) == 0
     assert await keys() == before + 2
 
 
@@ -371,7 +374,7 @@ async def test_pushers_writers_compactors_and_committers(kind: str, rate: float,
             for step in range(4):
                 try:
                     await write(engine, {"r/0": f"{step}", "r/1": f"{step}"})
-                    await engine.reset_prefix(REPO, "main", "r/")
+                    await engine.branches.reset_prefix(REPO, "main", "r/")
                     last["r/0"] = {None, *(f"{n}" for n in range(step + 1))}  # a commit may have come between
                 except (errors.OutcomeUnknownError, errors.BackpressureError):
                     last["r/0"] = {None, *(f"{n}" for n in range(4))}
@@ -380,7 +383,7 @@ async def test_pushers_writers_compactors_and_committers(kind: str, rate: float,
             while busy:
                 try:
                     if dice.random() < 0.6:
-                        await engine.compact(REPO, "main", least=dice.choice([2, 3, 8]))
+                        await engine.branches.compact(REPO, "main", least=dice.choice([2, 3, 8]))
                     else:
                         made.append(await commit(engine))
                 except (errors.NoChangesError, errors.OutcomeUnknownError):
@@ -408,7 +411,7 @@ async def test_pushers_writers_compactors_and_committers(kind: str, rate: float,
             found = await shown(engine)
             for path, texts in last.items():
                 assert found.get(path) in texts, f"seed {seed}: {path} holds {found.get(path)}, not one of {texts}"
-            await engine.compact(REPO, "main", least=2)
+            await engine.branches.compact(REPO, "main", least=2)
             assert await shown(engine) == found, f"seed {seed}"
             await or_nothing(commit(engine))
             assert await shown(engine, "main@") == found, f"seed {seed}"

@@ -58,11 +58,11 @@ async def dropped(world: World, how: str) -> None:
     rival = world.engine()
     await just_seal(rival)
     if how == "compact":
-        assert await rival.compact(REPO, "main", least=2)
+        assert await rival.branches.compact(REPO, "main", least=2)
     elif how == "commit":
         await commit(rival)
     elif how == "reset":
-        await rival.reset_branch(REPO, "main")
+        await rival.branches.reset(REPO, "main")
     await world.clean(rival)
 
 
@@ -74,25 +74,25 @@ async def test_dropped_files_go_after_the_grace_and_named_ones_stay() -> None:
         assert world.layer_files() == before
         assert len(before) == 2
         if how == "compact":
-            await engine.compact(REPO, "main", least=2)
+            await engine.branches.compact(REPO, "main", least=2)
         elif how == "commit":
             await commit(engine)
         elif how == "reset":
-            await engine.reset_branch(REPO, "main")
+            await engine.branches.reset(REPO, "main")
         else:
-            await engine.create_branch(REPO, "dev", "main")
+            await engine.branches.create(REPO, "dev", "main")
             await push(engine, {"x": "dev"}, "dev")
             before = files_of(await layers_of(engine, "dev"))
-            await engine.delete_branch(REPO, "dev")
+            await engine.branches.delete(REPO, "dev")
         kept = files_of(await layers_of(engine))
         assert not before & kept
         world.clock.forward(10 * GRACE)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         world.clock.forward(GRACE - 1)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         assert world.layer_files() >= before, "the grace begins when the cleaner sees the note"
         world.clock.forward(2)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         assert world.layer_files() == kept
         assert await world.kv.scan(DROPS) == []
         if how != "reset":
@@ -111,15 +111,15 @@ async def test_an_abandoned_compaction_leaves_no_file() -> None:
             await commit(world.engine())
 
     world.hook = hook
-    assert await engine.compact(REPO, "main", least=2) == 0
+    assert await engine.branches.compact(REPO, "main", least=2) == 0
     world.hook = None
     await world.clean(engine)
     assert world.layer_files() == set()
 
 
 READS: dict[str, Callable[[Engine], Awaitable[object]]] = {
-    "stat": lambda e: e.stat(REPO, "main", "p/2"),
-    "stat oldest": lambda e: e.stat(REPO, "main", "b"),
+    "stat": lambda e: e.objects.stat(REPO, "main", "p/2"),
+    "stat oldest": lambda e: e.objects.stat(REPO, "main", "b"),
     "list": shown,
     "diff": uncommitted,
 }
@@ -161,10 +161,12 @@ def if_match(text: str) -> UploadRequest:
 
 # each goes by what the sealed layers say: p/2 holds "two", and a tombstone hides the committed "a"
 CONDITIONS: dict[str, Callable[[Engine], Awaitable[object]]] = {
-    "if-match": lambda e: e.upload(REPO, "main", if_match("two"), chunked([b"new"])),
-    "if-none-match": lambda e: e.upload(REPO, "main", UploadRequest(path="a", if_none_match=True), chunked([b"new"])),
-    "delete if-match": lambda e: e.delete_object(REPO, "main", "p/2", if_match=entry("two").checksum),
-    "copy": lambda e: e.copy_object(REPO, "main", "new", "", "p/2"),
+    "if-match": lambda e: e.objects.upload(REPO, "main", if_match("two"), chunked([b"new"])),
+    "if-none-match": lambda e: e.objects.upload(
+        REPO, "main", UploadRequest(path="a", if_none_match=True), chunked([b"new"])
+    ),
+    "delete if-match": lambda e: e.objects.delete(REPO, "main", "p/2", if_match=entry("two").checksum),
+    "copy": lambda e: e.objects.copy(REPO, "main", "new", "", "p/2"),
 }
 
 
@@ -234,9 +236,9 @@ async def test_what_a_write_depends_on_is_read_again_after_a_pause_past_the_grac
 
 WRITES: dict[str, tuple[Callable[[Engine], Awaitable[object]], Callable[[Model], object]]] = {
     "commit": (commit, lambda m: m.commit()),
-    "compact": (lambda e: e.compact(REPO, "main", least=2), lambda m: None),
-    "reset prefix": (lambda e: e.reset_prefix(REPO, "main", "p/"), lambda m: m.reset("p/")),
-    "reset object": (lambda e: e.reset_object(REPO, "main", "p/2"), lambda m: m.reset_object("p/2")),
+    "compact": (lambda e: e.branches.compact(REPO, "main", least=2), lambda m: None),
+    "reset prefix": (lambda e: e.branches.reset_prefix(REPO, "main", "p/"), lambda m: m.reset("p/")),
+    "reset object": (lambda e: e.branches.reset_object(REPO, "main", "p/2"), lambda m: m.reset_object("p/2")),
     "push": (lambda e: push(e, PUSHED), lambda m: m.write(PUSHED)),
 }
 
@@ -272,8 +274,8 @@ async def test_a_file_that_is_gone_is_an_error_that_names_it() -> None:
         error = await fails(verb(engine), errors.MissingFileError)
         assert name in str(error)
     await push(engine, PUSHED)
-    assert (await engine.stat(REPO, "main", "p/9")) == entry("pushed")
-    await engine.reset_branch(REPO, "main")
+    assert (await engine.objects.stat(REPO, "main", "p/9")) == entry("pushed")
+    await engine.branches.reset(REPO, "main")
     assert await shown(engine) == {"a": "head", "p/1": "head", "p/2": "head"}
 
 
@@ -319,9 +321,9 @@ async def test_a_crash_at_any_store_call_loses_nothing(verb: str, kind: type[Bas
         assert world.layer_files() >= files_of(await layers_of(later))
         assert (await observed(later)).same(found)
         await push(later, {"x": "after"})
-        await later.compact(REPO, "main", least=2)
+        await later.branches.compact(REPO, "main", least=2)
         await write(later, {"y": "after"})
-        await later.reset_prefix(REPO, "main", "none")
+        await later.branches.reset_prefix(REPO, "main", "none")
         await commit(later)
         wanted = {**found.view, "x": "after", "y": "after"}
         assert await shown(later, "main@") == await shown(later) == wanted

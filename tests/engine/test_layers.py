@@ -84,25 +84,25 @@ async def step(engine: Any, model: Model, name: str, *args: Any) -> None:
         model.write(args[0])
     elif name == "push rows":
         rows = [(path, None if text is None else entry(text)) for path, text in args[0].items()]
-        await engine.push(REPO, "main", rows[::-1])
+        await engine.branches.push(REPO, "main", rows[::-1])
         model.write(args[0])
     elif name == "seal":
         await just_seal(engine)
     elif name == "compact":
-        taken = await engine.compact(REPO, "main", least=args[0])
+        taken = await engine.branches.compact(REPO, "main", least=args[0])
         assert taken == len(before) - len(await layers_of(engine))
         assert taken > 0 or len(before) < max(2, args[0])
     elif name == "reset":
-        await engine.reset_object(REPO, "main", args[0])
+        await engine.branches.reset_object(REPO, "main", args[0])
         model.reset_object(args[0])
     elif name == "reset prefix":
-        await engine.reset_prefix(REPO, "main", args[0])
+        await engine.branches.reset_prefix(REPO, "main", args[0])
         model.reset(args[0])
         again = await layers_of(engine)
-        await engine.reset_prefix(REPO, "main", args[0])
+        await engine.branches.reset_prefix(REPO, "main", args[0])
         assert await layers_of(engine) == again, "the second reset had nothing to do"
     elif name == "reset all":
-        await engine.reset_branch(REPO, "main")
+        await engine.branches.reset(REPO, "main")
         model.reset()
     elif model.commit():
         await commit(engine)
@@ -129,9 +129,9 @@ async def test_any_sequence_is_what_the_dictionary_says(sequence: Sequence[tuple
     assert await shown(cold, amount=amount) == model.view
     for path in PATHS:
         if path in model.view:
-            assert (await cold.stat(REPO, "main", path)) == entry(model.view[path])
+            assert (await cold.objects.stat(REPO, "main", path)) == entry(model.view[path])
         else:
-            await fails(cold.stat(REPO, "main", path), errors.ObjectNotFoundError)
+            await fails(cold.objects.stat(REPO, "main", path), errors.ObjectNotFoundError)
     await world.clean(engine)
     assert (await observed(world.engine(cache_bytes=0))).same(model)
     named_files = {info.file for layer in await layers_of(engine) for info in layer_tree(layer).ranges}
@@ -154,11 +154,11 @@ async def test_a_push_hides_what_is_older_and_is_hidden_by_what_is_newer() -> No
     wanted = {**wanted, "d": "last", "e": "newer"}
     del wanted["a"]
     for path in "ab":
-        await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
+        await fails(engine.objects.stat(REPO, "main", path), errors.ObjectNotFoundError)
     for _ in range(2):
         assert await shown(engine) == wanted
         assert await shown(engine, "main@") == dict.fromkeys("abcdef", "head")
-        await engine.compact(REPO, "main", least=2)
+        await engine.branches.compact(REPO, "main", least=2)
     (merged,) = await layers_of(engine)
     assert sum(part.rows for part in merged.parts) == 7, "tombstones are kept"
     await commit(engine)
@@ -171,9 +171,9 @@ async def test_a_push_without_staged_rows_leaves_no_empty_layer() -> None:
     await push(engine, {"b": "1"})
     assert [layer.kind for layer in await layers_of(engine)] == ["file", "file"]
     for wrong in ([], [("a", None), ("b", None), ("a", entry("1"))]):
-        await fails(engine.push(REPO, "main", wrong), errors.InvalidRequestError)
-    await fails(engine.push(REPO, "main", [("", entry("1"))]), errors.InvalidPathError)
-    await fails(engine.push(REPO, "no", [("a", entry("1"))]), errors.BranchNotFoundError)
+        await fails(engine.branches.push(REPO, "main", wrong), errors.InvalidRequestError)
+    await fails(engine.branches.push(REPO, "main", [("", entry("1"))]), errors.InvalidPathError)
+    await fails(engine.branches.push(REPO, "no", [("a", entry("1"))]), errors.BranchNotFoundError)
     assert len(await layers_of(engine)) == 2
 
 
@@ -317,7 +317,7 @@ async def test_a_path_that_stands_twice_in_one_push_is_refused(paths: tuple[str,
     engine = await world.start()
     files = world.layer_files()
     rows = [(path, entry(f"{number}")) for number, path in enumerate(paths)]
-    refusal = await fails(engine.push(REPO, "main", rows), errors.InvalidRequestError)
+    refusal = await fails(engine.branches.push(REPO, "main", rows), errors.InvalidRequestError)
     assert "'b' is twice" in str(refusal)
     assert (await shown(engine), world.layer_files()) == ({}, files)
 
@@ -356,18 +356,18 @@ async def test_at_the_cap_a_push_is_refused_and_changes_nothing() -> None:
             await push(engine, {"a": str(number)})
         if staged:
             await write(engine, {"b": "live"})
-        record, files = await engine.get_branch(REPO, "main"), world.layer_files()
+        record, files = await engine.branches.get(REPO, "main"), world.layer_files()
         before = await observed(engine)
         refusal = await fails(push(engine, {"a": "refused"}), errors.BackpressureError)
         assert "main" in str(refusal)
-        assert await engine.get_branch(REPO, "main") == record
+        assert await engine.branches.get(REPO, "main") == record
         assert (await observed(engine)).same(before)
         if not staged:
             assert world.layer_files() == files, "refused before anything is written"
-            await fails(engine.reset_prefix(REPO, "main", ""), errors.BackpressureError)
-            assert await engine.get_branch(REPO, "main") == record
+            await fails(engine.branches.reset_prefix(REPO, "main", ""), errors.BackpressureError)
+            assert await engine.branches.get(REPO, "main") == record
         await write(engine, {"c": "a row still finds room"})
-        assert await engine.compact(REPO, "main") == len(record.layers) - 1
+        assert await engine.branches.compact(REPO, "main") == len(record.layers) - 1
         await push(engine, {"a": "room"})
         assert (await shown(engine))["a"] == "room"
 
@@ -403,21 +403,21 @@ async def test_a_look_up_skips_layers_by_their_bounds_and_by_their_filter(monkey
     monkeypatch.setattr("lakebed_engine.tree.trees.reopen", reading)
     for path in ("a", "m/", "n", "zz", "p/0499"):
         world.log = []
-        await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
+        await fails(engine.objects.stat(REPO, "main", path), errors.ObjectNotFoundError)
         assert not [call for call in world.log if call.startswith("get ")], path
     misses = 0
     for n in range(49):
         before = len(decoded)
-        await fails(engine.stat(REPO, "main", f"p/{n:03}x"), errors.ObjectNotFoundError)
+        await fails(engine.objects.stat(REPO, "main", f"p/{n:03}x"), errors.ObjectNotFoundError)
         misses += len(decoded) > before
     assert misses <= 5, "a filter lets about one path in a hundred through"
     files = [call for call in world.log if call.startswith("get ")]
     assert len(files) == 1, "the one layer of that range is fetched once"
     before = len(decoded)
-    assert await engine.stat(REPO, "main", "p/007") == entry("one")
+    assert await engine.objects.stat(REPO, "main", "p/007") == entry("one")
     assert len(decoded) == before + 1, "one row group of twenty-five"
     for path in ("z", "m/001"):
-        await engine.stat(REPO, "main", path)
+        await engine.objects.stat(REPO, "main", path)
 
 
 async def test_a_push_is_all_or_nothing_in_a_page() -> None:
@@ -432,7 +432,7 @@ async def test_a_push_is_all_or_nothing_in_a_page() -> None:
         await write(engine, {path: text for path, text in old.items() if path >= "p/06"})
         await push(engine, {"q": "old"})
         reached = world.at(call, lambda: push(world.engine(), delta, at=[2, 4, 6]))
-        page = await engine.list_objects(REPO, "main", prefix="p/")
+        page = await engine.objects.list(REPO, "main", prefix="p/")
         world.hook = None
         found = {row.path: row.entry.physical_address[5:] for row in page.items if row.entry}
         assert found in (old, applied(old, delta)), call

@@ -80,17 +80,17 @@ async def grown(seed: int, steps: int, kv: Any = None) -> Engine:
                 )
             elif what == "branch":
                 branches.append(f"b{step}")
-                await engine.create_branch(REPO, branches[-1], branch)
+                await engine.branches.create(REPO, branches[-1], branch)
             elif what in ("merge", "squash"):
                 await merge(engine, source.choice(branches), branch, strategy="source-wins", squash=what == "squash")
             elif what == "revert":
-                await engine.revert(REPO, branch, PickRequest(ref=branch, committer="ann", parent_number=1))
+                await engine.commits.revert(REPO, branch, PickRequest(ref=branch, committer="ann", parent_number=1))
             elif what == "empty":
                 await commit(engine, branch=branch, allow_empty=True)
             else:
-                made = await engine.create_workspace(REPO, WorkspaceRequest(ref=branch, creator="ann"))
+                made = await engine.workspaces.create(REPO, WorkspaceRequest(ref=branch, creator="ann"))
                 await put(engine, source.choice(PATHS), f"w{step}", made.name)
-                await engine.commit_workspace(REPO, made.uid, AdvanceRequest(committer="ann"))
+                await engine.workspaces.commit(REPO, made.uid, AdvanceRequest(committer="ann"))
         except (errors.NoChangesError, errors.MergeConflictError, errors.InvalidRequestError):
             pass  # the first commit has nothing to revert to
     for branch in branches[1:]:
@@ -108,7 +108,7 @@ async def ids(engine: Engine, ref: str = "main", **options: Any) -> list[str]:
         request = LogRequest(**{"amount": 7, "after": found[-1].id if found else options.get("after", ""), **{
             key: value for key, value in options.items() if key != "after"
         }})  # fmt: skip
-        page = await engine.log(REPO, ref, request)
+        page = await engine.commits.log(REPO, ref, request)
         found += page.items
         if not page.has_more:
             return [one.id for one in found]
@@ -118,9 +118,9 @@ async def changes(engine: Engine, plain: Sequence[str]) -> dict[str, list[str]]:
     """What each commit with one parent changed, by a diff with its parent."""
     found = {}
     for one in plain:
-        record = await engine.get_commit(REPO, one)
+        record = await engine.commits.get(REPO, one)
         if len(record.parents) == 1:
-            page = await engine.diff_refs(REPO, record.parents[0], one, mode="two_dot", amount=1000)
+            page = await engine.commits.diff(REPO, record.parents[0], one, mode="two_dot", amount=1000)
             found[one] = [row.path for row in page.items]
     return found
 
@@ -177,7 +177,7 @@ async def test_what_commits_write_is_what_their_trees_say() -> None:
     repo = await open_repo(engine._ctx, REPO)
     checked = 0
     for one in await ids(engine):
-        record = await engine.get_commit(REPO, one)
+        record = await engine.commits.get(REPO, one)
         if len(record.parents) != 1:
             continue
         written = await footprint_of(engine._ctx, repo, record)
@@ -245,7 +245,7 @@ async def test_the_log_is_told_when_its_index_cannot_be_written() -> None:
     kv.before = refuse
     assert await ids(engine, objects=["a"]) == [made.id]
     kv.before = None
-    await fails(engine.log(REPO, "main", LogRequest(after="0" * 64, objects=["a"])), errors.InvalidRequestError)
+    await fails(engine.commits.log(REPO, "main", LogRequest(after="0" * 64, objects=["a"])), errors.InvalidRequestError)
 
 
 @pytest.mark.parametrize("one_more", [0, 1])
@@ -256,14 +256,14 @@ async def test_maintenance_makes_the_spans_before_anybody_asks(beginnings: set[s
         made = await put_commit(engine, {f"p/{step % 5}": str(step)})
         if step % 4 == 1:
             beginnings.add(made.id)
-    await engine.maintain()
+    await engine.maintenance.compact()
     assert await forget(engine, SPANS) == len(beginnings)
-    await engine.maintain()
+    await engine.maintenance.compact()
     assert await forget(engine, SPANS) == 0  # nothing has grown since
     newest = await put_commit(engine, {"p/0": "x"})
     beginnings.update([newest.id] if one_more else [])
-    await engine.maintain()
+    await engine.maintenance.compact()
     assert await forget(engine, SPANS) == len(beginnings)
     await put_commit(engine, {"p/0": "y"})
-    await engine.delete_repository(REPO)
-    await engine.maintain()
+    await engine.repositories.delete(REPO)
+    await engine.maintenance.compact()

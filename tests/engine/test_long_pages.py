@@ -47,7 +47,7 @@ async def grown(kv: HookedKV, stores: Stores, source: random.Random, *, tagged: 
         if share != 1300:
             await commit(engine, allow_empty=True)
     view_tree = await engine._ctx.trees.load(
-        (await open_repo(engine._ctx, REPO)).store, (await engine.get_commit(REPO, "main")).metarange_id
+        (await open_repo(engine._ctx, REPO)).store, (await engine.commits.get(REPO, "main")).metarange_id
     )
     assert len(view_tree.ranges) > 2
     assert view_tree.patches
@@ -66,7 +66,7 @@ async def test_pages_of_many_rows(tagged: bool) -> None:
             assert await listed(cold, "main", amount, "", prefix=prefix, delimiter=delimiter) == wanted
     after = ""
     while True:
-        page = await cold.list_objects(REPO, "main", after=after, amount=331)
+        page = await cold.objects.list(REPO, "main", after=after, amount=331)
         assert all(one.entry == state[one.path] for one in page.items)
         if not page.has_more:
             break
@@ -90,9 +90,9 @@ async def test_a_page_of_prefixes_looks_into_the_store_a_few_times() -> None:
     await grown(kv, stores, random.Random(SEED), tagged=False)
     engine = Engine(kv, stores)
     for most in (9, 5):  # the record, and staged rows in pages of a thousand; then none are staged
-        await engine.list_objects(REPO, "main", amount=1)
+        await engine.objects.list(REPO, "main", amount=1)
         before = kv.calls
-        page = await engine.list_objects(REPO, "main", amount=600, prefix="a/", delimiter="/")
+        page = await engine.objects.list(REPO, "main", amount=600, prefix="a/", delimiter="/")
         assert len(page.items) == 315
         assert kv.calls - before <= most
         await commit(engine, allow_empty=True)

@@ -50,7 +50,7 @@ async def lossy(how: str, at: int, rival: Rival, **options: Any) -> tuple[Engine
     kv = LossyKV(MemoryKV(), lambda _: "")
     engine = await make_engine(kv, Stores(None), **options)
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     acted = False
 
     async def hook(*_: Any) -> None:
@@ -74,13 +74,13 @@ async def only_overwrite(engine: Engine) -> None:
 
 
 async def delete_and_put(engine: Engine) -> None:
-    await engine.delete_object(REPO, "dev", "p")
+    await engine.objects.delete(REPO, "dev", "p")
 
 
 async def publish_and_delete_branch(engine: Engine) -> None:
     await commit(engine, branch="dev")
     await merge(engine, "dev")
-    await engine.delete_branch(REPO, "dev")
+    await engine.branches.delete(REPO, "dev")
 
 
 async def readable(engine: Engine) -> None:
@@ -94,7 +94,7 @@ async def test_a_conditional_write_that_landed_is_a_success(rival: Rival) -> Non
     engine, kv = await lossy("after", 1, rival)
     entry = await put(engine, "p", "mine", "dev", if_none_match=True)
     kv.before = None
-    async with engine.open_entry(REPO, entry) as chunks:
+    async with engine.objects.open(REPO, entry) as chunks:
         assert [chunk async for chunk in chunks] == [b"mine"]
     for ref in ("dev", "dev~1", "dev~0"):
         await content(engine, ref)
@@ -132,11 +132,11 @@ async def written(engine: Engine, verb: str) -> None:
         case "put":
             await put(engine, "p", "mine", "dev")
         case "many":
-            await engine.upload_many(REPO, "dev", chunked([(UploadRequest(path="p"), once(b"mine"))]))
+            await engine.objects.upload_many(REPO, "dev", chunked([(UploadRequest(path="p"), once(b"mine"))]))
         case "delete":
-            await engine.delete_object(REPO, "dev", "p")
+            await engine.objects.delete(REPO, "dev", "p")
         case _:
-            await engine.delete_objects(REPO, "dev", ["p"])
+            await engine.objects.delete_many(REPO, "dev", ["p"])
 
 
 @pytest.mark.parametrize("verb", ["put", "many"])
@@ -206,7 +206,7 @@ async def test_data_is_kept_when_the_row_may_be_in_history(many: bool) -> None:
     engine, kv = await lossy("after", 1, publish_and_delete_branch)
     if many:
         change = UploadRequest(path="p"), once(b"mine")
-        await fails(engine.upload_many(REPO, "dev", chunked([change])), errors.OutcomeUnknownError)
+        await fails(engine.objects.upload_many(REPO, "dev", chunked([change])), errors.OutcomeUnknownError)
     else:
         await fails(put(engine, "p", "mine", "dev"), errors.OutcomeUnknownError)
     kv.before = None
@@ -233,9 +233,9 @@ async def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool)
         upload = UploadRequest(path="p")
         body: AsyncIterator[bytes] = once(b"mine")
         job: Awaitable[object] = (
-            engine.upload_many(REPO, "main", chunked([(upload, body)]))
+            engine.objects.upload_many(REPO, "main", chunked([(upload, body)]))
             if many
-            else engine.upload(REPO, "main", upload, body)
+            else engine.objects.upload(REPO, "main", upload, body)
         )
         task = asyncio.ensure_future(job)
         await kv.landed.wait()
@@ -253,7 +253,7 @@ async def test_data_is_kept_when_a_caller_leaves_while_the_row_lands(many: bool)
 async def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) -> None:
     async def act(engine: Engine) -> None:
         if rival == "reset":
-            await engine.reset_branch(REPO, "main")
+            await engine.branches.reset(REPO, "main")
         elif rival == "commit":
             await put_commit(engine, {"c": "rival"})
         elif rival == "write":
@@ -268,7 +268,7 @@ async def test_a_commit_that_landed_is_acknowledged_once(at: int, rival: str) ->
     except errors.NoChangesError:
         assert at == 1
         assert rival in ("reset", "commit")
-        made = await engine.get_commit(REPO, "main")
+        made = await engine.commits.get(REPO, "main")
     kv.before = None
     found = [one.id for one in await history(engine)]
     assert made.id in found
@@ -303,11 +303,11 @@ async def test_a_commit_that_did_not_land_is_made_again(at: int) -> None:
 
 
 VERBS: dict[str, Callable[[Engine], Awaitable[object]]] = {
-    "create branch": lambda e: e.create_branch(REPO, "new", "main"),
-    "create tag": lambda e: e.create_tag(REPO, "new", "main"),
-    "delete branch": lambda e: e.delete_branch(REPO, "dev"),
-    "reset": lambda e: e.reset_branch(REPO, "dev"),
-    "merge": lambda e: e.merge(REPO, "main", "dev", _merge()),
+    "create branch": lambda e: e.branches.create(REPO, "new", "main"),
+    "create tag": lambda e: e.tags.create(REPO, "new", "main"),
+    "delete branch": lambda e: e.branches.delete(REPO, "dev"),
+    "reset": lambda e: e.branches.reset(REPO, "dev"),
+    "merge": lambda e: e.commits.merge(REPO, "main", "dev", _merge()),
 }
 
 
@@ -338,7 +338,7 @@ async def test_a_tag_deleted_with_a_lost_answer() -> None:
         return
 
     engine, kv = await lossy("after", 2, nothing)
-    await engine.create_tag(REPO, "t", "main")
-    await engine.delete_tag(REPO, "t")
+    await engine.tags.create(REPO, "t", "main")
+    await engine.tags.delete(REPO, "t")
     assert kv.lost == 1
-    await fails(engine.get_tag(REPO, "t"), errors.TagNotFoundError)
+    await fails(engine.tags.get(REPO, "t"), errors.TagNotFoundError)

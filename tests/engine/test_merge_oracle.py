@@ -49,6 +49,8 @@ async def merged(lake: Lake, base: Tree, theirs: Tree, ours: Tree, request: Merg
         crowded={},
         queues={},
         foreign=Foreign(Stores(None).open),
+        address_key=b"key",
+        upload_lifetime=3600,
     )
     record = Repository(uid="u", name="r", storage_namespace="mem://r", default_branch="main", creation_date=0)
     work = Join(

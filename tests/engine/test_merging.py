@@ -39,7 +39,7 @@ async def test_every_combination_of_three_sides(strategy: str) -> None:
     names = [f"{b}-{s}-{d}" for b, s, d in MATRIX]
     first: dict[str, str | None] = {n: b for n, (b, _, _) in zip(names, MATRIX, strict=True) if b}
     await put_commit(engine, first | {"keep": "k"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {n: s for n, (b, s, _) in zip(names, MATRIX, strict=True) if s != b}, "dev")
     await put_commit(engine, {n: d for n, (b, _, d) in zip(names, MATRIX, strict=True) if d != b})
     conflicts = sorted(n for n, (b, s, d) in zip(names, MATRIX, strict=True) if s not in (b, d) and d != b)
@@ -71,7 +71,7 @@ async def test_every_combination_of_three_sides(strategy: str) -> None:
 
 async def test_the_merge_commit() -> None:
     engine = await make_engine()
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     ours = await put_commit(engine, {"a": "1"})
     theirs = await put_commit(engine, {"b": "1"}, "dev")
     made = await merge(engine, "dev", metadata={"k": "v"})
@@ -79,7 +79,7 @@ async def test_the_merge_commit() -> None:
     assert made.message == "Merge 'dev' into 'main'"
     assert made.metadata == {"k": "v", ".lakefs.merge.strategy": "default"}
     assert made.generation == 3
-    assert (await engine.get_branch(REPO, "main")).commit_id == made.id
+    assert (await engine.branches.get(REPO, "main")).commit_id == made.id
     await fails(merge(engine, "dev"), errors.NoChangesError)
     await fails(merge(engine, "main"), errors.NoChangesError)
     again = await merge(engine, "dev", allow_empty=True, message="m")
@@ -92,9 +92,9 @@ async def test_the_merge_commit() -> None:
 
 async def test_a_squash_has_one_parent() -> None:
     engine = await make_engine()
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"b": "1"}, "dev")
-    head = await engine.get_commit(REPO, "main")
+    head = await engine.commits.get(REPO, "main")
     assert (await merge(engine, "dev", squash=True)).parents == (head.id,)
     assert await content(engine) == {"b": "1"}
 
@@ -102,7 +102,7 @@ async def test_a_squash_has_one_parent() -> None:
 async def test_refused_requests() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"a": "2"}, "dev")
     await fails(merge(engine, "dev", strategy="ours"), errors.InvalidRequestError)
     await fails(merge(engine, "nope"), errors.RefNotFoundError)
@@ -111,7 +111,9 @@ async def test_refused_requests() -> None:
     await fails(merge(engine, "dev", "main~1"), errors.BranchNotFoundError)
     for amount in (0, -1, 1001):
         await fails(merge(engine, "dev", conflicts_amount=amount), errors.InvalidRequestError)
-    await fails(engine.merge("nope", "dev", "main", MergeRequest(committer="a")), errors.RepositoryNotFoundError)
+    await fails(
+        engine.commits.merge("nope", "dev", "main", MergeRequest(committer="a")), errors.RepositoryNotFoundError
+    )
 
 
 @pytest.mark.parametrize("layer", [False, True])
@@ -119,16 +121,16 @@ async def test_refused_requests() -> None:
 async def test_a_dirty_destination_is_refused(layer: bool, rows: dict[str, str | None]) -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"b": "1"}, "dev")
     for path, text in rows.items():
-        await (put(engine, path, text) if text else engine.delete_object(REPO, "main", path))
+        await (put(engine, path, text) if text else engine.objects.delete(REPO, "main", path))
     if layer:
         await crash_after_seal(engine)
     await fails(merge(engine, "dev"), errors.DirtyBranchError)
     await fails(merge(engine, "dev", force=True), errors.DirtyBranchError)
     assert len(await history(engine)) == 2
-    await engine.reset_branch(REPO, "main")
+    await engine.branches.reset(REPO, "main")
     await merge(engine, "dev")
 
 
@@ -136,21 +138,21 @@ async def test_a_dirty_destination_is_refused(layer: bool, rows: dict[str, str |
 async def test_staged_rows_that_change_nothing_do_not_stand_in_the_way(layers: str) -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"b": "1"}, "dev")
     if layers == "reset":
         await put(engine, "a", "2")
         await crash_after_seal(engine)
-        await engine.reset_object(REPO, "main", "a")
+        await engine.branches.reset_object(REPO, "main", "a")
     else:
         await put(engine, "a", "1")
         if layers != "none":
             await crash_after_seal(engine)
         if layers != "all":
-            await engine.delete_object(REPO, "main", "nothing")
+            await engine.objects.delete(REPO, "main", "nothing")
     await merge(engine, "dev")
     assert await content(engine) == {"a": "1", "b": "1"}
-    assert not (await engine.get_branch(REPO, "main")).layers
+    assert not (await engine.branches.get(REPO, "main")).layers
     await fails(commit(engine), errors.NoChangesError)
 
 
@@ -160,7 +162,7 @@ async def test_a_row_staged_just_before_the_swap_is_not_overtaken(no_op: bool) -
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
         await put_commit(engine, {"a": "1"})
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         await put_commit(engine, {"a": "2"}, "dev")
         if no_op:  # to be trimmed away by the merge
             await put(engine, "a", "1")
@@ -227,16 +229,16 @@ async def test_unrelated_histories() -> None:
     )
     await kv.apply(Batch(puts=[Put(repo.partition, commit_key(alone.id), encode(alone))]))
     await fails(merge(engine, alone.id), errors.NoMergeBaseError)
-    await fails(engine.merge_base(REPO, alone.id, "main"), errors.NoMergeBaseError)
-    await fails(engine.diff_refs(REPO, alone.id, "main"), errors.NoMergeBaseError)
-    assert (await engine.diff_refs(REPO, alone.id, "main", mode="two_dot")).items
+    await fails(engine.commits.merge_base(REPO, alone.id, "main"), errors.NoMergeBaseError)
+    await fails(engine.commits.diff(REPO, alone.id, "main"), errors.NoMergeBaseError)
+    assert (await engine.commits.diff(REPO, alone.id, "main", mode="two_dot")).items
 
 
 async def test_every_commit_stands_in_the_object_store_too() -> None:
     from lakebed_format import decode_commit
 
     engine = await make_engine()
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"a": "1"}, metadata={"k": "v"}, date=-5)
     await put_commit(engine, {"b": "1"}, "dev")
     await merge(engine, "dev")

@@ -142,21 +142,21 @@ class Lake:
     async def prepared(self) -> Target:
         engine = await make_engine(self.kv, OneStore(self.objects), clock=self.clock)
         await put(engine, "big", "old")
-        target = target_of(await engine.multiparts.create(REPO, "main", UploadRequest(path="big")))
+        target = target_of(await engine.multipart.create(REPO, "main", UploadRequest(path="big")))
         for number, data in SENT.items():
-            await engine.multiparts.put_part(REPO, target, number, len(data), once(data))
+            await engine.multipart.put_part(REPO, target, number, len(data), once(data))
         return target
 
     async def is_clean(self) -> None:
         """A day later: one object, and what it was made of is gone."""
         engine = self.engine(faulty=False)
-        report = await engine.fsck(REPO, FsckOptions(deep=True))
+        report = await engine.maintenance.fsck(REPO, FsckOptions(deep=True))
         assert report.ok, report.problems
         for seconds in (REMEMBERED, 7 * REMEMBERED):
             self.clock.forward(seconds)
-            await engine.run_cleaner()
+            await engine.maintenance.clean()
         assert [blob.key async for blob in self.objects.list("_lakebed/uploads/")] == []
-        rows = await self.kv.scan(f"repo/{(await engine.get_repository(REPO)).uid}")
+        rows = await self.kv.scan(f"repo/{(await engine.repositories.get(REPO)).uid}")
         assert not [row.key for row in rows if row.key.startswith((b"upload", b"part/", b"ended/"))]
 
 
@@ -167,7 +167,7 @@ def small_parts() -> Any:
 
 
 async def complete(engine: Engine, target: Target, **conditions: Any) -> Entry:
-    return (await engine.multiparts.complete(REPO, target, PARTS, **conditions)).entry
+    return (await engine.multipart.complete(REPO, target, PARTS, **conditions)).entry
 
 
 @pytest.mark.parametrize("joins", [True, False], ids=["joins", "streams"])
@@ -193,7 +193,7 @@ async def test_a_fault_at_every_call(kind: str, late: bool, joins: bool, conditi
         assert told is None or told == entry
         assert told is None or shown == WHOLE, "it was told that it is there, and was not"
         assert await content(lake.engine(faulty=False)) == {"big": WHOLE}
-        assert await lake.engine(faulty=False).stat(REPO, "main", "big") == entry
+        assert await lake.engine(faulty=False).objects.stat(REPO, "main", "big") == entry
         await lake.is_clean()
         return fault
 
@@ -217,12 +217,12 @@ async def test_a_fault_at_every_call_of_giving_up(late: bool, then: str) -> None
         fault.on = True
         given_up = False
         with suppress(errors.EngineError):
-            await lake.engine(faulty=True).multiparts.abort(REPO, target)
+            await lake.engine(faulty=True).multipart.abort(REPO, target)
             given_up = True
         fault.on = False
         engine = lake.engine(faulty=False)
         if then == "abort":
-            await engine.multiparts.abort(REPO, target)
+            await engine.multipart.abort(REPO, target)
             assert len([blob async for blob in lake.objects.list("data/")]) == 1
         else:
             try:
@@ -257,15 +257,15 @@ async def test_a_fault_at_every_call_of_sending_a_part(late: bool) -> None:
         fault.on = True
         answered = False
         with suppress(errors.EngineError):
-            await lake.engine(faulty=True).multiparts.put_part(REPO, target, 2, 3, once(b"new"))
+            await lake.engine(faulty=True).multipart.put_part(REPO, target, 2, 3, once(b"new"))
             answered = True
         fault.on = False
         engine = lake.engine(faulty=False)
-        _, parts = await engine.multiparts.list_parts(REPO, target)
+        _, parts = await engine.multipart.list_parts(REPO, target)
         now = {part.number: part.md5 for part in parts.items}[2]
         assert now in {hashlib.md5(b"new").hexdigest()} | ({PARTS[1].etag} if not answered else set())
-        part = await engine.multiparts.put_part(REPO, target, 2, 3, once(b"new"))
-        await engine.multiparts.complete(REPO, target, [PARTS[0], SentPart(2, part.md5)])
+        part = await engine.multipart.put_part(REPO, target, 2, 3, once(b"new"))
+        await engine.multipart.complete(REPO, target, [PARTS[0], SentPart(2, part.md5)])
         assert await content(engine) == {"big": "first new"}
         await lake.is_clean()
         return fault

@@ -37,8 +37,8 @@ async def two(engine: Engine, path: str = "big", tail: bytes = b"tail", branch: 
 
 
 async def read(engine: Engine, ref: str, path: str) -> bytes:
-    entry = await engine.stat(REPO, ref, path)
-    async with engine.open_entry(REPO, entry) as chunks:
+    entry = await engine.objects.stat(REPO, ref, path)
+    async with engine.objects.open(REPO, entry) as chunks:
         return b"".join([chunk async for chunk in chunks])
 
 
@@ -53,7 +53,7 @@ async def left(engine: Engine) -> list[str]:
 
 async def rows(engine: Engine) -> set[str]:
     """The kinds of rows about uploads."""
-    found = await engine._ctx.kv.scan(f"repo/{(await engine.get_repository(REPO)).uid}", limit=100_000)
+    found = await engine._ctx.kv.scan(f"repo/{(await engine.repositories.get(REPO)).uid}", limit=100_000)
     kinds = {row.key.partition(b"/")[0].decode() for row in found}
     return kinds & {"upload", "part", "ended", "upload-due"}
 
@@ -61,19 +61,19 @@ async def rows(engine: Engine) -> set[str]:
 async def test_parts_become_an_object_when_they_are_completed_and_not_before() -> None:
     engine = await make_engine(clock=FakeClock())
     target, parts = await two(engine)
-    await fails(engine.stat(REPO, "main", "big"), errors.ObjectNotFoundError)
+    await fails(engine.objects.stat(REPO, "main", "big"), errors.ObjectNotFoundError)
     entry = await complete(engine, target, parts)
     assert await read(engine, "main", "big") == LARGE + b"tail"
     assert entry.checksum == hashlib.md5(bytes.fromhex(md5(LARGE) + md5(b"tail"))).hexdigest()
     assert (entry.parts, entry.etag) == (2, f"{entry.checksum}-2")
     assert (entry.size, entry.content_type) == (LEAST_PART + 4, "text/plain")
     assert entry.metadata == {"who": "kim", "::s3::parts": f"1x{LEAST_PART},1x4"}
-    assert await engine.stat(REPO, "main", "big") == entry
+    assert await engine.objects.stat(REPO, "main", "big") == entry
     assert await left(engine) == []
     assert await rows(engine) == {"ended", "upload-due"}
     await commit(engine)
-    assert (await engine.stat(REPO, "main@", "big")).etag == entry.etag
-    assert (await engine.fsck(REPO, FsckOptions(deep=True))).ok
+    assert (await engine.objects.stat(REPO, "main@", "big")).etag == entry.etag
+    assert (await engine.maintenance.fsck(REPO, FsckOptions(deep=True))).ok
 
 
 async def test_the_parts_of_an_upload_survive_the_process(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ async def test_an_upload_that_is_completed_while_it_is_given_up_stays_an_object(
             await complete(engine, target, [part])
 
     kv.before = first
-    await fails(engine.multiparts.abort(REPO, target), errors.UploadNotFoundError)
+    await fails(engine.multipart.abort(REPO, target), errors.UploadNotFoundError)
     assert await content(engine) == {"big": "whole"}
 
 
@@ -157,12 +157,12 @@ async def test_what_is_wrong_with_the_list_of_parts_is_told_and_the_upload_goes_
     await fails(complete(engine, target, [large], size=3), errors.InvalidRequestError)
     assert await content(engine) == {}
     await complete(engine, target, [large], size=LEAST_PART)
-    assert (await engine.stat(REPO, "main", "big")).size == LEAST_PART
+    assert (await engine.objects.stat(REPO, "main", "big")).size == LEAST_PART
 
 
 async def test_an_upload_is_told_by_its_branch_its_path_and_its_id() -> None:
     engine = await make_engine()
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     target, parts = await two(engine)
     await complete(engine, target, parts)
     open_one = await begin(engine)
@@ -174,8 +174,8 @@ async def test_an_upload_is_told_by_its_branch_its_path_and_its_id() -> None:
         open_one._replace(id="\ud800"),
     ):
         await fails(send(engine, wrong, 1, b"x"), errors.UploadNotFoundError)
-        await fails(engine.multiparts.list_parts(REPO, wrong), errors.UploadNotFoundError)
-        await fails(engine.multiparts.abort(REPO, wrong), errors.UploadNotFoundError)
+        await fails(engine.multipart.list_parts(REPO, wrong), errors.UploadNotFoundError)
+        await fails(engine.multipart.abort(REPO, wrong), errors.UploadNotFoundError)
     await fails(complete(engine, target._replace(path="other"), parts), errors.UploadNotFoundError)
 
 
@@ -188,9 +188,9 @@ async def test_a_stream_that_fails_at_its_end_leaves_the_part_as_it_was() -> Non
         yield b"torn"
         raise ConnectionError("the sum is wrong")
 
-    await fails(engine.multiparts.put_part(REPO, target, 1, 4, torn()), ConnectionError)
+    await fails(engine.multipart.put_part(REPO, target, 1, 4, torn()), ConnectionError)
     for size in (3, 5):
-        short = engine.multiparts.put_part(REPO, target, 1, size, once(b"four"))
+        short = engine.multipart.put_part(REPO, target, 1, size, once(b"four"))
         await fails(short, errors.InvalidRequestError)
     await complete(engine, target, [kept])
     assert await content(engine) == {"big": "kept"}
@@ -201,7 +201,7 @@ async def test_bounds_of_parts() -> None:
     target = await begin(engine)
     for number in (0, 10_001, -1):
         await fails(send(engine, target, number, b""), errors.InvalidRequestError)
-    await fails(engine.multiparts.put_part(REPO, target, 1, (5 << 30) + 1, once(b"")), errors.PartTooLargeError)
+    await fails(engine.multipart.put_part(REPO, target, 1, (5 << 30) + 1, once(b"")), errors.PartTooLargeError)
     await complete(engine, target, [await send(engine, target, 10_000, b"last")])
 
 
@@ -216,11 +216,11 @@ async def test_a_completion_asked_for_again_gives_the_same_answer() -> None:
     assert await content(engine) == {"big": "written since"}  # it is not done again
     await fails(complete(engine, target, parts[:1]), errors.UploadNotFoundError)
     clock.forward(REMEMBERED)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await rows(engine) == {"upload-due"}  # of the week in which it was begun
     await fails(complete(engine, target, parts), errors.UploadNotFoundError)
     clock.forward(WEEK)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await rows(engine) == set()
 
 
@@ -246,9 +246,9 @@ async def test_a_condition_is_asked_again_after_the_parts_were_put_together() ->
     at_landing(kv, lambda: put(engine, "big", "came between"))
     await fails(complete(engine, target, parts, if_none_match=True), errors.PreconditionFailedError)
     assert await content(engine) == {"big": "came between"}
-    await engine.delete_object(REPO, "main", "big")
+    await engine.objects.delete(REPO, "main", "big")
     await complete(engine, target, parts, if_none_match=True)  # the upload is still there, with these parts
-    assert (await engine.stat(REPO, "main", "big")).size == LEAST_PART + 4
+    assert (await engine.objects.stat(REPO, "main", "big")).size == LEAST_PART + 4
 
 
 async def test_of_two_uploads_to_one_path_racing_under_a_condition_one_lands() -> None:
@@ -261,7 +261,7 @@ async def test_of_two_uploads_to_one_path_racing_under_a_condition_one_lands() -
     landed = [entry for entry in done if isinstance(entry, Entry)]
     assert len(landed) == 1
     assert [type(error) for error in done if not isinstance(error, Entry)] == [errors.PreconditionFailedError]
-    assert await engine.stat(REPO, "main", "big") == landed[0]
+    assert await engine.objects.stat(REPO, "main", "big") == landed[0]
 
 
 async def test_one_completion_asked_for_by_many_at_once_is_one_object(tmp_path: Path) -> None:
@@ -303,10 +303,10 @@ async def test_an_upload_that_is_given_up_while_it_is_completed_is_not_an_object
     kv = HookedKV(MemoryKV())
     engine = await make_engine(kv)
     target, parts = await two(engine)
-    at_landing(kv, lambda: engine.multiparts.abort(REPO, target))
+    at_landing(kv, lambda: engine.multipart.abort(REPO, target))
     await fails(complete(engine, target, parts), errors.UploadNotFoundError)
     assert await content(engine) == {}
-    assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
+    assert (await engine.maintenance.fsck(REPO, FsckOptions(data=True))).ok
 
 
 async def test_other_parts_never_take_the_place_of_those_that_are_being_completed() -> None:
@@ -354,14 +354,14 @@ async def test_an_upload_that_is_given_up_leaves_nothing() -> None:
     engine = await make_engine(clock=clock)
     target, parts = await two(engine)
     assert len(await left(engine)) == 2
-    await engine.multiparts.abort(REPO, target)
+    await engine.multipart.abort(REPO, target)
     assert await left(engine) == []
-    await engine.multiparts.abort(REPO, target)  # asked for again: its answer may have been lost
+    await engine.multipart.abort(REPO, target)  # asked for again: its answer may have been lost
     await fails(complete(engine, target, parts), errors.UploadNotFoundError)
     await fails(send(engine, target, 1, b"x"), errors.UploadNotFoundError)
     assert await left(engine) == []
     clock.forward(WEEK + REMEMBERED)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await rows(engine) == set()
 
 
@@ -374,7 +374,7 @@ async def test_a_part_that_comes_while_its_upload_ends_is_taken_away() -> None:
         await complete(engine, target, parts)
         yield b"te"
 
-    await fails(engine.multiparts.put_part(REPO, target, 3, 4, late()), errors.UploadNotFoundError)
+    await fails(engine.multipart.put_part(REPO, target, 3, 4, late()), errors.UploadNotFoundError)
     assert await left(engine) == []
     assert await read(engine, "main", "big") == LARGE + b"tail"
 
@@ -386,10 +386,10 @@ async def test_what_a_killed_process_left_of_an_ended_upload_goes_a_day_later() 
     entry = await complete(engine, target, parts)
     orphan = f"{folder_of(entry.physical_address)}00003-{'e' * 32}"
     await store_of(engine).put(orphan, b"late")
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await left(engine) == [orphan]
     clock.forward(REMEMBERED)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await left(engine) == []
     assert await read(engine, "main", "big") == LARGE + b"tail"
 
@@ -401,10 +401,10 @@ async def test_uploads_expire_and_live_ones_do_not() -> None:
     clock.forward(2 * DAY)
     young, parts = await two(engine, "young")
     clock.forward(5 * DAY - 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     await send(engine, old, 2, b"still taken")
     clock.forward(1)
-    assert await engine.run_cleaner() >= 1
+    assert await engine.maintenance.clean() >= 1
     await fails(send(engine, old, 3, b"x"), errors.UploadNotFoundError)
     assert len(await left(engine)) == 2
     await complete(engine, young, parts)
@@ -422,11 +422,11 @@ async def test_a_store_that_fails_keeps_the_cleaner_coming_back() -> None:
             raise errors.StoreUnavailableError("down")
 
         patch.setattr(store, "delete", fail)
-        await fails(engine.run_cleaner(), errors.StoreUnavailableError)
+        await fails(engine.maintenance.clean(), errors.StoreUnavailableError)
     assert len(await left(engine)) == 2
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await left(engine) == []
-    await fails(engine.multiparts.list_parts(REPO, target), errors.UploadNotFoundError)
+    await fails(engine.multipart.list_parts(REPO, target), errors.UploadNotFoundError)
 
 
 async def test_neither_a_sweep_nor_fsck_mistakes_an_open_upload_for_orphans() -> None:
@@ -448,26 +448,26 @@ async def test_neither_a_sweep_nor_fsck_mistakes_an_open_upload_for_orphans() ->
     assert len([blob async for blob in store_of(engine).list("data/")]) == 1
     await store_of(engine).put(f"{PARTS}{'0' * 32}/00001-{'1' * 32}", b"of nobody")
     clock.forward(3 * DAY)
-    report = await engine.fsck(REPO, FsckOptions(data=True))
+    report = await engine.maintenance.fsck(REPO, FsckOptions(data=True))
     assert [one.key for one in report.orphans] == [f"{PARTS}{'0' * 32}/00001-{'1' * 32}"]
     assert report.ok
     options = SweepOptions(data=True, grace=0, age=0)
-    swept = await engine.sweep(REPO, options)
+    swept = await engine.maintenance.sweep(REPO, options)
     assert [one.deleted for one in swept.reports] == [1]
     for one, sent in ((target, parts), (planned, chosen)):
         await complete(engine, one, sent)
     assert await read(engine, "main", "planned") == LARGE + b"tail"
-    assert (await engine.fsck(REPO, FsckOptions(deep=True))).ok
+    assert (await engine.maintenance.fsck(REPO, FsckOptions(deep=True))).ok
 
 
 async def test_a_part_is_made_of_bytes_of_an_object() -> None:
     engine = await make_engine()
     source = await put(engine, "source", "0123456789")
     target = await begin(engine)
-    part = await engine.multiparts.copy_part(REPO, target, 1, REPO, source, (2, 5))
+    part = await engine.multipart.copy_part(REPO, target, 1, REPO, source, (2, 5))
     assert part.md5 == md5(b"23456")
     for span in ((0, 11), (11, 0), (-1, 2)):
-        await fails(engine.multiparts.copy_part(REPO, target, 2, REPO, source, span), errors.InvalidRangeError)
+        await fails(engine.multipart.copy_part(REPO, target, 2, REPO, source, span), errors.InvalidRangeError)
     await complete(engine, target, [SentPart(1, part.md5)])
     assert (await content(engine))["big"] == "23456"
 
@@ -479,21 +479,21 @@ async def test_parts_are_listed_by_number_in_pages() -> None:
         await send(engine, target, number, b"%d" % number)
     other = await begin(engine)
     await send(engine, other, 2, b"of another upload")
-    _, first = await engine.multiparts.list_parts(REPO, target, amount=3)
+    _, first = await engine.multipart.list_parts(REPO, target, amount=3)
     assert ([part.number for part in first.items], first.has_more) == ([1, 3, 20], True)
-    _, rest = await engine.multiparts.list_parts(REPO, target, after=20, amount=3)
+    _, rest = await engine.multipart.list_parts(REPO, target, after=20, amount=3)
     assert ([part.number for part in rest.items], rest.has_more) == ([10_000], False)
-    _, none = await engine.multiparts.list_parts(REPO, target, after=1 << 40)
+    _, none = await engine.multipart.list_parts(REPO, target, after=1 << 40)
     assert none == await _empty(engine, target)
 
 
 async def _empty(engine: Engine, target: Target) -> Any:
-    return (await engine.multiparts.list_parts(REPO, target, after=10_000))[1]
+    return (await engine.multipart.list_parts(REPO, target, after=10_000))[1]
 
 
 async def test_uploads_are_listed_by_key_and_id_in_pages() -> None:
     engine = await make_engine()
-    await engine.create_branch(REPO, "main-1", "main")
+    await engine.branches.create(REPO, "main-1", "main")
     begun = [
         await begin(engine, path, branch)
         for branch, path in [
@@ -502,7 +502,7 @@ async def test_uploads_are_listed_by_key_and_id_in_pages() -> None:
     ]  # fmt: skip
     done, parts = await two(engine, "a/0")
     await complete(engine, done, parts)
-    listed = engine.multiparts.list_uploads
+    listed = engine.multipart.list
     everything = [(one.key, one.upload.id if one.upload else "") for one in (await listed(REPO)).items]
     wanted = [(f"{one.branch}/{one.path}", one.id) for one in begun]
     assert everything == sorted(wanted)
@@ -522,12 +522,12 @@ async def test_uploads_are_listed_by_key_and_id_in_pages() -> None:
 
 async def test_a_workspace_takes_uploads_while_it_is_open() -> None:
     engine = await make_engine()
-    space = await engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="kim"))
+    space = await engine.workspaces.create(REPO, WorkspaceRequest(ref="main", creator="kim"))
     target, parts = await two(engine, branch=space.name)
     await complete(engine, target, parts)
-    assert (await engine.stat(REPO, space.name, "big")).parts == 2
+    assert (await engine.objects.stat(REPO, space.name, "big")).parts == 2
     later, chosen = await two(engine, "later", branch=space.name)
-    await engine.delete_workspace(REPO, space.uid)
+    await engine.workspaces.delete(REPO, space.uid)
     await fails(complete(engine, later, chosen), errors.WorkspaceClosedError)
     await fails(begin(engine, branch=space.name), errors.WorkspaceClosedError)
 
@@ -537,11 +537,11 @@ async def test_no_upload_begins_where_nothing_may_be_written() -> None:
     target, parts = await two(engine)
     await fails(begin(engine, branch="nope"), errors.BranchNotFoundError)
     await fails(begin(engine, path=""), errors.InvalidPathError)
-    await engine.set_protection_rules(REPO, ["main"])
+    await engine.protection.replace(REPO, ["main"])
     await fails(begin(engine), errors.ProtectedBranchError)
     await fails(send(engine, target, 2, b"x"), errors.ProtectedBranchError)
     await fails(complete(engine, target, parts), errors.ProtectedBranchError)
-    await engine.multiparts.abort(REPO, target)
+    await engine.multipart.abort(REPO, target)
 
 
 def test_records_are_read_as_they_were_written() -> None:

@@ -19,17 +19,17 @@ LONE = "\ud800"
 @pytest.mark.parametrize("name", ["", "ab", "-abc", "Abc", "a_b", "a.b", "a" * 64, "abc\n", "abç", LONE])
 async def test_bad_repository_names(name: str) -> None:
     engine = await make_engine()
-    await fails(engine.create_repository(name, "mem://other"), errors.InvalidNameError)
-    await fails(engine.get_repository(name), errors.RepositoryNotFoundError)
+    await fails(engine.repositories.create(name, "mem://other"), errors.InvalidNameError)
+    await fails(engine.repositories.get(name), errors.RepositoryNotFoundError)
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a.b", "a/b", "a b", "a\n", "é", "a~1", "a@", "x" * 257, LONE])
 async def test_bad_branch_names(name: str) -> None:
     engine = await make_engine()
-    await fails(engine.create_branch(REPO, name, "main"), errors.InvalidNameError)
-    await fails(engine.create_repository("other", "mem://other", default_branch=name), errors.InvalidNameError)
-    await fails(engine.get_branch(REPO, name), errors.BranchNotFoundError)
-    await engine.create_repository("other", "mem://other")
+    await fails(engine.branches.create(REPO, name, "main"), errors.InvalidNameError)
+    await fails(engine.repositories.create("other", "mem://other", default_branch=name), errors.InvalidNameError)
+    await fails(engine.branches.get(REPO, name), errors.BranchNotFoundError)
+    await engine.repositories.create("other", "mem://other")
 
 
 @pytest.mark.parametrize(
@@ -37,20 +37,20 @@ async def test_bad_branch_names(name: str) -> None:
 )
 async def test_bad_tag_names(name: str) -> None:
     engine = await make_engine()
-    await fails(engine.create_tag(REPO, name, "main"), errors.InvalidNameError)
+    await fails(engine.tags.create(REPO, name, "main"), errors.InvalidNameError)
 
 
 @pytest.mark.parametrize("name", ["v1.0", "é", "a~b", "\U0001f600", "a\u3000b", "a@b", "-x", "x" * 256])
 async def test_good_tag_names(name: str) -> None:
     engine = await make_engine()
-    tag = await engine.create_tag(REPO, name, "main")
-    assert await engine.get_tag(REPO, name) == tag
+    tag = await engine.tags.create(REPO, name, "main")
+    assert await engine.tags.get(REPO, name) == tag
     if not set(name) & set("~@"):  # those are modifiers in an expression
-        assert (await engine.get_commit(REPO, name)).id == tag.commit_id
-    await fails(engine.create_tag(REPO, name, "main"), errors.TagExistsError)
-    await engine.delete_tag(REPO, name)
-    await fails(engine.get_tag(REPO, name), errors.TagNotFoundError)
-    await fails(engine.delete_tag(REPO, name), errors.TagNotFoundError)
+        assert (await engine.commits.get(REPO, name)).id == tag.commit_id
+    await fails(engine.tags.create(REPO, name, "main"), errors.TagExistsError)
+    await engine.tags.delete(REPO, name)
+    await fails(engine.tags.get(REPO, name), errors.TagNotFoundError)
+    await fails(engine.tags.delete(REPO, name), errors.TagNotFoundError)
 
 
 async def test_paths_of_1024_bytes_and_no_more() -> None:
@@ -63,61 +63,61 @@ async def test_paths_of_1024_bytes_and_no_more() -> None:
     assert await content(engine) == dict(sorted((path, path) for path in odd))
     for path in ("", longest + "a", LONE):
         await fails(put(engine, path, "x"), errors.InvalidPathError)
-        await fails(engine.stat(REPO, "main", path), errors.InvalidPathError)
-        await fails(engine.delete_object(REPO, "main", path), errors.InvalidPathError)
-        await fails(engine.reset_object(REPO, "main", path), errors.InvalidPathError)
-        await fails(engine.copy_object(REPO, "main", path, "", "..", force=False), errors.InvalidPathError)
-    failures = await engine.delete_objects(REPO, "main", ["", "..", LONE, "\n"])
+        await fails(engine.objects.stat(REPO, "main", path), errors.InvalidPathError)
+        await fails(engine.objects.delete(REPO, "main", path), errors.InvalidPathError)
+        await fails(engine.branches.reset_object(REPO, "main", path), errors.InvalidPathError)
+        await fails(engine.objects.copy(REPO, "main", path, "", "..", force=False), errors.InvalidPathError)
+    failures = await engine.objects.delete_many(REPO, "main", ["", "..", LONE, "\n"])
     assert [(one.path, one.kind) for one in failures] == [("", "invalid_path"), (LONE, "invalid_path")]
     assert ".." not in await content(engine)
 
 
 VERBS: list[Callable[[Engine, str], Awaitable[object]]] = [
-    lambda e, t: e.create_branch(REPO, "new", t),
-    lambda e, t: e.create_tag(REPO, "new", t),
-    lambda e, t: e.create_tag(REPO, t, "main"),
-    lambda e, t: e.get_tag(REPO, t),
-    lambda e, t: e.delete_tag(REPO, t),
-    lambda e, t: e.delete_branch(REPO, t),
-    lambda e, t: e.reset_branch(REPO, t),
-    lambda e, t: e.reset_object(REPO, t, "a"),
-    lambda e, t: e.get_commit(REPO, t),
-    lambda e, t: e.log(REPO, t, LogRequest()),
-    lambda e, t: e.log(REPO, "main", LogRequest(stop_at=t)),
-    lambda e, t: e.log(REPO, "main", LogRequest(objects=[t])),
-    lambda e, t: e.log(REPO, "main", LogRequest(prefixes=[t])),
-    lambda e, t: e.log(REPO, "main", LogRequest(after=t)),
-    lambda e, t: e.merge_base(REPO, t, "main"),
-    lambda e, t: e.merge(REPO, t, "main", MergeRequest(committer="a")),
-    lambda e, t: e.merge(REPO, "main~1", t, MergeRequest(committer="a")),
-    lambda e, t: e.merge(REPO, "main", "main", MergeRequest(committer=t)),
-    lambda e, t: e.diff_branch(REPO, t),
-    lambda e, t: e.diff_branch(REPO, "main", prefix=t),
-    lambda e, t: e.diff_branch(REPO, "main", after=t),
-    lambda e, t: e.diff_branch(REPO, "main", delimiter=t),
-    lambda e, t: e.diff_refs(REPO, t, "main"),
-    lambda e, t: e.diff_refs(REPO, "main~1", "main", prefix=t),
-    lambda e, t: e.diff_refs(REPO, "main", "main$", mode="two_dot", after=t),
-    lambda e, t: e.stat(REPO, t, "a"),
-    lambda e, t: e.list_objects(REPO, t),
-    lambda e, t: e.list_objects(REPO, "main", prefix=t),
-    lambda e, t: e.list_objects(REPO, "main", after=t),
-    lambda e, t: e.list_objects(REPO, "main", delimiter=t),
-    lambda e, t: e.upload(REPO, t, UploadRequest(path="a"), once(b"")),
-    lambda e, t: e.upload(REPO, "main", UploadRequest(path="a", content_type=t), once(b"")),
-    lambda e, t: e.upload(REPO, "main", UploadRequest(path="a", metadata={t: "x"}), once(b"")),
-    lambda e, t: e.upload(REPO, "main", UploadRequest(path="a", metadata={"x": t}), once(b"")),
-    lambda e, t: e.upload_many(REPO, t, chunked([Deletion("a")])),
-    lambda e, t: e.delete_objects(REPO, t, ["a"]),
-    lambda e, t: e.copy_object(REPO, "main", "b", t, "a"),
-    lambda e, t: e.commit(REPO, t, CommitRequest(message="m", committer="a")),
-    lambda e, t: e.commit(REPO, "main", CommitRequest(message=t, committer="a")),
-    lambda e, t: e.commit(REPO, "main", CommitRequest(message="m", committer="a", metadata={t: ""})),
-    lambda e, t: e.set_metadata(REPO, {t: "x"}),
-    lambda e, t: e.set_metadata(REPO, {"x": t}),
-    lambda e, t: e.get_repository(t),
-    lambda e, t: e.create_repository("other", t),
-    lambda e, t: e.create_repository("other", "mem://" + t),
+    lambda e, t: e.branches.create(REPO, "new", t),
+    lambda e, t: e.tags.create(REPO, "new", t),
+    lambda e, t: e.tags.create(REPO, t, "main"),
+    lambda e, t: e.tags.get(REPO, t),
+    lambda e, t: e.tags.delete(REPO, t),
+    lambda e, t: e.branches.delete(REPO, t),
+    lambda e, t: e.branches.reset(REPO, t),
+    lambda e, t: e.branches.reset_object(REPO, t, "a"),
+    lambda e, t: e.commits.get(REPO, t),
+    lambda e, t: e.commits.log(REPO, t, LogRequest()),
+    lambda e, t: e.commits.log(REPO, "main", LogRequest(stop_at=t)),
+    lambda e, t: e.commits.log(REPO, "main", LogRequest(objects=[t])),
+    lambda e, t: e.commits.log(REPO, "main", LogRequest(prefixes=[t])),
+    lambda e, t: e.commits.log(REPO, "main", LogRequest(after=t)),
+    lambda e, t: e.commits.merge_base(REPO, t, "main"),
+    lambda e, t: e.commits.merge(REPO, t, "main", MergeRequest(committer="a")),
+    lambda e, t: e.commits.merge(REPO, "main~1", t, MergeRequest(committer="a")),
+    lambda e, t: e.commits.merge(REPO, "main", "main", MergeRequest(committer=t)),
+    lambda e, t: e.branches.diff(REPO, t),
+    lambda e, t: e.branches.diff(REPO, "main", prefix=t),
+    lambda e, t: e.branches.diff(REPO, "main", after=t),
+    lambda e, t: e.branches.diff(REPO, "main", delimiter=t),
+    lambda e, t: e.commits.diff(REPO, t, "main"),
+    lambda e, t: e.commits.diff(REPO, "main~1", "main", prefix=t),
+    lambda e, t: e.commits.diff(REPO, "main", "main$", mode="two_dot", after=t),
+    lambda e, t: e.objects.stat(REPO, t, "a"),
+    lambda e, t: e.objects.list(REPO, t),
+    lambda e, t: e.objects.list(REPO, "main", prefix=t),
+    lambda e, t: e.objects.list(REPO, "main", after=t),
+    lambda e, t: e.objects.list(REPO, "main", delimiter=t),
+    lambda e, t: e.objects.upload(REPO, t, UploadRequest(path="a"), once(b"")),
+    lambda e, t: e.objects.upload(REPO, "main", UploadRequest(path="a", content_type=t), once(b"")),
+    lambda e, t: e.objects.upload(REPO, "main", UploadRequest(path="a", metadata={t: "x"}), once(b"")),
+    lambda e, t: e.objects.upload(REPO, "main", UploadRequest(path="a", metadata={"x": t}), once(b"")),
+    lambda e, t: e.objects.upload_many(REPO, t, chunked([Deletion("a")])),
+    lambda e, t: e.objects.delete_many(REPO, t, ["a"]),
+    lambda e, t: e.objects.copy(REPO, "main", "b", t, "a"),
+    lambda e, t: e.commits.create(REPO, t, CommitRequest(message="m", committer="a")),
+    lambda e, t: e.commits.create(REPO, "main", CommitRequest(message=t, committer="a")),
+    lambda e, t: e.commits.create(REPO, "main", CommitRequest(message="m", committer="a", metadata={t: ""})),
+    lambda e, t: e.repositories.set_metadata(REPO, {t: "x"}),
+    lambda e, t: e.repositories.set_metadata(REPO, {"x": t}),
+    lambda e, t: e.repositories.get(t),
+    lambda e, t: e.repositories.create("other", t),
+    lambda e, t: e.repositories.create("other", "mem://" + t),
 ]
 
 
@@ -132,11 +132,11 @@ async def test_a_lone_surrogate_is_a_client_error_everywhere(verb: int) -> None:
 
 async def test_lists_of_names_bear_any_text() -> None:
     engine = await make_engine()
-    await engine.create_tag(REPO, "t1", "main")
+    await engine.tags.create(REPO, "t1", "main")
     for text in (LONE, "\U0010ffff"):
-        assert not (await engine.list_branches(REPO, prefix=text)).items
-        assert not (await engine.list_tags(REPO, after=text)).items
-        assert not (await engine.list_repositories(prefix=text, search=text)).items
+        assert not (await engine.branches.list(REPO, prefix=text)).items
+        assert not (await engine.tags.list(REPO, after=text)).items
+        assert not (await engine.repositories.list(prefix=text, search=text)).items
 
 
 @pytest.mark.parametrize("text", [
@@ -151,16 +151,16 @@ def test_bad_expressions(text: str) -> None:
 async def test_expressions() -> None:
     engine = await make_engine()
     one = await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     dev = await put_commit(engine, {"b": "1"}, "dev")
     two = await put_commit(engine, {"a": "2"})
     top = await merge(engine, "dev")
     root = one.parents[0]
-    await engine.create_tag(REPO, "v1", "main")
+    await engine.tags.create(REPO, "v1", "main")
     await put(engine, "c", "staged")
 
     async def named(text: str) -> str:
-        return (await engine.get_commit(REPO, text)).id
+        return (await engine.commits.get(REPO, text)).id
 
     for base in ("main", "v1", top.id, top.id[:20]):
         for rest, wanted in {
@@ -177,45 +177,47 @@ async def test_expressions() -> None:
         await fails(named(base + "^3"), errors.InvalidRefError)
         if base != "main":
             await fails(named(base + "@"), errors.InvalidRefError)
-            await fails(engine.stat(REPO, base + "$", "c"), errors.InvalidRefError)
+            await fails(engine.objects.stat(REPO, base + "$", "c"), errors.InvalidRefError)
     assert await named("main@") == top.id
     await fails(named("main$"), errors.InvalidRefError)
     assert await content(engine, "main") == await content(engine, "main$") == {"a": "2", "b": "1", "c": "staged"}
     assert await content(engine, "main@") == await content(engine, "main~0") == {"a": "2", "b": "1"}
-    await fails(engine.create_branch(REPO, "x", "main$"), errors.InvalidRefError)
-    assert (await engine.create_branch(REPO, "x", "main@")).commit_id == top.id
+    await fails(engine.branches.create(REPO, "x", "main$"), errors.InvalidRefError)
+    assert (await engine.branches.create(REPO, "x", "main@")).commit_id == top.id
 
 
 async def test_prefixes_and_names_that_look_like_hex() -> None:
     engine = await make_engine()
-    ids = [(await engine.get_commit(REPO, "main")).id]
+    ids = [(await engine.commits.get(REPO, "main")).id]
     ids += [(await put_commit(engine, {"a": str(number)})).id for number in range(40)]
     firsts = [one[0] for one in ids]
     for digit in "0123456789abcdef":
         if firsts.count(digit) == 1:
-            assert (await engine.get_commit(REPO, digit)).id == ids[firsts.index(digit)]
+            assert (await engine.commits.get(REPO, digit)).id == ids[firsts.index(digit)]
         else:
-            await fails(engine.get_commit(REPO, digit), errors.RefNotFoundError)
+            await fails(engine.commits.get(REPO, digit), errors.RefNotFoundError)
     target = ids[5]
-    assert (await engine.get_commit(REPO, target[:63])).id == target
-    await fails(engine.get_commit(REPO, target.upper()), errors.RefNotFoundError)
-    await engine.create_branch(REPO, target[:12], "main~1")
-    assert (await engine.get_commit(REPO, target[:12])).id == ids[-2]
-    await engine.create_tag(REPO, target[:13], "main~2")
-    assert (await engine.get_commit(REPO, target[:13])).id == ids[-3]
-    await fails(engine.create_branch(REPO, target, "main"), errors.NameTakenError)
-    await fails(engine.create_tag(REPO, target, "main"), errors.NameTakenError)
-    await fails(engine.create_tag(REPO, target[:12], "main"), errors.NameTakenError)
-    await fails(engine.create_branch(REPO, target[:13], "main"), errors.NameTakenError)
+    assert (await engine.commits.get(REPO, target[:63])).id == target
+    await fails(engine.commits.get(REPO, target.upper()), errors.RefNotFoundError)
+    await engine.branches.create(REPO, target[:12], "main~1")
+    assert (await engine.commits.get(REPO, target[:12])).id == ids[-2]
+    await engine.tags.create(REPO, target[:13], "main~2")
+    assert (await engine.commits.get(REPO, target[:13])).id == ids[-3]
+    await fails(engine.branches.create(REPO, target, "main"), errors.NameTakenError)
+    await fails(engine.tags.create(REPO, target, "main"), errors.NameTakenError)
+    await fails(engine.tags.create(REPO, target[:12], "main"), errors.NameTakenError)
+    await fails(engine.branches.create(REPO, target[:13], "main"), errors.NameTakenError)
     like = "a" * 64  # no commit has this id: a branch may, and can be read
-    await engine.create_branch(REPO, like, "main")
+    await engine.branches.create(REPO, like, "main")
     await put(engine, "new", "x", like)
-    assert (await engine.stat(REPO, like, "new")).size == 1
+    assert (await engine.objects.stat(REPO, like, "new")).size == 1
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 1025, "é" * 513, LONE])
 async def test_a_push_refuses_a_bad_path_among_good_ones(bad: str) -> None:
     engine = await make_engine()
     for others in (["a", "b"], ["a", "é"]):
-        await fails(engine.push(REPO, "main", [(path, None) for path in [*others, bad]]), errors.InvalidPathError)
-    await engine.push(REPO, "main", [("x" * 1024, None), ("é" * 512, None), ("a", None)])
+        await fails(
+            engine.branches.push(REPO, "main", [(path, None) for path in [*others, bad]]), errors.InvalidPathError
+        )
+    await engine.branches.push(REPO, "main", [("x" * 1024, None), ("é" * 512, None), ("a", None)])

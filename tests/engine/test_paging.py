@@ -29,7 +29,7 @@ FEW = settings(max_examples=150, deadline=None)
 
 async def apply_all(engine: Engine, delta: Delta, branch: str = "main") -> None:
     for path, text in delta.items():
-        await (put(engine, path, text, branch) if text else engine.delete_object(REPO, branch, path))
+        await (put(engine, path, text, branch) if text else engine.objects.delete(REPO, branch, path))
 
 
 async def commit_all(engine: Engine, delta: Delta, branch: str = "main") -> None:
@@ -80,14 +80,14 @@ async def test_diffs(
 ) -> None:
     engine = await make_engine()
     await commit_all(engine, dict(base))
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await commit_all(engine, ours)
     await commit_all(engine, theirs, "dev")
     left, right = applied(base, ours), applied(base, theirs)
     options = {"prefix": prefix, "delimiter": delimiter}
 
     def verb(one: str, other: str, mode: Literal["two_dot", "three_dot"]) -> Any:
-        return lambda **more: engine.diff_refs(REPO, one, other, mode=mode, details=details, **more)
+        return lambda **more: engine.commits.diff(REPO, one, other, mode=mode, details=details, **more)
 
     wanted = grouped(kinds(left, right), prefix, delimiter, after, "prefix_changed")
     assert await differences(verb("main", "dev", "two_dot"), amount, after, **options) == wanted
@@ -102,7 +102,7 @@ async def test_diffs(
     await apply_all(engine, theirs)
     staged = applied(left, theirs)
     wanted = grouped(kinds(left, staged), prefix, delimiter, after, "prefix_changed")
-    branch = lambda **more: engine.diff_branch(REPO, "main", **more)  # noqa: E731
+    branch = lambda **more: engine.branches.diff(REPO, "main", **more)  # noqa: E731
     assert await differences(branch, amount, after, **options) == wanted
     wanted = grouped(kinds(base, staged), prefix, delimiter, after, "prefix_changed")
     assert await differences(verb("main~1", "main$", "two_dot"), amount, after, **options) == wanted
@@ -125,32 +125,32 @@ async def test_long_listings_with_a_thousand_staged_rows_behind_a_page() -> None
 
     from tests.engine.support import chunked
 
-    await engine.delete_objects(REPO, "main", async_rows[:-1])
+    await engine.objects.delete_many(REPO, "main", async_rows[:-1])
     await put(engine, async_rows[-1], "last")
     assert await listed(engine, "main", 1, "") == [(async_rows[-1], "object")]
-    await engine.upload_many(REPO, "main", chunked(Deletion(path) for path in [async_rows[-1]]))
+    await engine.objects.upload_many(REPO, "main", chunked(Deletion(path) for path in [async_rows[-1]]))
     assert await listed(engine, "main", 1, "") == []
     assert await listed(engine, "main", 1, "", delimiter="/") == []
-    assert not (await engine.diff_branch(REPO, "main", amount=1)).items
+    assert not (await engine.branches.diff(REPO, "main", amount=1)).items
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1001])
 async def test_bad_amounts(amount: int) -> None:
     engine = await make_engine()
-    await fails(engine.list_objects(REPO, "main", amount=amount), errors.InvalidRequestError)
-    await fails(engine.diff_branch(REPO, "main", amount=amount), errors.InvalidRequestError)
-    await fails(engine.diff_refs(REPO, "main", "main", amount=amount), errors.InvalidRequestError)
-    await fails(engine.list_branches(REPO, amount=amount), errors.InvalidRequestError)
-    await fails(engine.list_tags(REPO, amount=amount), errors.InvalidRequestError)
-    await fails(engine.list_repositories(amount=amount), errors.InvalidRequestError)
+    await fails(engine.objects.list(REPO, "main", amount=amount), errors.InvalidRequestError)
+    await fails(engine.branches.diff(REPO, "main", amount=amount), errors.InvalidRequestError)
+    await fails(engine.commits.diff(REPO, "main", "main", amount=amount), errors.InvalidRequestError)
+    await fails(engine.branches.list(REPO, amount=amount), errors.InvalidRequestError)
+    await fails(engine.tags.list(REPO, amount=amount), errors.InvalidRequestError)
+    await fails(engine.repositories.list(amount=amount), errors.InvalidRequestError)
 
 
 async def test_diffs_of_what_is_no_commit() -> None:
     engine = await make_engine()
-    await fails(engine.diff_refs(REPO, "main$", "main", mode="two_dot"), errors.InvalidRefError)
-    await fails(engine.diff_refs(REPO, "main", "main$"), errors.InvalidRefError)
-    await fails(engine.diff_refs(REPO, "main", "nope"), errors.RefNotFoundError)
-    await fails(engine.diff_branch(REPO, "nope"), errors.BranchNotFoundError)
+    await fails(engine.commits.diff(REPO, "main$", "main", mode="two_dot"), errors.InvalidRefError)
+    await fails(engine.commits.diff(REPO, "main", "main$"), errors.InvalidRefError)
+    await fails(engine.commits.diff(REPO, "main", "nope"), errors.RefNotFoundError)
+    await fails(engine.branches.diff(REPO, "nope"), errors.BranchNotFoundError)
 
 
 @pytest.mark.parametrize("amount", [1, 2, 3, 1000])
@@ -158,9 +158,9 @@ async def test_names_page_by_page(amount: int) -> None:
     engine = await make_engine()
     wanted = sorted(["main", "a", "a-b", "a_b", "aa", "b", "B", "0"])
     for name in wanted:
-        await engine.create_branch(REPO, name, "main", hidden=name == "aa") if name != "main" else None
-        await engine.create_tag(REPO, f"t-{name}", "main")
-        await engine.create_repository(f"rr-{name.lower().replace('_', '-x')}-{ord(name[0])}", f"mem://r{name}")
+        await engine.branches.create(REPO, name, "main", hidden=name == "aa") if name != "main" else None
+        await engine.tags.create(REPO, f"t-{name}", "main")
+        await engine.repositories.create(f"rr-{name.lower().replace('_', '-x')}-{ord(name[0])}", f"mem://r{name}")
 
     async def every(verb: Any, **options: Any) -> list[str]:
         found: list[str] = []
@@ -171,15 +171,15 @@ async def test_names_page_by_page(amount: int) -> None:
             if not page.has_more:
                 return found
 
-    branches = lambda **more: engine.list_branches(REPO, **more)  # noqa: E731
-    tags = lambda **more: engine.list_tags(REPO, **more)  # noqa: E731
+    branches = lambda **more: engine.branches.list(REPO, **more)  # noqa: E731
+    tags = lambda **more: engine.tags.list(REPO, **more)  # noqa: E731
     assert await every(branches) == [name for name in wanted if name != "aa"]
     assert await every(branches, show_hidden=True) == wanted
     assert await every(branches, prefix="a", show_hidden=True) == [name for name in wanted if name[0] == "a"]
     assert await every(branches, prefix="zz") == []
     assert await every(tags) == [f"t-{name}" for name in wanted]
     assert await every(tags, prefix="t-a") == [f"t-{name}" for name in wanted if name[0] == "a"]
-    found = await every(engine.list_repositories, prefix="rr-")
+    found = await every(engine.repositories.list, prefix="rr-")
     assert found == sorted(found)
     assert len(found) == len(wanted)
-    assert await every(engine.list_repositories, search="ain") == ["rr-main-109"]
+    assert await every(engine.repositories.list, search="ain") == ["rr-main-109"]

@@ -268,21 +268,25 @@ async def test_fsck_and_the_reader_know_patches() -> None:
     store = MemoryObjects("mem://lake")
     limits = Limits(400, 1500, patch_rows=20, small=2, patches=3, share=0)
     engine = Engine(MemoryKV(), OneStore(store), limits=limits)
-    await engine.create_repository(REPO, "mem://lake")
+    await engine.repositories.create(REPO, "mem://lake")
     for step in range(4):
         await put_commit(engine, {f"p/{step}": str(step)})
-    tree = await engine._ctx.trees.load(store, (await engine.get_commit(REPO, "main")).metarange_id)
+    tree = await engine._ctx.trees.load(store, (await engine.commits.get(REPO, "main")).metarange_id)
     assert tree.patches
-    assert (await engine.fsck(REPO, FsckOptions(data=True))).ok
+    assert (await engine.maintenance.fsck(REPO, FsckOptions(data=True))).ok
     file = tree.patches[0].file
     data = store._blobs[file].data
     flipped = bytearray(data)
     flipped[100] ^= 1
     await store.put(file, bytes(flipped))
-    assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [("corrupt", file)]
+    assert [(one.kind, one.name) for one in (await engine.maintenance.fsck(REPO, FsckOptions())).problems] == [
+        ("corrupt", file)
+    ]
     engine._ctx.trees._cache.clear()
     with pytest.raises(CorruptDataError, match=file):
-        await engine.list_objects(REPO, "main")
+        await engine.objects.list(REPO, "main")
     await store.delete([file])
-    assert [(one.kind, one.name) for one in (await engine.fsck(REPO, FsckOptions())).problems] == [("missing", file)]
+    assert [(one.kind, one.name) for one in (await engine.maintenance.fsck(REPO, FsckOptions())).problems] == [
+        ("missing", file)
+    ]
     await engine.close()

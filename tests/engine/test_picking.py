@@ -31,7 +31,7 @@ from tests.engine.support import (
 async def merged(engine: Engine) -> Commit:
     """`main` with the merge of a branch that changed `b`; `main` itself changed `c`."""
     await put_commit(engine, {"a": "1", "b": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"b": "2"}, "dev")
     await put_commit(engine, {"c": "1"})
     return await merge(engine, "dev")
@@ -60,7 +60,7 @@ async def test_a_revert_of_a_merge_needs_to_know_the_parent() -> None:
         await fails(revert(engine, "main", parent_number=number), errors.InvalidRequestError)
     await fails(revert(engine, "main~99"), errors.RefNotFoundError)
     await fails(revert(engine, "main$"), errors.InvalidRefError)
-    assert (await engine.get_branch(REPO, "main")).commit_id == bad.id
+    assert (await engine.branches.get(REPO, "main")).commit_id == bad.id
     await revert(engine, "main", parent_number=1)
     assert await content(engine) == {"a": "1", "b": "1", "c": "1"}
     await revert(engine, bad.id, parent_number=2)
@@ -74,7 +74,7 @@ async def test_a_revert_with_nothing_left_to_take_back() -> None:
     await put_commit(engine, {"a": "1"})
     await fails(revert(engine, bad.id), errors.NoChangesError)
     made = await revert(engine, bad.id, allow_empty=True)
-    assert (await engine.get_commit(REPO, "main")).id == made.id
+    assert (await engine.commits.get(REPO, "main")).id == made.id
     assert await content(engine) == {"a": "1"}
     await fails(revert(engine, (await history(engine))[-1].id), errors.InvalidRequestError)
 
@@ -86,10 +86,10 @@ async def test_a_path_changed_again_is_a_conflict_with_its_three_sides() -> None
     head = await put_commit(engine, {"a": "3"})
     error = await fails(revert(engine, bad.id), errors.MergeConflictError)
     assert isinstance(error, errors.MergeConflictError)
-    three = [(await engine.stat(REPO, one, "a")).checksum for one in (bad.id, "main", "main~2")]
+    three = [(await engine.objects.stat(REPO, one, "a")).checksum for one in (bad.id, "main", "main~2")]
     assert [(c.path, c.base, c.ours, c.theirs) for c in error.conflicts] == [("a", *three)]
-    assert (await engine.get_branch(REPO, "main")).commit_id == head.id
-    await engine.create_branch(REPO, "old", "main~2")
+    assert (await engine.branches.get(REPO, "main")).commit_id == head.id
+    await engine.branches.create(REPO, "old", "main~2")
     error = await fails(pick(engine, "main", "old"), errors.MergeConflictError)
     assert isinstance(error, errors.MergeConflictError)
     assert [one.path for one in error.conflicts] == ["a"]
@@ -98,7 +98,7 @@ async def test_a_path_changed_again_is_a_conflict_with_its_three_sides() -> None
 async def test_a_cherry_pick_brings_the_change_and_says_where_from() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1", "b": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"before": "x"}, "dev")
     origin = await put_commit(engine, {"a": "2", "b": None}, "dev", metadata={"k": "v"})
     head = await put_commit(engine, {"other": "y"})
@@ -130,21 +130,21 @@ async def test_a_hard_reset_moves_the_branch_and_keeps_the_commits() -> None:
     engine = await make_engine()
     first = await put_commit(engine, {"a": "1"})
     second = await put_commit(engine, {"a": "2"})
-    moved = await engine.hard_reset(REPO, "main", "main~1")
+    moved = await engine.branches.hard_reset(REPO, "main", "main~1")
     assert moved.commit_id == first.id
     assert await content(engine) == {"a": "1"}
     assert await content(engine, second.id) == {"a": "2"}
-    await engine.hard_reset(REPO, "main", second.id)
+    await engine.branches.hard_reset(REPO, "main", second.id)
     assert await content(engine) == {"a": "2"}
-    await fails(engine.hard_reset(REPO, "main", "nothing"), errors.RefNotFoundError)
-    await fails(engine.hard_reset(REPO, "main", "main$"), errors.InvalidRefError)
-    await fails(engine.hard_reset(REPO, "nothing", "main"), errors.BranchNotFoundError)
+    await fails(engine.branches.hard_reset(REPO, "main", "nothing"), errors.RefNotFoundError)
+    await fails(engine.branches.hard_reset(REPO, "main", "main$"), errors.InvalidRefError)
+    await fails(engine.branches.hard_reset(REPO, "nothing", "main"), errors.BranchNotFoundError)
 
 
 VERBS: dict[str, Callable[[Engine], Awaitable[object]]] = {
     "revert": lambda engine: revert(engine, "main"),
     "cherry-pick": lambda engine: pick(engine, "dev"),
-    "hard reset": lambda engine: engine.hard_reset(REPO, "main", "main~1"),
+    "hard reset": lambda engine: engine.branches.hard_reset(REPO, "main", "main~1"),
 }
 
 
@@ -152,7 +152,7 @@ async def prepared(kv: HookedKV) -> Engine:
     """`main` whose last commit set `a` to 2 and `dev` whose last one set `d`."""
     engine = await make_engine(kv)
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"a": "2"})
     await put_commit(engine, {"d": "1"}, "dev")
     return engine
@@ -169,7 +169,7 @@ async def test_uncommitted_changes_stand_in_the_way(verb: str) -> None:
     await put(engine, "z", "staged")
     await fails(VERBS[verb](engine), errors.DirtyBranchError)
     assert await content(engine) == {"a": "2", "z": "staged"}
-    await engine.reset_branch(REPO, "main")
+    await engine.branches.reset(REPO, "main")
     await VERBS[verb](engine)
     assert done(verb, await content(engine))
 
@@ -263,7 +263,7 @@ async def test_a_lost_answer_is_settled_and_nothing_happens_twice(verb: str, riv
             if rival == "commit":
                 await put_commit(engine, {"r": "1"})
             else:
-                await engine.reset_branch(REPO, "main")
+                await engine.branches.reset(REPO, "main")
 
     kv.before, kv.lose = hook, lose
     await VERBS[verb](engine)

@@ -38,7 +38,7 @@ from tests.engine.support import (
 
 
 async def workspace(engine: Engine) -> str:
-    made = await engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann"))
+    made = await engine.workspaces.create(REPO, WorkspaceRequest(ref="main", creator="ann"))
     await put(engine, "w", "1", made.name)
     return made.uid
 
@@ -50,18 +50,18 @@ def pick(ref: str) -> PickRequest:
 FORBIDDEN: dict[str, Callable[[Engine], Awaitable[object]]] = {
     "upload": lambda e: put(e, "p", "1"),
     "conditional upload": lambda e: put(e, "p", "1", if_none_match=True),
-    "upload many": lambda e: e.upload_many(REPO, "main", chunked([(UploadRequest(path="p"), once(b"1"))])),
-    "delete many": lambda e: e.upload_many(REPO, "main", chunked([Deletion("a")])),
-    "delete": lambda e: e.delete_object(REPO, "main", "a"),
-    "conditional delete": lambda e: e.delete_object(REPO, "main", "a", if_match="x"),
-    "copy": lambda e: e.copy_object(REPO, "main", "p", "", "a"),
-    "push": lambda e: e.push(REPO, "main", [("p", None)]),
-    "reset": lambda e: e.reset_branch(REPO, "main"),
-    "reset object": lambda e: e.reset_object(REPO, "main", "a"),
-    "reset prefix": lambda e: e.reset_prefix(REPO, "main", "a"),
-    "hard reset": lambda e: e.hard_reset(REPO, "main", "main~1"),
+    "upload many": lambda e: e.objects.upload_many(REPO, "main", chunked([(UploadRequest(path="p"), once(b"1"))])),
+    "delete many": lambda e: e.objects.upload_many(REPO, "main", chunked([Deletion("a")])),
+    "delete": lambda e: e.objects.delete(REPO, "main", "a"),
+    "conditional delete": lambda e: e.objects.delete(REPO, "main", "a", if_match="x"),
+    "copy": lambda e: e.objects.copy(REPO, "main", "p", "", "a"),
+    "push": lambda e: e.branches.push(REPO, "main", [("p", None)]),
+    "reset": lambda e: e.branches.reset(REPO, "main"),
+    "reset object": lambda e: e.branches.reset_object(REPO, "main", "a"),
+    "reset prefix": lambda e: e.branches.reset_prefix(REPO, "main", "a"),
+    "hard reset": lambda e: e.branches.hard_reset(REPO, "main", "main~1"),
     "commit": lambda e: commit(e, allow_empty=True),
-    "stash": lambda e: e.stash(REPO, "main", WorkspaceRequest(ref="main", creator="ann")),
+    "stash": lambda e: e.workspaces.stash(REPO, "main", WorkspaceRequest(ref="main", creator="ann")),
 }
 
 
@@ -71,11 +71,11 @@ async def test_what_a_rule_forbids(verb: str) -> None:
     await put_commit(engine, {"a": "1"})
     await put(engine, "staged", "x")
     before = await content(engine), len(await history(engine))
-    await engine.set_protection_rules(REPO, ["ma*"])
+    await engine.protection.replace(REPO, ["ma*"])
     error = await fails(FORBIDDEN[verb](engine), errors.ProtectedBranchError)
     assert "ma*" in str(error)
     assert (await content(engine), len(await history(engine))) == before
-    await engine.set_protection_rules(REPO, ["main-*", "mai", "[!m]*"])
+    await engine.protection.replace(REPO, ["main-*", "mai", "[!m]*"])
     try:
         await FORBIDDEN[verb](engine)
     except (errors.DirtyBranchError, errors.PreconditionFailedError):
@@ -85,11 +85,11 @@ async def test_what_a_rule_forbids(verb: str) -> None:
 async def test_a_workspace_of_a_protected_branch_takes_changes_and_is_not_committed() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
-    await engine.set_protection_rules(REPO, ["main"])
+    await engine.protection.replace(REPO, ["main"])
     found = await workspace(engine)
     request = AdvanceRequest(committer="ann")
-    await fails(engine.commit_workspace(REPO, found, request), errors.ProtectedBranchError)
-    await fails(engine.pop(REPO, found), errors.ProtectedBranchError)
+    await fails(engine.workspaces.commit(REPO, found, request), errors.ProtectedBranchError)
+    await fails(engine.workspaces.pop(REPO, found), errors.ProtectedBranchError)
     assert await content(engine) == {"a": "1"}
     await workspace_commit.advance(engine._ctx, REPO, found, request, direct=False)  # as an import does
     assert await content(engine) == {"a": "1", "w": "1"}
@@ -98,56 +98,56 @@ async def test_a_workspace_of_a_protected_branch_takes_changes_and_is_not_commit
 async def test_what_a_rule_does_not_forbid() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1"})
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"b": "1"}, "dev")
-    await engine.set_protection_rules(REPO, ["*"])
+    await engine.protection.replace(REPO, ["*"])
     await merge(engine, "dev")
-    await engine.revert(REPO, "main", PickRequest(ref="main", committer="ann", parent_number=1))
-    await engine.cherry_pick(REPO, "main", pick("dev"))
+    await engine.commits.revert(REPO, "main", PickRequest(ref="main", committer="ann", parent_number=1))
+    await engine.commits.cherry_pick(REPO, "main", pick("dev"))
     assert await content(engine) == {"a": "1", "b": "1"}
-    await engine.create_tag(REPO, "t", "main")
-    await engine.create_branch(REPO, "other", "main")
-    await engine.delete_branch(REPO, "other")
+    await engine.tags.create(REPO, "t", "main")
+    await engine.branches.create(REPO, "other", "main")
+    await engine.branches.delete(REPO, "other")
 
 
 async def test_a_bulk_delete_says_of_each_path_that_it_is_refused() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "1", "b": "1"})
-    await engine.set_protection_rules(REPO, ["main"])
-    found = await engine.delete_objects(REPO, "main", ["a", "b"])
+    await engine.protection.replace(REPO, ["main"])
+    found = await engine.objects.delete_many(REPO, "main", ["a", "b"])
     assert [(one.path, one.kind) for one in found] == [("a", "protected_branch"), ("b", "protected_branch")]
     assert await content(engine) == {"a": "1", "b": "1"}
 
 
 async def test_rules_are_set_only_over_those_that_were_read() -> None:
     engine = await make_engine()
-    assert etag_of(await engine.protection_rules(REPO)) == ""
-    await fails(engine.set_protection_rules(REPO, ["a"], if_match="0" * 64), errors.PreconditionFailedError)
-    await engine.set_protection_rules(REPO, ["b", "a", "b"], if_match="")
-    assert await engine.protection_rules(REPO) == ("b", "a")
-    await fails(engine.set_protection_rules(REPO, [], if_match=""), errors.PreconditionFailedError)
-    await engine.set_protection_rules(REPO, [], if_match=etag_of(("b", "a")))
-    await engine.add_protection_rule(REPO, "x")
-    await engine.add_protection_rule(REPO, "x")
-    assert await engine.protection_rules(REPO) == ("x",)
-    await fails(engine.delete_protection_rule(REPO, "y"), errors.RuleNotFoundError)
-    await engine.delete_protection_rule(REPO, "x")
-    assert await engine.protection_rules(REPO) == ()
+    assert etag_of(await engine.protection.rules(REPO)) == ""
+    await fails(engine.protection.replace(REPO, ["a"], if_match="0" * 64), errors.PreconditionFailedError)
+    await engine.protection.replace(REPO, ["b", "a", "b"], if_match="")
+    assert await engine.protection.rules(REPO) == ("b", "a")
+    await fails(engine.protection.replace(REPO, [], if_match=""), errors.PreconditionFailedError)
+    await engine.protection.replace(REPO, [], if_match=etag_of(("b", "a")))
+    await engine.protection.add(REPO, "x")
+    await engine.protection.add(REPO, "x")
+    assert await engine.protection.rules(REPO) == ("x",)
+    await fails(engine.protection.delete(REPO, "y"), errors.RuleNotFoundError)
+    await engine.protection.delete(REPO, "x")
+    assert await engine.protection.rules(REPO) == ()
 
 
 @pytest.mark.parametrize("pattern", ["", "x" * 257, "{a,b}", "[^a]", "a\\*", "\ud800"])
 async def test_patterns_that_would_protect_nothing_are_refused(pattern: str) -> None:
     engine = await make_engine()
-    for verb in (engine.set_protection_rules(REPO, ["a", pattern]), engine.add_protection_rule(REPO, pattern)):
+    for verb in (engine.protection.replace(REPO, ["a", pattern]), engine.protection.add(REPO, pattern)):
         await fails(verb, errors.InvalidRequestError)
-    await fails(engine.set_protection_rules(REPO, ["a"] * (MOST_RULES + 1)), errors.InvalidRequestError)
-    assert await engine.protection_rules(REPO) == ()
+    await fails(engine.protection.replace(REPO, ["a"] * (MOST_RULES + 1)), errors.InvalidRequestError)
+    assert await engine.protection.rules(REPO) == ()
 
 
 async def test_rules_added_at_once_are_all_there() -> None:
     engine = await make_engine(HookedKV(MemoryKV()))
-    await asyncio.gather(*[engine.add_protection_rule(REPO, f"b{n}") for n in range(5)])
-    assert sorted(await engine.protection_rules(REPO)) == [f"b{n}" for n in range(5)]
+    await asyncio.gather(*[engine.protection.add(REPO, f"b{n}") for n in range(5)])
+    assert sorted(await engine.protection.rules(REPO)) == [f"b{n}" for n in range(5)]
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
@@ -159,9 +159,9 @@ async def test_a_lost_answer_is_settled_by_reading_back(how: str) -> None:
         return how if not kv.lost else ""
 
     kv.lose = lose
-    change = engine.set_protection_rules(REPO, ["a"])
+    change = engine.protection.replace(REPO, ["a"])
     if how == "after":
         await change
-        assert await engine.protection_rules(REPO) == ("a",)
+        assert await engine.protection.rules(REPO) == ("a",)
     else:
         await fails(change, errors.OutcomeUnknownError)

@@ -57,7 +57,7 @@ async def publish(engine: Engine, rows: dict[str, str | None], branch: str = "ma
         for path, text in rows.items()
     ]
     request = PublishRequest(**{"committer": "ann", "message": "p", **options})
-    return await engine.publish_uploads(REPO, branch, chunked(changes), request)
+    return await engine.commits.publish_uploads(REPO, branch, chunked(changes), request)
 
 
 async def data_keys(stores: Stores, namespace: str = "mem://lake") -> set[str]:
@@ -84,7 +84,7 @@ def test_objects_and_deletions_are_one_commit_and_nothing_is_staged() -> None:
         assert (made.committer, made.creation_date) == ("ann", 1_600_000_000)
         assert await content(engine, "main@") == {"a": "one", "b": "two", "kept": "2"}
         assert await changes_of(engine, made) == {"a": "one", "b": "two", "old": None}
-        page = await engine.diff_branch(REPO, "main")
+        page = await engine.branches.diff(REPO, "main")
         assert [row.path for row in page.items] == ["others"]
         assert await changes_of(engine, await commit(engine)) == {"others": "staged"}
 
@@ -134,7 +134,7 @@ def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None
             }
             changes: list[tuple[str, Entry | None]] = [*reversed(rows.items())]
             changes += [(f"gone/{number}/0", None)] if number % 2 else []
-            made = await engine.publish(REPO, "main", changes, PublishRequest(committer="ann", message="p"))
+            made = await engine.commits.publish(REPO, "main", changes, PublishRequest(committer="ann", message="p"))
             wanted[made.id] = dict(changes)
             return made
 
@@ -145,14 +145,16 @@ def test_commits_of_any_size_that_land_together_keep_their_own_changes() -> None
         for new in made:
             told: dict[str, Entry | None] = {}
             while len(told) < len(wanted[new.id]):
-                page = await engine.diff_refs(REPO, new.parents[0], new.id, amount=1000, after=max(told, default=""))
+                page = await engine.commits.diff(REPO, new.parents[0], new.id, amount=1000, after=max(told, default=""))
                 told |= {row.path: row.right for row in page.items}
                 assert page.items
             assert not page.has_more
             assert told == wanted[new.id]
-            log = await engine.log(REPO, "main", LogRequest(objects=[max(told)]))
+            log = await engine.commits.log(REPO, "main", LogRequest(objects=[max(told)]))
             assert [found.id for found in log.items] == [new.id]
-        report = await engine.fsck(REPO, FsckOptions())  # whose rows have other ids than their files is corrupt
+        report = await engine.maintenance.fsck(
+            REPO, FsckOptions()
+        )  # whose rows have other ids than their files is corrupt
         assert (report.ok, report.problems) == (True, [])
 
     run_job(job())
@@ -170,7 +172,7 @@ def test_a_staged_row_at_one_of_the_paths_is_in_the_way(sealed: bool, count: int
         await put(engine, "p", "staged")
         await put(engine, "q", "staged too")
         if sealed:
-            await engine.push(REPO, "main", [("z", None)])
+            await engine.branches.push(REPO, "main", [("z", None)])
         before = await data_keys(stores)
         rows = {"p": "mine", **{f"n/{number:03}": "x" for number in range(count)}}
         error = await fails(publish(engine, dict(rows)), errors.DirtyOverlapError)
@@ -241,7 +243,7 @@ def test_the_answer_names_the_data_that_the_commit_names() -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)
         await put_commit(engine, {"a": "1"})
-        kept = await engine.stat(REPO, "main", "a")
+        kept = await engine.objects.stat(REPO, "main", "a")
         before = await data_keys(stores)
         done = await publish(engine, {"a": "1", "b": "2"})
         told = dict(done.objects)
@@ -286,7 +288,7 @@ def test_a_key_commits_once() -> None:
             assert "'k'" in str(error)
         assert await data_keys(stores) == before
         assert len(await history(engine)) == 3
-        await engine.create_branch(REPO, "dev", "main@")
+        await engine.branches.create(REPO, "dev", "main@")
         there = await publish(engine, dict(rows), "dev", idempotency_key="k")
         assert there.commit.id != first.commit.id, "a key is one of its branch"
 
@@ -316,11 +318,11 @@ def test_the_janitor_forgets_a_key_after_a_week() -> None:
         keys = await rows_of(engine, b"task-key/")
         assert len(keys) == 1
         clock.forward(WEEK - 1)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         assert await rows_of(engine, b"task-key/") == keys
         assert (await publish(engine, {"a": "1"}, idempotency_key="k")).commit == first.commit
         clock.forward(2)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         assert await rows_of(engine, b"task-key/") == []
         assert await rows_of(engine, b"task/") == []
         assert (await publish(engine, {"a": "2"}, idempotency_key="k")).commit.id != first.commit.id
@@ -334,7 +336,7 @@ def test_a_key_that_0_1_0_wrote_is_known(empty: bool) -> None:
         clock, kv = FakeClock(), MemoryKV()
         engine = await make_engine(kv, clock=clock)
         first = await publish(engine, {"a": "1"}, message="p")
-        record = await engine.get_branch(REPO, "main")
+        record = await engine.branches.get(REPO, "main")
         request = PublishRequest(committer="ann", message="p", idempotency_key="k", allow_empty=empty)
         digest = hashlib.sha256(msgspec.json.encode(request, order="deterministic"))
         (entry,) = [entry for _, entry in first.objects]
@@ -346,13 +348,13 @@ def test_a_key_that_0_1_0_wrote_is_known(empty: bool) -> None:
         rows = {f"idempotency/{name}": msgspec.json.encode(done), due: b""}
         await kv.apply(Batch(puts=[Put(partition, key.encode(), value) for key, value in rows.items()]))
 
-        again = await engine.publish(REPO, "main", [("a", entry)], request)
+        again = await engine.commits.publish(REPO, "main", [("a", entry)], request)
         assert again == first.commit
         other = msgspec.structs.replace(request, message="another", allow_empty=True)
-        await fails(engine.publish(REPO, "main", [("a", entry)], other), errors.KeyReusedError)
+        await fails(engine.commits.publish(REPO, "main", [("a", entry)], other), errors.KeyReusedError)
         assert len(await history(engine)) == 2
         clock.forward(WEEK + 1)
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         assert await rows_of(engine, b"idempotency/") == await rows_of(engine, b"due/") == []
 
     run_job(job())
@@ -473,15 +475,15 @@ def test_a_branch_made_again_meanwhile_is_another_one() -> None:
         kv, stores = HookedKV(MemoryKV()), Stores(None)
         engine = await make_engine(kv, stores)
         other = Engine(kv.inner, stores)
-        await engine.create_branch(REPO, "dev", "main")
+        await engine.branches.create(REPO, "dev", "main")
         replaced = False
 
         async def before(name: str, what: Any) -> None:
             nonlocal replaced
             if name == "apply" and not replaced and any(one.key == branch_key("dev") for one in what.puts):
                 replaced = True
-                await other.delete_branch(REPO, "dev")
-                await other.create_branch(REPO, "dev", "main")
+                await other.branches.delete(REPO, "dev")
+                await other.branches.create(REPO, "dev", "main")
 
         kv.before = before
         await fails(publish(engine, {"a": "1"}, "dev"), errors.BranchNotFoundError)
@@ -512,12 +514,12 @@ def test_more_than_a_hundred_paths_and_up_to_ten_thousand() -> None:
 Job = Callable[[Engine], Awaitable[object]]
 REFUSED: dict[str, tuple[Job, type[errors.EngineError]]] = {
     "repository": (
-        lambda e: e.publish_uploads("none", "main", chunked([]), PublishRequest(committer="a")),
+        lambda e: e.commits.publish_uploads("none", "main", chunked([]), PublishRequest(committer="a")),
         errors.RepositoryNotFoundError,
     ),
     "branch": (lambda e: publish(e, {"a": "1"}, "none"), errors.BranchNotFoundError),
     "read-only": (
-        lambda e: e.publish_uploads("frozen", "main", chunked([]), PublishRequest(committer="a")),
+        lambda e: e.commits.publish_uploads("frozen", "main", chunked([]), PublishRequest(committer="a")),
         errors.ReadOnlyRepositoryError,
     ),
     "protected": (lambda e: publish(e, {"a": "1"}, "released"), errors.ProtectedBranchError),
@@ -533,9 +535,9 @@ def test_what_is_refused_leaves_nothing(name: str) -> None:
     async def job() -> None:
         stores = Stores(None)
         engine = await make_engine(stores=stores)
-        await engine.create_branch(REPO, "released", "main")
-        await engine.set_protection_rules(REPO, ["rel*"])
-        await engine.create_repository("frozen", "mem://frozen", read_only=True)
+        await engine.branches.create(REPO, "released", "main")
+        await engine.protection.replace(REPO, ["rel*"])
+        await engine.repositories.create("frozen", "mem://frozen", read_only=True)
         ask, kind = REFUSED[name]
         await fails(ask(engine), kind)
         assert await data_keys(stores) == set()

@@ -132,8 +132,8 @@ async def test_conditional_writes_with_lost_answers_are_never_false(how: str, tm
             async def add() -> int:
                 done = 0
                 for _ in range(6):
-                    entry = await engine.stat(REPO, "main", "n")
-                    async with engine.open_entry(REPO, entry) as chunks:
+                    entry = await engine.objects.stat(REPO, "main", "n")
+                    async with engine.objects.open(REPO, entry) as chunks:
                         now = int(b"".join([chunk async for chunk in chunks]))
                     try:
                         await put(engine, "n", str(now + 1), if_match=entry.checksum)
@@ -164,7 +164,7 @@ async def test_conditional_writes_with_lost_answers_are_never_false(how: str, tm
 async def test_merges_race_with_writers_and_committers(kind: str, tmp_path: Path) -> None:
     async def job(seed: int) -> None:
         async with lake(kind, tmp_path, seed) as engine:
-            await engine.create_branch(REPO, "dev", "main")
+            await engine.branches.create(REPO, "dev", "main")
             merged: list[Commit] = []
 
             async def writer() -> None:
@@ -195,7 +195,7 @@ async def test_branches_and_tags_created_at_once_with_lost_answers(tmp_path: Pat
         async with lake("memory", tmp_path, seed, losing(random.Random(seed), 0.3)) as engine:
 
             async def create(kind: str) -> str:
-                make = engine.create_branch if kind == "branch" else engine.create_tag
+                make = engine.branches.create if kind == "branch" else engine.tags.create
                 try:
                     await make(REPO, "name", "main")
                     return kind
@@ -209,9 +209,9 @@ async def test_branches_and_tags_created_at_once_with_lost_answers(tmp_path: Pat
             assert len(won) <= 1, f"seed {seed}"
             assert won or "?" in results, f"seed {seed}"
             if won == ["branch"]:
-                assert (await engine.get_branch(REPO, "name")).name == "name"
+                assert (await engine.branches.get(REPO, "name")).name == "name"
             elif won:
-                assert (await engine.get_tag(REPO, "name")).name == "name"
+                assert (await engine.tags.get(REPO, "name")).name == "name"
 
     for seed in range(20):
         await job(seed)

@@ -39,28 +39,28 @@ NAMESPACE = "mem://lake"
 async def make_history(engine: Engine) -> None:
     """Branches, one of them hidden, a merge, tags, metadata, and something uncommitted that will be lost."""
     await put_commit(engine, {"a": "1", "b": "1", "dir/c": "1"}, message="first")
-    await engine.create_tag(REPO, "v1", "main")
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.tags.create(REPO, "v1", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put_commit(engine, {"a": None, "d": "2"}, "dev", metadata={"k": "ü"})
     await merge(engine, "dev")
     await put_commit(engine, {"e": "3"})
-    await engine.create_branch(REPO, "quiet", "main~1", hidden=True)
-    await engine.create_tag(REPO, "v2.0", "main")
-    await engine.set_metadata(REPO, {"owner": "ann"})
+    await engine.branches.create(REPO, "quiet", "main~1", hidden=True)
+    await engine.tags.create(REPO, "v2.0", "main")
+    await engine.repositories.set_metadata(REPO, {"owner": "ann"})
 
 
 async def picture(engine: Engine, name: str = REPO) -> Any:
     """Everything that can be seen of a repository but what is uncommitted."""
-    branches = (await engine.list_branches(name, show_hidden=True, amount=1000)).items
-    tags = (await engine.list_tags(name, amount=1000)).items
+    branches = (await engine.branches.list(name, show_hidden=True, amount=1000)).items
+    tags = (await engine.tags.list(name, amount=1000)).items
     seen: dict[str, Any] = {}
     for ref in [*(f"{one.name}@" for one in branches), *(one.name for one in tags)]:
-        log = await engine.log(name, ref.rstrip("@"), LogRequest(amount=1000))
+        log = await engine.commits.log(name, ref.rstrip("@"), LogRequest(amount=1000))
         seen[ref] = (log.items, await content(engine, ref) if name == REPO else None)
-    record = await engine.get_repository(name)
+    record = await engine.repositories.get(name)
     shape = {(one.name, one.commit_id, one.hidden) for one in branches}
     about = (record.uid, record.default_branch, record.creation_date, record.protection)
-    return seen, shape, tags, about, await engine.get_metadata(name)
+    return seen, shape, tags, about, await engine.repositories.get_metadata(name)
 
 
 async def snapshots(stores: Stores) -> list[str]:
@@ -69,14 +69,14 @@ async def snapshots(stores: Stores) -> list[str]:
 
 async def rebuilt(stores: Stores, kv: Any = None, **options: Any) -> tuple[Engine, RebuildReport]:
     engine = Engine(kv or MemoryKV(), stores)
-    return engine, await engine.rebuild(NAMESPACE, **options)
+    return engine, await engine.maintenance.rebuild(NAMESPACE, **options)
 
 
 async def test_everything_committed_comes_back() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    assert (await engine.run_snapshots()).written == 1
+    assert (await engine.maintenance.snapshot_refs()).written == 1
     before = await picture(engine)
     await put(engine, "uncommitted", "lost")
     again, report = await rebuilt(stores)
@@ -85,20 +85,20 @@ async def test_everything_committed_comes_back() -> None:
     assert (report.commits, report.branches, report.tags) == (5, 3, 2)
     assert report.snapshot == (await snapshots(stores))[-1]
     assert await picture(again) == before
-    check = await again.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0))
+    check = await again.maintenance.fsck(REPO, FsckOptions(data=True, deep=True, orphan_age=0))
     assert check.ok
     assert check.orphan_count == 1, "the data of what was uncommitted"
     await put_commit(again, {"more": "4"})
     assert (await content(again))["more"] == "4"
-    await fails(again.create_repository("other", NAMESPACE), errors.NamespaceInUseError)
-    await fails(again.create_repository(REPO, "mem://elsewhere"), errors.RepositoryExistsError)
+    await fails(again.repositories.create("other", NAMESPACE), errors.NamespaceInUseError)
+    await fails(again.repositories.create(REPO, "mem://elsewhere"), errors.RepositoryExistsError)
 
 
 async def test_a_dry_run_writes_nothing() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     store, kv = stores.open(NAMESPACE), MemoryKV()
     assert isinstance(store, MemoryObjects)
     before = dict(store._blobs)
@@ -119,18 +119,18 @@ async def test_what_exists_is_refused() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     before = await picture(engine)
-    await fails(engine.rebuild(NAMESPACE), errors.RepositoryExistsError)
-    await fails(engine.rebuild(NAMESPACE, "another"), errors.NamespaceInUseError)
+    await fails(engine.maintenance.rebuild(NAMESPACE), errors.RepositoryExistsError)
+    await fails(engine.maintenance.rebuild(NAMESPACE, "another"), errors.NamespaceInUseError)
     copy = stores.open("mem://copy")
     async for blob in stores.open(NAMESPACE).list():
         await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
-    error = await fails(engine.rebuild("mem://copy", "another"), errors.NamespaceInUseError)
+    error = await fails(engine.maintenance.rebuild("mem://copy", "another"), errors.NamespaceInUseError)
     assert "is a copy" in str(error)
-    await fails(engine.rebuild("mem://lake/inside", "another"), errors.InvalidNamespaceError)
-    await fails(engine.rebuild("mem://nothing-there"), errors.InvalidNamespaceError)
-    await fails(engine.rebuild("nonsense"), errors.InvalidNamespaceError)
+    await fails(engine.maintenance.rebuild("mem://lake/inside", "another"), errors.InvalidNamespaceError)
+    await fails(engine.maintenance.rebuild("mem://nothing-there"), errors.InvalidNamespaceError)
+    await fails(engine.maintenance.rebuild("nonsense"), errors.InvalidNamespaceError)
     assert await picture(engine) == before
 
 
@@ -138,32 +138,32 @@ async def test_a_copy_of_the_bucket_elsewhere_and_under_another_name() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     copy = stores.open("mem://copy")
     async for blob in stores.open(NAMESPACE).list():
         await copy.put(blob.key, await stores.open(NAMESPACE).get(blob.key))
     again = Engine(MemoryKV(), stores)
-    report = await again.rebuild("mem://copy/", "second")
+    report = await again.maintenance.rebuild("mem://copy/", "second")
     assert (report.repository, report.namespace) == ("second", "mem://copy")
     assert (await picture(again, "second"))[1:] == (await picture(engine))[1:]
-    assert (await again.fsck("second", FsckOptions(data=True))).ok
+    assert (await again.maintenance.fsck("second", FsckOptions(data=True))).ok
 
 
 async def test_a_deleted_repository_waits_for_the_cleaner() -> None:
     stores, clock = Stores(None), FakeClock()
     engine = await make_engine(stores=stores, clock=clock, cleanup_grace=10.0)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     before = await picture(engine)
-    await engine.delete_repository(REPO)
-    error = await fails(engine.rebuild(NAMESPACE), errors.TooManyAttemptsError)
+    await engine.repositories.delete(REPO)
+    error = await fails(engine.maintenance.rebuild(NAMESPACE), errors.TooManyAttemptsError)
     assert "still being removed" in str(error)
     for _ in range(2):
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         clock.forward(11)
-    assert (await engine.rebuild(NAMESPACE)).ok
+    assert (await engine.maintenance.rebuild(NAMESPACE)).ok
     engine._ctx.commits.clear()
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await picture(engine) == before
 
 
@@ -172,10 +172,10 @@ async def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> N
         stores = Stores(None)
         engine = await make_engine(stores=stores)
         await make_history(engine)
-        await engine.create_branch(REPO, "old", "main~2")
-        await engine.run_snapshots()
+        await engine.branches.create(REPO, "old", "main~2")
+        await engine.maintenance.snapshot_refs()
         store = stores.open(NAMESPACE)
-        head, v1 = [(await engine.get_commit(REPO, ref)).id for ref in ("dev", "v1")]
+        head, v1 = [(await engine.commits.get(REPO, ref)).id for ref in ("dev", "v1")]
         key = f"{COMMITS}{head}.json"
         data = await store.get(key)
         await store.delete([key])
@@ -188,9 +188,9 @@ async def test_commits_that_are_lost_are_told_and_their_branches_left_out() -> N
             (how, "commit", key): ("dev", "main", "quiet", "v2.0"),
             ("missing", "branch record", "dev"): ("dev",),
         }
-        names = [one.name for one in (await again.list_branches(REPO, show_hidden=True)).items]
+        names = [one.name for one in (await again.branches.list(REPO, show_hidden=True)).items]
         assert names == ["main", "old", "quiet"], "nothing is invented"
-        assert (await again.get_commit(REPO, "old")).id == v1
+        assert (await again.commits.get(REPO, "old")).id == v1
         assert await content(again, "main") == await content(engine, "main")
 
     await job("missing")
@@ -201,7 +201,7 @@ async def test_an_empty_commit_file_that_a_killed_server_left_is_none() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     await stores.open(NAMESPACE).put(f"{COMMITS}{'0' * 64}.json", b"")
     again, report = await rebuilt(stores)
     assert report.ok
@@ -213,13 +213,13 @@ async def test_without_a_snapshot_commits_come_back_and_heads_are_named() -> Non
     engine = await make_engine(stores=stores)
     await make_history(engine)
     await put_commit(engine, {"z": "1"}, "dev")
-    heads = sorted([(await engine.get_commit(REPO, ref)).id for ref in ("main", "dev")])
+    heads = sorted([(await engine.commits.get(REPO, ref)).id for ref in ("main", "dev")])
     again, report = await rebuilt(stores)
     assert [(one.kind, one.what) for one in report.problems] == [("missing", "ref snapshot")]
     assert (report.snapshot, report.branches, report.commits) == ("", 0, 6)
     assert (sorted(one.id for one in report.heads), report.head_count) == (heads, 2)
-    main = (await engine.get_commit(REPO, "main")).id
-    await again.create_branch(REPO, "main", main)
+    main = (await engine.commits.get(REPO, "main")).id
+    await again.branches.create(REPO, "main", main)
     assert await content(again) == await content(engine)
 
 
@@ -227,11 +227,11 @@ async def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> 
     stores, clock = Stores(None), FakeClock()
     engine = await make_engine(stores=stores, clock=clock)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     before = await picture(engine)
-    await engine.delete_branch(REPO, "dev")
+    await engine.branches.delete(REPO, "dev")
     clock.forward(1)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     older, newer = await snapshots(stores)
     store = stores.open(NAMESPACE)
     await store.put(newer, (await store.get(newer))[:-20])
@@ -243,16 +243,16 @@ async def test_a_damaged_snapshot_or_marker_is_told_and_an_older_one_taken() -> 
     }
     assert report.snapshot == older
     assert await picture(again) == before
-    assert json.loads(await store.get(REPOSITORY_MARKER))["uid"] == (await again.get_repository(REPO)).uid
+    assert json.loads(await store.get(REPOSITORY_MARKER))["uid"] == (await again.repositories.get(REPO)).uid
 
 
 async def test_an_old_snapshot_under_a_newer_name_is_not_believed() -> None:
     stores, clock = Stores(None), FakeClock()
     engine = await make_engine(stores=stores, clock=clock)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     await make_history(engine)
     clock.forward(1)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     older, newer = await snapshots(stores)
     store = stores.open(NAMESPACE)
     forged = older.replace(older.split("-")[0], "_lakebed/refs/20990101T000000000Z")
@@ -267,7 +267,7 @@ async def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> No
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     before = await picture(engine)
     at, ended = 0, False
     while not ended:
@@ -277,8 +277,8 @@ async def test_a_rebuild_that_breaks_off_is_seen_by_nobody_and_run_again() -> No
             await _break_at(kv, stores, at, how)
             ended = kv.calls < at
             again = Engine(kv, stores)
-            if not (await again.list_repositories()).items:
-                assert (await again.rebuild(NAMESPACE)).ok
+            if not (await again.repositories.list()).items:
+                assert (await again.maintenance.rebuild(NAMESPACE)).ok
             assert await picture(again) == before
     assert at > 6
 
@@ -299,7 +299,7 @@ async def _break_at(kv: HookedKV, stores: Stores, at: int, how: str) -> None:
 
     kv.before = hook
     try:
-        await Engine(kv, stores).rebuild(NAMESPACE)
+        await Engine(kv, stores).maintenance.rebuild(NAMESPACE)
     except Crash:
         pass
     kv.before = None
@@ -309,18 +309,18 @@ async def test_a_repository_made_meanwhile_wins() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
     await make_history(engine)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     kv = HookedKV(MemoryKV())
     other = Engine(kv, stores)
 
     async def meanwhile(name: str, what: Any) -> None:
         if name == "apply" and len(what.checks) > 1:
             kv.before = None
-            await other.create_repository(REPO, "mem://other")
+            await other.repositories.create(REPO, "mem://other")
 
     kv.before = meanwhile
-    await fails(other.rebuild(NAMESPACE), errors.TooManyAttemptsError)
-    assert (await other.get_repository(REPO)).storage_namespace == "mem://other"
+    await fails(other.maintenance.rebuild(NAMESPACE), errors.TooManyAttemptsError)
+    assert (await other.repositories.get(REPO)).storage_namespace == "mem://other"
 
 
 # snapshots
@@ -332,7 +332,7 @@ async def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
 
     async def written() -> int:
         clock.forward(60)
-        return (await engine.run_snapshots()).written
+        return (await engine.maintenance.snapshot_refs()).written
 
     assert await written() == 1
     assert await written() == 0
@@ -340,12 +340,12 @@ async def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
     assert await written() == 0, "what is uncommitted is in no snapshot"
     for change in (
         lambda: commit(engine),
-        lambda: engine.create_branch(REPO, "dev", "main"),
-        lambda: engine.create_tag(REPO, "t", "main"),
-        lambda: engine.delete_tag(REPO, "t"),
-        lambda: engine.delete_branch(REPO, "dev"),
-        lambda: engine.set_metadata(REPO, {"k": "v"}),
-        lambda: engine.set_protection_rules(REPO, ["release-*", "m?in"]),
+        lambda: engine.branches.create(REPO, "dev", "main"),
+        lambda: engine.tags.create(REPO, "t", "main"),
+        lambda: engine.tags.delete(REPO, "t"),
+        lambda: engine.branches.delete(REPO, "dev"),
+        lambda: engine.repositories.set_metadata(REPO, {"k": "v"}),
+        lambda: engine.protection.replace(REPO, ["release-*", "m?in"]),
     ):
         await change()
         assert await written() == 1
@@ -353,7 +353,7 @@ async def test_a_snapshot_is_written_when_refs_changed_and_only_then() -> None:
     found, time_ms, record = decode_refs(await stores.open(NAMESPACE).get((await snapshots(stores))[-1]))
     assert time_ms == (clock.now() - 60) * 1000
     assert found == refs_id(record)
-    assert record.branches == (BranchRef("main", (await engine.get_commit(REPO, "main")).id),)
+    assert record.branches == (BranchRef("main", (await engine.commits.get(REPO, "main")).id),)
     assert (record.name, dict(record.metadata)) == (REPO, {"k": "v"})
     assert record.protection == ("release-*", "m?in")
 
@@ -362,18 +362,18 @@ async def test_always_means_before_the_answer() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores, snapshot_always=True)
     await make_history(engine)
-    await engine.create_branch(REPO, "x", "main")
-    await engine.delete_branch(REPO, "x")
-    await engine.delete_tag(REPO, "v2.0")
-    await engine.set_protection_rules(REPO, ["main", "x*"])
-    await engine.add_protection_rule(REPO, "late")
-    await engine.delete_protection_rule(REPO, "x*")
+    await engine.branches.create(REPO, "x", "main")
+    await engine.branches.delete(REPO, "x")
+    await engine.tags.delete(REPO, "v2.0")
+    await engine.protection.replace(REPO, ["main", "x*"])
+    await engine.protection.add(REPO, "late")
+    await engine.protection.delete(REPO, "x*")
     again, report = await rebuilt(stores)
     assert report.ok
     assert await picture(again) == await picture(engine)
-    assert await again.protection_rules(REPO) == ("main", "late")
+    assert await again.protection.rules(REPO) == ("main", "late")
     await fails(put(again, "a", "1"), errors.ProtectedBranchError)
-    assert (await engine.run_snapshots()).written == 0
+    assert (await engine.maintenance.snapshot_refs()).written == 0
 
 
 async def test_the_last_ones_are_kept_and_the_order_survives_a_clock_that_goes_back() -> None:
@@ -383,7 +383,7 @@ async def test_the_last_ones_are_kept_and_the_order_survives_a_clock_that_goes_b
     for number in range(8):
         heads.append(await put_commit(engine, {"a": str(number)}))
         clock.time -= 500
-        await engine.run_snapshots()
+        await engine.maintenance.snapshot_refs()
     kept = await snapshots(stores)
     records = [decode_refs(await stores.open(NAMESPACE).get(key))[2] for key in kept]
     assert [record.branches[0].commit_id for record in records] == [head.id for head in heads[-3:]]
@@ -392,25 +392,25 @@ async def test_the_last_ones_are_kept_and_the_order_survives_a_clock_that_goes_b
 async def test_a_second_server_and_a_restart_write_no_twin() -> None:
     kv, stores, clock = MemoryKV(), Stores(None), FakeClock()
     engine = await make_engine(kv, stores, clock=clock)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     other = Engine(kv, stores, clock=clock)
-    assert (await other.run_snapshots()).written == 0
+    assert (await other.maintenance.snapshot_refs()).written == 0
     await put_commit(engine, {"a": "1"})
-    assert (await other.run_snapshots()).written == 1
-    assert (await engine.run_snapshots()).written == 0
+    assert (await other.maintenance.snapshot_refs()).written == 1
+    assert (await engine.maintenance.snapshot_refs()).written == 0
     assert len(await snapshots(stores)) == 2
 
 
 async def test_a_stale_snapshot_of_another_server_is_noticed_within_the_hour() -> None:
     stores, clock = Stores(None), FakeClock()
     engine = await make_engine(stores=stores, clock=clock)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     record = RefsRecord("u", REPO, NAMESPACE, "main", 1)
     key, data = encode_refs(record, int(clock.now() * 1000) + 5)
     await stores.open(NAMESPACE).put(key, data)
-    assert (await engine.run_snapshots()).written == 0
+    assert (await engine.maintenance.snapshot_refs()).written == 0
     clock.forward(3601)
-    assert (await engine.run_snapshots()).written == 1
+    assert (await engine.maintenance.snapshot_refs()).written == 1
 
 
 class Full(MemoryObjects):
@@ -436,13 +436,13 @@ async def test_a_snapshot_that_fails_stops_neither_the_verb_nor_other_repositori
     engine = await make_engine(stores=stores, snapshot_always=True)
     store.full = True
     made = await put_commit(engine, {"a": "1"})
-    assert (await engine.get_commit(REPO, "main")).id == made.id
+    assert (await engine.commits.get(REPO, "main")).id == made.id
     assert "no ref snapshot was written: no space" in caplog.text
-    await engine.create_repository("zoo", "mem://zoo")
-    result = await Engine(engine._ctx.kv, stores).run_snapshots()
+    await engine.repositories.create("zoo", "mem://zoo")
+    result = await Engine(engine._ctx.kv, stores).maintenance.snapshot_refs()
     assert (result.written, list(result.failures)) == (0, [(REPO, "no space")])
     store.full = False
-    assert (await engine.run_snapshots()).written == 1
+    assert (await engine.maintenance.snapshot_refs()).written == 1
 
 
 def test_the_format_of_a_snapshot() -> None:
@@ -472,6 +472,6 @@ def test_the_format_of_a_snapshot() -> None:
 async def test_the_partition_is_that_of_before() -> None:
     stores = Stores(None)
     engine = await make_engine(stores=stores)
-    await engine.run_snapshots()
+    await engine.maintenance.snapshot_refs()
     again, _ = await rebuilt(stores)
     assert (await open_repo(again._ctx, REPO)).partition == (await open_repo(engine._ctx, REPO)).partition

@@ -20,7 +20,7 @@ async def loose(count: int) -> tuple[Stores, list[LooseCommit]]:
     made: list[LooseCommit] = []
     for number in range(count):
         clock.forward(60)
-        await engine.create_branch(REPO, f"b{number}", "main")
+        await engine.branches.create(REPO, f"b{number}", "main")
         commit = await put_commit(engine, {str(number): "1"}, f"b{number}", message=f"load {number}")
         made.append(LooseCommit(commit.id, commit.creation_date, commit.message))
     return stores, made[::-1]
@@ -32,7 +32,7 @@ async def test_the_newest_ones_are_shown_and_all_are_counted(monkeypatch: pytest
     async def job(dry_run: bool) -> None:
         stores, made = await loose(7)
         assert [one.id for one in made] != sorted(one.id for one in made), "the order of ids tells nothing here"
-        report = await Engine(MemoryKV(), stores).rebuild("mem://lake", dry_run=dry_run)
+        report = await Engine(MemoryKV(), stores).maintenance.rebuild("mem://lake", dry_run=dry_run)
         assert list(report.heads) == made[:4]
         assert report.head_count == 7
 

@@ -77,24 +77,24 @@ async def test_an_interrupted_creation_can_be_repeated(again: dict[str, Any]) ->
             "read_only": False,
         } | again
         try:
-            await engine.create_repository("lake", "mem://lake")
+            await engine.repositories.create("lake", "mem://lake")
         except Crash:
             pass
         else:
             return False
         kv.before, stores.step = None, None
-        await fails(engine.get_repository("lake"), errors.RepositoryNotFoundError)
-        assert not (await engine.list_repositories()).items
-        made = await engine.create_repository("lake", **wanted)
+        await fails(engine.repositories.get("lake"), errors.RepositoryNotFoundError)
+        assert not (await engine.repositories.list()).items
+        made = await engine.repositories.create("lake", **wanted)
         assert {name: getattr(made, name) for name in wanted} == wanted
-        assert await engine.get_repository("lake") == made
+        assert await engine.repositories.get("lake") == made
         await put(engine, "a", "1", made.default_branch, force=True)
         await commit(engine, branch=made.default_branch, force=True)
         assert await content(engine, made.default_branch) == {"a": "1"}
         if made.storage_namespace != "mem://lake":  # the first namespace is free again
-            await engine.create_repository("other", "mem://lake")
+            await engine.repositories.create("other", "mem://lake")
         else:
-            await fails(engine.create_repository("other", "mem://lake"), errors.NamespaceInUseError)
+            await fails(engine.repositories.create("other", "mem://lake"), errors.NamespaceInUseError)
         return True
 
     at = 1
@@ -115,9 +115,9 @@ async def test_a_lost_answer_while_creating(how: str) -> None:
 
         engine = Engine(LossyKV(MemoryKV(), lose), Stores(None))
         try:
-            await engine.create_repository("lake", "mem://lake")
+            await engine.repositories.create("lake", "mem://lake")
         except errors.OutcomeUnknownError:
-            await engine.create_repository("lake", "mem://lake")
+            await engine.repositories.create("lake", "mem://lake")
         await put(engine, "a", "1")
         return count >= at
 
@@ -127,14 +127,14 @@ async def test_a_lost_answer_while_creating(how: str) -> None:
 
 async def test_names_and_namespaces_are_unique_and_do_not_overlap() -> None:
     engine = await make_engine(namespace="mem://a/b")
-    await fails(engine.create_repository("lake", "mem://other"), errors.RepositoryExistsError)
+    await fails(engine.repositories.create("lake", "mem://other"), errors.RepositoryExistsError)
     for taken in ("mem://a/b", "mem://a/b/", "mem://a", "mem://a/b/c", "mem://a/b/c/d"):
-        await fails(engine.create_repository("other", taken), errors.NamespaceInUseError)
+        await fails(engine.repositories.create("other", taken), errors.NamespaceInUseError)
     for bad in ("", "mem", "mem:/a", "mem://", "ftp://x", "mem://a/../c", "mem:///a", "s3://later", "mem://a\nb"):
-        await fails(engine.create_repository("other", bad), errors.InvalidNamespaceError)
-    await engine.create_repository("other", "mem://a/bb")
-    await engine.create_repository("more", "mem://a/c")
-    await fails(engine.get_repository("nope"), errors.RepositoryNotFoundError)
+        await fails(engine.repositories.create("other", bad), errors.InvalidNamespaceError)
+    await engine.repositories.create("other", "mem://a/bb")
+    await engine.repositories.create("more", "mem://a/c")
+    await fails(engine.repositories.get("nope"), errors.RepositoryNotFoundError)
 
 
 @pytest.mark.parametrize("pair", [("mem://x", "mem://x/y"), ("mem://x/y", "mem://x"), ("mem://x", "mem://x")])
@@ -147,14 +147,14 @@ async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> Non
         async def hook(*_: Any) -> None:
             if kv.calls == at:
                 try:
-                    await engine.create_repository("two", pair[1])
+                    await engine.repositories.create("two", pair[1])
                     second.append(True)
                 except errors.NamespaceInUseError:
                     second.append(False)
 
         kv.before = hook
         try:
-            await engine.create_repository("one", pair[0])
+            await engine.repositories.create("one", pair[0])
             first = True
         except errors.NamespaceInUseError:
             first = False
@@ -162,7 +162,7 @@ async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> Non
             return False
         assert not (first and second[0])
         kv.before = None
-        assert len((await engine.list_repositories()).items) == first + second[0]
+        assert len((await engine.repositories.list()).items) == first + second[0]
         return True
 
     at = 1
@@ -174,7 +174,7 @@ async def test_two_creations_at_once_never_overlap(pair: tuple[str, str]) -> Non
 async def test_many_creations_of_one_name_at_once() -> None:
     engine = Engine(MemoryKV(), Stores(None))
     results = await asyncio.gather(
-        *(engine.create_repository("lake", "mem://lake") for _ in range(10)), return_exceptions=True
+        *(engine.repositories.create("lake", "mem://lake") for _ in range(10)), return_exceptions=True
     )
     won = [one for one in results if not isinstance(one, BaseException)]
     assert len(won) == 1
@@ -184,15 +184,15 @@ async def test_many_creations_of_one_name_at_once() -> None:
 
 async def test_delete_and_create_again() -> None:
     engine = await make_engine()
-    old = await engine.get_repository("lake")
+    old = await engine.repositories.get("lake")
     await put(engine, "a", "1")
-    await engine.delete_repository("lake")
-    await fails(engine.delete_repository("lake"), errors.RepositoryNotFoundError)
-    await fails(engine.stat("lake", "main", "a"), errors.RepositoryNotFoundError)
+    await engine.repositories.delete("lake")
+    await fails(engine.repositories.delete("lake"), errors.RepositoryNotFoundError)
+    await fails(engine.objects.stat("lake", "main", "a"), errors.RepositoryNotFoundError)
     # the data stays, and says whose it is
-    await fails(engine.create_repository("lake", "mem://lake"), errors.NamespaceInUseError)
-    await fails(engine.get_repository("lake"), errors.RepositoryNotFoundError)
-    new = await engine.create_repository("lake", "mem://new")
+    await fails(engine.repositories.create("lake", "mem://lake"), errors.NamespaceInUseError)
+    await fails(engine.repositories.get("lake"), errors.RepositoryNotFoundError)
+    new = await engine.repositories.create("lake", "mem://new")
     assert new.uid != old.uid
     assert await content(engine) == {}
 
@@ -200,18 +200,18 @@ async def test_delete_and_create_again() -> None:
 async def test_only_an_empty_repository_is_deleted_as_one() -> None:
     engine = await make_engine()
     await put(engine, "a", "1")
-    assert await engine.delete_empty_repository("lake") == "object 'a' on branch 'main'"
-    await engine.delete_object("lake", "main", "a")
-    space = await engine.create_workspace("lake", WorkspaceRequest(ref="main", creator="kim"))
-    assert "workspace" in await engine.delete_empty_repository("lake")
-    await engine.delete_workspace("lake", space.uid)
-    await engine.create_branch("lake", "dev", "main")
+    assert await engine.repositories.delete_empty("lake") == "object 'a' on branch 'main'"
+    await engine.objects.delete("lake", "main", "a")
+    space = await engine.workspaces.create("lake", WorkspaceRequest(ref="main", creator="kim"))
+    assert "workspace" in await engine.repositories.delete_empty("lake")
+    await engine.workspaces.delete("lake", space.uid)
+    await engine.branches.create("lake", "dev", "main")
     await put(engine, "b", "1", branch="dev")
-    assert await engine.delete_empty_repository("lake") == "object 'b' on branch 'dev'"
+    assert await engine.repositories.delete_empty("lake") == "object 'b' on branch 'dev'"
     assert await content(engine, "dev") == {"b": "1"}
-    await engine.delete_object("lake", "dev", "b")
-    assert await engine.delete_empty_repository("lake") == ""
-    await fails(engine.delete_empty_repository("lake"), errors.RepositoryNotFoundError)
+    await engine.objects.delete("lake", "dev", "b")
+    assert await engine.repositories.delete_empty("lake") == ""
+    await fails(engine.repositories.delete_empty("lake"), errors.RepositoryNotFoundError)
 
 
 async def _try_to_put(engine: Engine) -> bool:
@@ -231,12 +231,12 @@ async def test_a_write_and_the_deletion_of_an_empty_repository_never_both_succee
         kv = HookedKV(MemoryKV())
         engine = await make_engine(kv)
         await put(engine, "a", "1")
-        await engine.delete_object("lake", "main", "a")
+        await engine.objects.delete("lake", "main", "a")
         kv.calls = 0
         inner: list[bool] = []
 
         async def deleted() -> bool:
-            return not await engine.delete_empty_repository("lake")
+            return not await engine.repositories.delete_empty("lake")
 
         async def hook(*_: Any) -> None:
             if kv.calls == at:
@@ -262,20 +262,20 @@ async def test_a_deleted_empty_repository_leaves_no_rows() -> None:
     kv, clock = MemoryKV(), FakeClock()
     engine = await make_engine(kv, clock=clock)
     await put(engine, "a", "1")
-    await engine.delete_object("lake", "main", "a")
-    assert await engine.delete_empty_repository("lake") == ""
+    await engine.objects.delete("lake", "main", "a")
+    assert await engine.repositories.delete_empty("lake") == ""
     for _ in range(2):
-        await engine.run_cleaner()
+        await engine.maintenance.clean()
         clock.forward(1000)
     assert [one for one in await kv.partitions() if await kv.scan(one)] == []
 
 
 async def test_metadata() -> None:
     engine = await make_engine()
-    assert await engine.get_metadata("lake") == {}
-    await asyncio.gather(*(engine.set_metadata("lake", {f"k{n}": str(n)}) for n in range(5)))
-    await engine.set_metadata("lake", {"k0": "é"})
-    await engine.delete_metadata("lake", ["k1", "nothing"])
-    assert await engine.get_metadata("lake") == {"k0": "é", "k2": "2", "k3": "3", "k4": "4"}
-    await fails(engine.set_metadata("lake", {"": "x"}), errors.InvalidRequestError)
-    await fails(engine.get_metadata("nope"), errors.RepositoryNotFoundError)
+    assert await engine.repositories.get_metadata("lake") == {}
+    await asyncio.gather(*(engine.repositories.set_metadata("lake", {f"k{n}": str(n)}) for n in range(5)))
+    await engine.repositories.set_metadata("lake", {"k0": "é"})
+    await engine.repositories.delete_metadata("lake", ["k1", "nothing"])
+    assert await engine.repositories.get_metadata("lake") == {"k0": "é", "k2": "2", "k3": "3", "k4": "4"}
+    await fails(engine.repositories.set_metadata("lake", {"": "x"}), errors.InvalidRequestError)
+    await fails(engine.repositories.get_metadata("nope"), errors.RepositoryNotFoundError)

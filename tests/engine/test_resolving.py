@@ -15,7 +15,7 @@ async def conflicting() -> Engine:
     """Both sides changed all of BASE; the source deleted `users/1`, the destination `keep/1`; each has a new path."""
     engine = await make_engine()
     await put_commit(engine, dict(BASE))
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     theirs: dict[str, str | None] = dict.fromkeys(BASE, "s")
     ours: dict[str, str | None] = dict.fromkeys(BASE, "d")
     await put_commit(engine, theirs | {"users/1": None, "source-only": "s", "both": "same"}, "dev")

@@ -35,14 +35,16 @@ async def test_a_flipped_byte_is_found_and_nothing_is_changed(caplog: pytest.Log
     lake = await memory_lake()
     await put_commit(lake.engine, {f"{number:03}": "x" * 50 for number in range(100)})
     await put_commit(lake.engine, {"a": "1"})
-    assert (await lake.engine.scrub(FAST)).problems == 0
-    address = (await lake.engine.stat(REPO, "main", "a")).physical_address  # not named by the range that is damaged
+    assert (await lake.engine.maintenance.scrub(FAST)).problems == 0
+    address = (
+        await lake.engine.objects.stat(REPO, "main", "a")
+    ).physical_address  # not named by the range that is damaged
     damaged = [await flip(lake, RANGES), await flip(lake, address)]
     before = await contents(lake)
     lake.clock.forward(WEEK + 1)
     caplog.clear()
     with caplog.at_level(logging.INFO, "lakebed.engine"):
-        done = await lake.engine.scrub(FAST)
+        done = await lake.engine.maintenance.scrub(FAST)
     assert await contents(lake) == before
     assert (done.repositories, done.problems) == (1, 2)
     warnings = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
@@ -51,30 +53,30 @@ async def test_a_flipped_byte_is_found_and_nothing_is_changed(caplog: pytest.Log
         assert REPO in text
         assert key in text
     assert "2 damaged or missing files" in caplog.messages[-1]
-    last = await lake.engine.last_scrub(REPO)
+    last = await lake.engine.maintenance.last_scrub(REPO)
     assert last is not None
     assert (last.ended, last.problem_count) == (int(lake.clock.time), 2)
     assert all(any(key in text for text in last.problems) for key in damaged)
     without = ScrubOptions(every=0.0, rate=0.0)
     lake.clock.forward(1)
-    assert (await lake.engine.scrub(without)).problems == 1, "only metadata"
+    assert (await lake.engine.maintenance.scrub(without)).problems == 1, "only metadata"
 
 
 async def test_it_is_due_once_in_an_interval_and_one_server_does_it() -> None:
     lake = await memory_lake()
     await put_commit(lake.engine, {"a": "1"})
     other = Engine(lake.kv, lake.engine._ctx.stores, clock=lake.clock, runtime=lake.runtime)
-    assert (await lake.engine.scrub(FAST)).repositories == 1
+    assert (await lake.engine.maintenance.scrub(FAST)).repositories == 1
     lake.clock.forward(WEEK - 10)
-    assert (await other.scrub(FAST)).repositories == 0
+    assert (await other.maintenance.scrub(FAST)).repositories == 0
     lake.clock.forward(20)
     asked: list[int] = []
 
     async def meanwhile() -> None:
-        asked.append((await other.scrub(FAST)).repositories)
+        asked.append((await other.maintenance.scrub(FAST)).repositories)
 
     lake.runtime.meanwhile = meanwhile
-    assert (await lake.engine.scrub(ScrubOptions(every=WEEK, rate=1000.0))).repositories == 1
+    assert (await lake.engine.maintenance.scrub(ScrubOptions(every=WEEK, rate=1000.0))).repositories == 1
     assert asked == [0]
 
 
@@ -82,7 +84,7 @@ async def test_the_rate_is_kept() -> None:
     lake = await memory_lake()
     await fill(lake)
     started = lake.clock.monotonic()
-    done = await lake.engine.scrub(ScrubOptions(every=0.0, rate=1000.0, objects=True))
+    done = await lake.engine.maintenance.scrub(ScrubOptions(every=0.0, rate=1000.0, objects=True))
     took = lake.clock.monotonic() - started
     assert done.size > 5_000
     assert took == pytest.approx(done.size / 1000, rel=0.01)
@@ -91,7 +93,7 @@ async def test_the_rate_is_kept() -> None:
 async def test_a_server_that_is_started_again_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     lake = await memory_lake()
     await put_commit(lake.engine, {f"{number:04}": f"{number}" for number in range(600)})
-    await lake.engine.create_repository("first", "mem://first")
+    await lake.engine.repositories.create("first", "mem://first")
     opened: list[str] = []
     plain, broken = MemoryObjects.open, [300]
 
@@ -104,11 +106,11 @@ async def test_a_server_that_is_started_again_goes_on(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(MemoryObjects, "open", counted)
     with pytest.raises(SystemError):
-        await lake.engine.scrub(FAST)
+        await lake.engine.maintenance.scrub(FAST)
     again = Engine(lake.kv, lake.engine._ctx.stores, clock=lake.clock, runtime=lake.runtime)
-    assert (await again.scrub(FAST)).repositories == 0, "the lease of the dead one"
+    assert (await again.maintenance.scrub(FAST)).repositories == 0, "the lease of the dead one"
     lake.clock.forward(1000)
-    done = await again.scrub(FAST)
+    done = await again.maintenance.scrub(FAST)
     assert done.repositories == 1, "the first one is finished, and is not read again"
     assert len(set(opened)) == 600
     assert len(opened) == 300 + 600 - 256
@@ -119,7 +121,7 @@ async def test_a_store_that_fails_stops_no_other_repository(
 ) -> None:
     lake = await memory_lake()
     await put_commit(lake.engine, {"a": "1"})
-    await lake.engine.create_repository("before", "mem://before")
+    await lake.engine.repositories.create("before", "mem://before")
     plain = MemoryObjects.get
 
     async def get(self: MemoryObjects, key: str) -> bytes:
@@ -128,5 +130,5 @@ async def test_a_store_that_fails_stops_no_other_repository(
         return await plain(self, key)
 
     monkeypatch.setattr(MemoryObjects, "get", get)
-    assert (await lake.engine.scrub(FAST)).repositories == 1
+    assert (await lake.engine.maintenance.scrub(FAST)).repositories == 1
     assert "before: the scrub could not finish: it does not answer" in caplog.text

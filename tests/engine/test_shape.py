@@ -55,7 +55,7 @@ async def filled(kv: HookedKV, stores: OneStore[CountingObjects], count: int) ->
     repo = await open_repo(ctx, REPO)
     seen = await read_branch(ctx, repo, "main")
     tree = (await fold(ctx.trees, stores.store, ctx.runtime, EMPTY_TREE, rows(count))).tree
-    parent = await engine.get_commit(REPO, "main")
+    parent = await engine.commits.get(REPO, "main")
     made, write = commit_file(ctx, repo, NewCommit(tree, None, "", "", {}), [parent])
     await write()
     new: Branch = msgspec.structs.replace(seen.record, gen=2, commit_id=made.id)
@@ -64,16 +64,16 @@ async def filled(kv: HookedKV, stores: OneStore[CountingObjects], count: int) ->
 
 
 VERBS: dict[str, Callable[[Engine], Awaitable[Any]]] = {
-    "stat": lambda e: e.stat(REPO, "main", "p/000777"),
-    "miss": lambda e: e.list_objects(REPO, "main", prefix="q"),
-    "list": lambda e: e.list_objects(REPO, "main", after="p/000500", amount=100),
-    "list grouped": lambda e: e.list_objects(REPO, "main", delimiter="/"),
+    "stat": lambda e: e.objects.stat(REPO, "main", "p/000777"),
+    "miss": lambda e: e.objects.list(REPO, "main", prefix="q"),
+    "list": lambda e: e.objects.list(REPO, "main", after="p/000500", amount=100),
+    "list grouped": lambda e: e.objects.list(REPO, "main", delimiter="/"),
     "stage": lambda e: put(e, "p/000778x", "new"),
-    "stat staged": lambda e: e.stat(REPO, "main", "p/000778x"),
-    "diff": lambda e: e.diff_branch(REPO, "main"),
+    "stat staged": lambda e: e.objects.stat(REPO, "main", "p/000778x"),
+    "diff": lambda e: e.branches.diff(REPO, "main"),
     "commit": commit,
-    "diff refs": lambda e: e.diff_refs(REPO, "main~1", "main", mode="two_dot"),
-    "delete": lambda e: e.delete_object(REPO, "main", "p/000778x"),
+    "diff refs": lambda e: e.commits.diff(REPO, "main~1", "main", mode="two_dot"),
+    "delete": lambda e: e.objects.delete(REPO, "main", "p/000778x"),
     "commit again": commit,
 }
 
@@ -122,15 +122,15 @@ async def layered(engine: Engine) -> None:
 
 
 LAYERED: dict[str, Callable[[Engine], Awaitable[Any]]] = {
-    "stat committed": lambda e: e.stat(REPO, "main", "p/000777"),
-    "stat in a layer": lambda e: e.stat(REPO, "main", "p/000105"),
-    "list": lambda e: e.list_objects(REPO, "main", after="p/000100", amount=100),
-    "diff": lambda e: e.diff_branch(REPO, "main", amount=10),
+    "stat committed": lambda e: e.objects.stat(REPO, "main", "p/000777"),
+    "stat in a layer": lambda e: e.objects.stat(REPO, "main", "p/000105"),
+    "list": lambda e: e.objects.list(REPO, "main", after="p/000100", amount=100),
+    "diff": lambda e: e.branches.diff(REPO, "main", amount=10),
     "stage": lambda e: write(e, {"p/000150": "x"}),
     "push": lambda e: push(e, {f"p/0002{n:02}": "pushed" for n in range(30)}),
-    "reset object": lambda e: e.reset_object(REPO, "main", "p/000150"),
-    "reset prefix": lambda e: e.reset_prefix(REPO, "main", "p/00021"),
-    "compact": lambda e: e.compact(REPO, "main", least=2),
+    "reset object": lambda e: e.branches.reset_object(REPO, "main", "p/000150"),
+    "reset prefix": lambda e: e.branches.reset_prefix(REPO, "main", "p/00021"),
+    "compact": lambda e: e.branches.compact(REPO, "main", least=2),
     "commit all": commit,
     "stage one": lambda e: write(e, {"p/000333": "one"}),
     "commit one": commit,
@@ -142,7 +142,7 @@ async def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
         kv, stores = HookedKV(MemoryKV()), OneStore(CountingObjects("mem://lake"))
         engine = await filled(kv, stores, count)
         await layered(engine)
-        assert len((await engine.get_branch(REPO, "main")).layers) == 5
+        assert len((await engine.branches.get(REPO, "main")).layers) == 5
         found = {}
         for name, verb in LAYERED.items():
             if cold:
@@ -150,7 +150,7 @@ async def test_calls_do_not_grow_with_the_lake_below_five_layers() -> None:
             kv.calls = stores.store.calls = 0
             await verb(engine)
             found[name] = kv.calls, stores.store.calls
-        assert (await engine.get_branch(REPO, "main")).layers == ()
+        assert (await engine.branches.get(REPO, "main")).layers == ()
         await engine.close()
         return found
 

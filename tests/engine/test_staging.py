@@ -37,25 +37,25 @@ async def test_staged_rows_show_over_layers_over_the_head() -> None:
     engine = await make_engine()
     await put_commit(engine, {"a": "head", "b": "head", "c": "head", "d": "head"})
     await put(engine, "b", "layer")
-    await engine.delete_object(REPO, "main", "c")
+    await engine.objects.delete(REPO, "main", "c")
     await put(engine, "d", "layer")
     await crash_after_seal(engine)
     await put(engine, "c", "token")
-    await engine.delete_object(REPO, "main", "d")
+    await engine.objects.delete(REPO, "main", "d")
     await crash_after_seal(engine)
     await put(engine, "e", "token")
     assert await content(engine) == {"a": "head", "b": "layer", "c": "token", "e": "token"}
     assert await content(engine, "main@") == dict.fromkeys("abcd", "head")
     for path in ("d", "f"):
-        await fails(engine.stat(REPO, "main", path), errors.ObjectNotFoundError)
-    assert (await engine.stat(REPO, "main@", "d")).size == 4
-    page = await engine.diff_branch(REPO, "main")
+        await fails(engine.objects.stat(REPO, "main", path), errors.ObjectNotFoundError)
+    assert (await engine.objects.stat(REPO, "main@", "d")).size == 4
+    page = await engine.branches.diff(REPO, "main")
     assert [(row.type, row.path) for row in page.items] == [
         ("changed", "b"), ("changed", "c"), ("removed", "d"), ("added", "e"),
     ]  # fmt: skip
     await commit(engine)
     assert await content(engine, "main@") == {"a": "head", "b": "layer", "c": "token", "e": "token"}
-    assert not (await engine.diff_branch(REPO, "main")).items
+    assert not (await engine.branches.diff(REPO, "main")).items
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ async def test_reset_of_one_object_wherever_it_is_staged(where: str, committed: 
     if where in ("token", "both"):
         await put(engine, "p", "token")
     if where.startswith("tombstone"):
-        await engine.delete_object(REPO, "main", "p")
+        await engine.objects.delete(REPO, "main", "p")
     if where.endswith("in layer"):
         await crash_after_seal(engine)
-    await engine.reset_object(REPO, "main", "p")
+    await engine.branches.reset_object(REPO, "main", "p")
     wanted = {"p": "head", "x": "head"} if committed else {"x": "head"}
     assert await content(engine) == wanted
-    assert not (await engine.diff_branch(REPO, "main")).items
-    await engine.reset_object(REPO, "main", "p")
+    assert not (await engine.branches.diff(REPO, "main")).items
+    await engine.branches.reset_object(REPO, "main", "p")
     await fails(commit(engine), errors.NoChangesError)
     assert await content(engine, "main@") == wanted
     await put_commit(engine, {"y": "1"})
@@ -94,12 +94,12 @@ async def test_reset_of_everything_layers_included() -> None:
     await put(engine, "a", "2")
     await crash_after_seal(engine)
     await put(engine, "b", "2")
-    await engine.reset_branch(REPO, "main")
+    await engine.branches.reset(REPO, "main")
     assert await content(engine) == {"a": "1"}
     await fails(commit(engine), errors.NoChangesError)
-    await engine.reset_branch(REPO, "main")
-    await fails(engine.reset_branch(REPO, "nope"), errors.BranchNotFoundError)
-    await fails(engine.reset_object(REPO, "nope", "a"), errors.BranchNotFoundError)
+    await engine.branches.reset(REPO, "main")
+    await fails(engine.branches.reset(REPO, "nope"), errors.BranchNotFoundError)
+    await fails(engine.branches.reset_object(REPO, "nope", "a"), errors.BranchNotFoundError)
 
 
 async def test_copies_share_data_and_keep_everything_but_the_time() -> None:
@@ -107,10 +107,10 @@ async def test_copies_share_data_and_keep_everything_but_the_time() -> None:
     engine = await make_engine(clock=clock)
     one = await put(engine, "a", "text", content_type="t/t", metadata={"k": "v"})
     await commit(engine)
-    await engine.delete_object(REPO, "main", "a")
+    await engine.objects.delete(REPO, "main", "a")
     clock.forward(10)
-    await fails(engine.copy_object(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
-    two = await engine.copy_object(REPO, "main", "b", "main@", "a")
+    await fails(engine.objects.copy(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
+    two = await engine.objects.copy(REPO, "main", "b", "main@", "a")
     assert (two.identity, two.checksum, two.content_type, two.metadata) == (
         one.identity,
         one.checksum,
@@ -119,8 +119,8 @@ async def test_copies_share_data_and_keep_everything_but_the_time() -> None:
     )
     assert two.mtime == one.mtime + 10
     assert await content(engine) == {"b": "text"}
-    await fails(engine.copy_object(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)
-    await fails(engine.copy_object(REPO, "main", "b", "nope", "a"), errors.RefNotFoundError)
+    await fails(engine.objects.copy(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)
+    await fails(engine.objects.copy(REPO, "main", "b", "nope", "a"), errors.RefNotFoundError)
 
 
 async def test_conditions_of_uploads() -> None:
@@ -135,7 +135,7 @@ async def test_conditions_of_uploads() -> None:
     await fails(put(engine, "a", "3", if_match=one.checksum), errors.PreconditionFailedError)
     await crash_after_seal(engine)
     await put(engine, "a", "3", if_match=two.checksum)
-    await engine.delete_object(REPO, "main", "a")
+    await engine.objects.delete(REPO, "main", "a")
     await fails(put(engine, "a", "4", if_match=two.checksum), errors.NothingThereError)
     await put(engine, "a", "4", if_none_match=True)
     assert await content(engine) == {"a": "4"}
@@ -191,7 +191,7 @@ async def test_a_refused_upload_takes_no_chunk() -> None:
         (REPO, "main", UploadRequest(path=""), errors.InvalidPathError),
         (REPO, "main", UploadRequest(path="a", if_none_match=True), errors.PreconditionFailedError),
     ]:
-        await fails(engine.upload(repo, branch, request, body()), kind)
+        await fails(engine.objects.upload(repo, branch, request, body()), kind)
     assert not taken
 
 
@@ -205,19 +205,19 @@ async def test_an_upload_that_breaks_off_leaves_nothing(scheme: str, tmp_path: P
         yield b"x" * 3_000_000
         raise ConnectionResetError("gone")
 
-    await fails(engine.upload(REPO, "main", UploadRequest(path="a"), broken()), ConnectionResetError)
+    await fails(engine.objects.upload(REPO, "main", UploadRequest(path="a"), broken()), ConnectionResetError)
 
     async def changes() -> AsyncIterator[tuple[UploadRequest, AsyncIterator[bytes]]]:
         yield UploadRequest(path="b"), once(b"whole")
         yield UploadRequest(path="c"), broken()
 
-    await fails(engine.upload_many(REPO, "main", changes()), ConnectionResetError)
+    await fails(engine.objects.upload_many(REPO, "main", changes()), ConnectionResetError)
 
     async def hangs() -> AsyncIterator[bytes]:
         yield b"x"
         await asyncio.sleep(60)
 
-    task = asyncio.create_task(engine.upload(REPO, "main", UploadRequest(path="d"), hangs()))
+    task = asyncio.create_task(engine.objects.upload(REPO, "main", UploadRequest(path="d"), hangs()))
     await asyncio.sleep(0.05)
     task.cancel()
     await fails(task, asyncio.CancelledError)
@@ -236,30 +236,32 @@ async def test_upload_many_is_all_or_nothing() -> None:
     def change(path: str) -> tuple[UploadRequest, AsyncIterator[bytes]]:
         return UploadRequest(path=path), once(path.encode())
 
-    written = await engine.upload_many(REPO, "main", chunked([change("a"), Deletion("old"), change("b")]))
+    written = await engine.objects.upload_many(REPO, "main", chunked([change("a"), Deletion("old"), change("b")]))
     assert [path for path, _ in written] == ["a", "b"]
     assert await content(engine) == {"a": "a", "b": "b"}
     before = await data_keys(stores)
-    await fails(engine.upload_many(REPO, "main", chunked([change("c"), change("c")])), errors.InvalidRequestError)
-    await fails(engine.upload_many(REPO, "main", chunked([change("c"), Deletion("")])), errors.InvalidPathError)
+    await fails(
+        engine.objects.upload_many(REPO, "main", chunked([change("c"), change("c")])), errors.InvalidRequestError
+    )
+    await fails(engine.objects.upload_many(REPO, "main", chunked([change("c"), Deletion("")])), errors.InvalidPathError)
     many = [Deletion(str(number)) for number in range(10_001)]
-    await fails(engine.upload_many(REPO, "main", chunked(many)), errors.InvalidRequestError)
-    assert await engine.upload_many(REPO, "main", chunked([])) == []
+    await fails(engine.objects.upload_many(REPO, "main", chunked(many)), errors.InvalidRequestError)
+    assert await engine.objects.upload_many(REPO, "main", chunked([])) == []
     assert await content(engine) == {"a": "a", "b": "b"}
     assert await data_keys(stores) == before
 
 
 async def test_read_only_repositories_refuse_but_for_force() -> None:
     engine = await make_engine()
-    await engine.create_repository("frozen", "mem://frozen", read_only=True)
+    await engine.repositories.create("frozen", "mem://frozen", read_only=True)
     upload = UploadRequest(path="a")
-    await fails(engine.upload("frozen", "main", upload, once(b"")), errors.ReadOnlyRepositoryError)
-    await fails(engine.delete_object("frozen", "main", "a"), errors.ReadOnlyRepositoryError)
-    await fails(engine.reset_branch("frozen", "main"), errors.ReadOnlyRepositoryError)
-    await fails(engine.create_tag("frozen", "t", "main"), errors.ReadOnlyRepositoryError)
-    await fails(engine.create_branch("frozen", "b", "main"), errors.ReadOnlyRepositoryError)
-    await fails(engine.set_metadata("frozen", {"a": "b"}), errors.ReadOnlyRepositoryError)
-    await fails(engine.delete_repository("frozen"), errors.ReadOnlyRepositoryError)
-    await engine.upload("frozen", "main", UploadRequest(path="a", force=True), once(b""))
-    await engine.create_tag("frozen", "t", "main", force=True)
-    await engine.delete_repository("frozen", force=True)
+    await fails(engine.objects.upload("frozen", "main", upload, once(b"")), errors.ReadOnlyRepositoryError)
+    await fails(engine.objects.delete("frozen", "main", "a"), errors.ReadOnlyRepositoryError)
+    await fails(engine.branches.reset("frozen", "main"), errors.ReadOnlyRepositoryError)
+    await fails(engine.tags.create("frozen", "t", "main"), errors.ReadOnlyRepositoryError)
+    await fails(engine.branches.create("frozen", "b", "main"), errors.ReadOnlyRepositoryError)
+    await fails(engine.repositories.set_metadata("frozen", {"a": "b"}), errors.ReadOnlyRepositoryError)
+    await fails(engine.repositories.delete("frozen"), errors.ReadOnlyRepositoryError)
+    await engine.objects.upload("frozen", "main", UploadRequest(path="a", force=True), once(b""))
+    await engine.tags.create("frozen", "t", "main", force=True)
+    await engine.repositories.delete("frozen", force=True)

@@ -128,7 +128,7 @@ async def test_without_data_objects_stay() -> None:
     await settle(lake)
     await lake.age()
     told: list[Orphan] = []
-    found = await lake.engine.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
+    found = await lake.engine.maintenance.sweep(REPO, SweepOptions(grace=GRACE), sink=told.append)  # type: ignore[arg-type]
     kinds = {one.key.rpartition("/")[0] + "/" for one in told}
     assert kinds == {*FOLDERS, DUMPS}
     assert found.deleted == len(told)
@@ -182,7 +182,7 @@ async def test_a_file_that_is_written_again_between_the_looks_stays() -> None:
 
 
 async def orphans(lake: Lake) -> list[str]:
-    report = await lake.engine.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
+    report = await lake.engine.maintenance.fsck(REPO, FsckOptions(data=True, orphan_age=0.0))
     return [one.key for one in report.orphans]
 
 
@@ -199,7 +199,7 @@ async def test_the_same_commit_again_brings_its_files_to_life() -> None:
     lake.runtime.meanwhile = again
     await lake.sweep()
     assert (await content(lake.engine, "dev"))["lost"] == "x"
-    assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
+    assert (await lake.engine.maintenance.fsck(REPO, FsckOptions(data=True, deep=True))).ok
 
 
 class Failing(MemoryObjects):
@@ -299,7 +299,7 @@ async def an_older_kv_store(lake: Lake) -> None:
     rows = await lake.kv.scan(partition)
     await lake.age()
     new = await put_commit(lake.engine, {"new": "1"})
-    await lake.engine.run_snapshots()
+    await lake.engine.maintenance.snapshot_refs()
     await delete_rows(lake, b"commit/" + new.id.encode())
     await lake.kv.apply(Batch(puts=[Put(partition, row.key, row.value) for row in rows]))
 
@@ -313,17 +313,17 @@ async def an_empty_disk(lake: Lake) -> None:
 
 
 async def a_lost_commit_row(lake: Lake) -> None:
-    head = await lake.engine.get_commit(REPO, "main")
+    head = await lake.engine.commits.get(REPO, "main")
     await delete_rows(lake, b"commit/" + head.parents[0].encode())
 
 
 async def a_lost_metarange(lake: Lake) -> None:
-    head = await lake.engine.get_commit(REPO, "v1")
+    head = await lake.engine.commits.get(REPO, "v1")
     await lake.store.delete([f"{METARANGES}{head.metarange_id}.parquet"])
 
 
 async def a_damaged_range(lake: Lake) -> None:
-    head = await lake.engine.get_commit(REPO, "v1")
+    head = await lake.engine.commits.get(REPO, "v1")
     (key, *_) = [info.file for info in (await lake.engine._ctx.trees.load(lake.store, head.metarange_id)).ranges]
     await lake.store.put(key, (await lake.store.get(key))[:-9])
 
@@ -388,10 +388,10 @@ async def test_objects_that_anything_names_stay() -> None:
     lake = await memory_lake()
     shown = await fill(lake)
     engine = lake.engine
-    entry = await engine.stat(REPO, "main", "f")
+    entry = await engine.objects.stat(REPO, "main", "f")
     full = msgspec.structs.replace(entry, physical_address=f"mem://lake/{FULL_URI}")
     await lake.store.put(FULL_URI, b"live")
-    await engine.push(REPO, "dev", [("full", full)])
+    await engine.branches.push(REPO, "dev", [("full", full)])
     await settle(lake)
     await lake.age()
     for _ in range(2):
@@ -412,11 +412,11 @@ async def test_only_what_commits_of_a_deleted_branch_hold_stays_too() -> None:
     lake = await memory_lake()
     await fill(lake)
     head = await put_commit(lake.engine, {"only": "here"}, "dev")
-    await lake.engine.delete_branch(REPO, "dev")
+    await lake.engine.branches.delete(REPO, "dev")
     await settle(lake)
     await lake.age()
     assert (await lake.sweep()).ok
-    await lake.engine.create_branch(REPO, "back", head.id)
+    await lake.engine.branches.create(REPO, "back", head.id)
     assert (await content(lake.engine, "back"))["only"] == "here"
 
 
@@ -424,7 +424,7 @@ async def test_objects_below_the_folder_of_an_open_workspace_stay_and_go_when_it
     """Tools write there without the server: what is not registered yet may be tomorrow."""
     lake = await memory_lake()
     repo = await open_repo(lake.engine._ctx, REPO)
-    head = await lake.engine.get_commit(REPO, "main")
+    head = await lake.engine.commits.get(REPO, "main")
     uid = "ab" * 16
     old = f"workspaces/{uid}/part/file"
     forgotten = "cd" * 16
@@ -470,7 +470,7 @@ async def test_rows_of_tokens_that_no_record_names_go() -> None:
 async def test_tokens_of_a_repository_that_is_being_deleted_are_the_cleaners() -> None:
     lake = await memory_lake()
     await fill(lake)
-    await lake.engine.delete_repository(REPO)
+    await lake.engine.repositories.delete(REPO)
     assert (await lake.sweep(repo="")).tokens == 0
     await settle(lake)
     assert await lake.kv.partitions("stage/", "stage0") == []
@@ -527,7 +527,7 @@ async def test_who_lost_the_lease_deletes_nothing_more() -> None:
     async def sleep_long() -> None:
         lake.clock.forward(5000)  # as a laptop whose lid was closed
         lake.runtime.meanwhile = nothing
-        other.append(await lake.engine.sweep(REPO, SweepOptions(dry_run=True)))
+        other.append(await lake.engine.maintenance.sweep(REPO, SweepOptions(dry_run=True)))
         partition = (await open_repo(lake.engine._ctx, REPO)).partition
         row = LeaseRow("other", lake.clock.now() + 900.0, 0.0)
         await lake.kv.apply(Batch(puts=[Put(partition, SWEEP_LEASE, msgspec.json.encode(row))]))
@@ -559,7 +559,7 @@ async def test_two_sweeps_at_once_do_no_harm() -> None:
             if lake.kv.calls == calls:
                 happened = True
                 await delete_rows(lake, SWEEP_LEASE)
-                await lake.engine.sweep(REPO, DATA)
+                await lake.engine.maintenance.sweep(REPO, DATA)
 
         lake.kv.calls, lake.kv.before = 0, hook
         await lake.sweep()
@@ -595,13 +595,13 @@ async def test_work_goes_on_between_any_two_calls_of_a_sweep(seed: int) -> None:
 
     lake.kv.before = act
     for _ in range(6):
-        await lake.engine.sweep(REPO, SweepOptions(data=True, grace=GRACE, age=0.0))
+        await lake.engine.maintenance.sweep(REPO, SweepOptions(data=True, grace=GRACE, age=0.0))
         lake.clock.forward(5)
     lake.kv.before = None
     assert len(set(done)) > 5
     for branch in ("main", "dev"):
         await content(lake.engine, branch)
-    assert (await lake.engine.fsck(REPO, FsckOptions(data=True, deep=True))).ok
+    assert (await lake.engine.maintenance.fsck(REPO, FsckOptions(data=True, deep=True))).ok
     await settle(lake)
     for _ in range(2):
         lake.clock.forward(DAY + 1)
@@ -614,16 +614,16 @@ async def one_step(engine: Engine, chance: random.Random) -> str:
     steps: dict[str, Callable[[], Awaitable[Any]]] = {
         "put": lambda: put(engine, path, text, branch),
         "commit": lambda: commit(engine, text, branch),
-        "delete": lambda: engine.delete_object(REPO, branch, path),
+        "delete": lambda: engine.objects.delete(REPO, branch, path),
         "merge": lambda: merge(engine, "dev"),
-        "reset": lambda: engine.reset_branch(REPO, branch),
-        "reset_object": lambda: engine.reset_object(REPO, branch, path),
-        "compact": lambda: engine.compact(REPO, branch, least=2),
+        "reset": lambda: engine.branches.reset(REPO, branch),
+        "reset_object": lambda: engine.branches.reset_object(REPO, branch, path),
+        "compact": lambda: engine.branches.compact(REPO, branch, least=2),
         "seal": lambda: crash_after_seal(engine, branch),
-        "copy": lambda: engine.copy_object(REPO, branch, path, "main", chance.choice("abcdef")),
+        "copy": lambda: engine.objects.copy(REPO, branch, path, "main", chance.choice("abcdef")),
         "again": lambda: again(engine),
-        "clean": engine.run_cleaner,
-        "snapshot": engine.run_snapshots,
+        "clean": engine.maintenance.clean,
+        "snapshot": engine.maintenance.snapshot_refs,
     }
     name = chance.choice(list(steps))
     try:
@@ -636,8 +636,8 @@ async def one_step(engine: Engine, chance: random.Random) -> str:
 
 
 async def again(engine: Engine) -> None:
-    await engine.delete_branch(REPO, "dev")
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.delete(REPO, "dev")
+    await engine.branches.create(REPO, "dev", "main")
 
 
 # what it costs
@@ -683,10 +683,10 @@ async def test_leftovers_of_broken_uploads_go_after_a_day(tmp_path: Path) -> Non
 
     assert await left() == 1, "the name is one that a put takes"
     clock.forward(PARTIAL_AGE - 60)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await left() == 1
     clock.forward(120)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await left() == 0
     assert await content(engine) == {"a": "1"}
     await engine.close()

@@ -22,10 +22,10 @@ MANY = {f"{number:05}": "" for number in range(MAX_TEXT_BYTES // 5 + 1)}
 async def test_a_commit_with_more_is_refused_and_changes_nothing(wanted: dict[str, Any]) -> None:
     engine = await make_engine()
     await put(engine, "a", "1")
-    before = await engine.get_branch(REPO, "main")
+    before = await engine.branches.get(REPO, "main")
     error = await fails(commit(engine, **wanted), errors.InvalidRequestError)
     assert "65,536" in str(error)
-    assert await engine.get_branch(REPO, "main") == before
+    assert await engine.branches.get(REPO, "main") == before
     await commit(engine, "m" * MAX_TEXT_BYTES, metadata=FULL)
 
 
@@ -40,31 +40,31 @@ async def test_every_other_way_in_refuses_it_too() -> None:
     engine = await make_engine()
     await put(engine, "a", "1")
     await commit(engine)
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     await put(engine, "b", "1", branch="dev")
     await commit(engine, branch="dev")
     for attempt in (
         merge(engine, "dev", message=LONG),
         merge(engine, "dev", metadata=MANY),
-        engine.upload(REPO, "main", UploadRequest(path="a", metadata=MANY), once(b"1")),
-        engine.set_metadata(REPO, MANY),
-        engine.create_workspace(REPO, WorkspaceRequest(ref="main", creator="ann", message=LONG)),
+        engine.objects.upload(REPO, "main", UploadRequest(path="a", metadata=MANY), once(b"1")),
+        engine.repositories.set_metadata(REPO, MANY),
+        engine.workspaces.create(REPO, WorkspaceRequest(ref="main", creator="ann", message=LONG)),
     ):
         await fails(attempt, errors.InvalidRequestError)
 
 
 async def test_the_metadata_of_a_repository_does_not_grow_beyond_it_either() -> None:
     engine = await make_engine()
-    await engine.set_metadata(REPO, FULL)
-    await fails(engine.set_metadata(REPO, {"other": "value"}), errors.InvalidRequestError)
-    await engine.delete_metadata(REPO, ["k"])
-    await engine.set_metadata(REPO, {"other": "value"})
+    await engine.repositories.set_metadata(REPO, FULL)
+    await fails(engine.repositories.set_metadata(REPO, {"other": "value"}), errors.InvalidRequestError)
+    await engine.repositories.delete_metadata(REPO, ["k"])
+    await engine.repositories.set_metadata(REPO, {"other": "value"})
 
 
 async def _all_of_log(engine: Engine, amount: int) -> list[int]:
     sizes, after = [], ""
     while True:
-        page = await engine.log(REPO, "main", LogRequest(after=after, amount=amount))
+        page = await engine.commits.log(REPO, "main", LogRequest(after=after, amount=amount))
         sizes.append(len(page.items))
         assert sum(len(one.message) for one in page.items) <= PAGE_BYTES
         if not page.has_more:
@@ -86,7 +86,7 @@ async def test_a_page_of_objects_ends_at_8_mib() -> None:
     engine = await make_engine()
     for number in range(130):
         await put(engine, f"{number:03}", "1", metadata=FULL)
-    first = await engine.list_objects(REPO, "main", amount=1000)
+    first = await engine.objects.list(REPO, "main", amount=1000)
     assert (len(first.items), first.has_more) == (PAGE_BYTES // MAX_TEXT_BYTES, True)
-    rest = await engine.list_objects(REPO, "main", after=first.items[-1].path, amount=1000)
+    rest = await engine.objects.list(REPO, "main", after=first.items[-1].path, amount=1000)
     assert ([one.path for one in rest.items], rest.has_more) == (["128", "129"], False)

@@ -29,20 +29,20 @@ async def test_an_expired_workspace_is_closed_and_its_rows_go_after_the_grace() 
     for ws in (lives, ends):
         await put(engine, "b", "2", ws.name)
         await write_below(engine, ws, "c", "3")
-        await engine.scan_workspace(REPO, ws.uid)
+        await engine.workspaces.scan(REPO, ws.uid)
     world.clock.forward(99)
-    await engine.run_cleaner()
-    assert (await engine.renew_workspace(REPO, lives.uid, 100_000)).expires == int(world.clock.now()) + 100_000
+    await engine.maintenance.clean()
+    assert (await engine.workspaces.renew(REPO, lives.uid, 100_000)).expires == int(world.clock.now()) + 100_000
     world.clock.forward(1)
     assert (await content(engine, ends.name))["b"] == "2"  # nobody has looked yet
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert (await now(engine, ends)).state == "expired"
     rows = staging(ends.staging_token)
     assert await world.kv.inner.scan(rows) != []
     world.clock.forward(GRACE + 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     world.clock.forward(GRACE + 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert await world.kv.inner.scan(rows) == await world.kv.inner.scan(staging(scan_token(ends.uid))) == []
     assert await content(engine, lives.name) == {"a": "1", "b": "2", "c": "3"}
     assert await world.objects.get(ends.prefix + "c") == b"3"  # for the sweep to remove
@@ -58,7 +58,7 @@ async def test_a_renewal_beats_the_janitor() -> None:
     async def hook(what: str) -> None:
         if what == "kv apply":
             world.hook = None
-            await other.renew_workspace(REPO, ws.uid, 100)
+            await other.workspaces.renew(REPO, ws.uid, 100)
 
     world.hook = hook
     assert await expiry.tidy(engine._ctx) == 0
@@ -71,12 +71,12 @@ async def test_closed_workspaces_are_forgotten_with_their_keys() -> None:
     await advance(engine, ws, "rebase", "b", idempotency_key="k1")
     await advance(engine, ws, idempotency_key="k2")
     clock_of(engine).forward(REMEMBERED - 1)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     assert (await now(engine, ws)).state == "committed"
     clock_of(engine).forward(2)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     await fails(now(engine, ws), errors.WorkspaceNotFoundError)
-    partition = f"repo/{(await engine.get_repository(REPO)).uid}"
+    partition = f"repo/{(await engine.repositories.get(REPO)).uid}"
     kinds = {row.key.split(b"/")[0] for row in await engine._ctx.kv.scan(partition)}
     assert kinds == {b"branch", b"commit", b"touched"}
     assert await content(engine) == {"a": "1", "b": "2", "c": "3", "z": "26"}
@@ -103,15 +103,15 @@ async def test_the_id_of_a_forgotten_workspace_is_not_given_again(how: str) -> N
     engine, ws = await base()
     if how == "objects":
         await write_below(engine, ws, "left", "x")
-        await engine.delete_workspace(REPO, ws.uid)
+        await engine.workspaces.delete(REPO, ws.uid)
     else:
         for path in ("b", "c"):  # through the server: their data lies in data/
             await put(engine, path, path, branch=ws.name)
         await advance(engine, ws, "rebase", *(["b"] if how == "partly" else []))
         if how == "partly":
-            await engine.delete_workspace(REPO, ws.uid)
+            await engine.workspaces.delete(REPO, ws.uid)
     clock_of(engine).forward(REMEMBERED)
-    await engine.run_cleaner()
+    await engine.maintenance.clean()
     await fails(now(engine, ws), errors.WorkspaceNotFoundError)
     await fails(workspace(engine, id=ws.uid), errors.NameTakenError)
 
@@ -132,7 +132,7 @@ async def test_the_janitor_reads_only_those_whose_time_has_come() -> None:
     world.hook = None
     assert calls.count("kv get") <= 4, "not one for each of the others"
     assert (await now(engine, soon)).state == "expired"
-    await engine.renew_workspace(REPO, late[0].uid, 5000)
+    await engine.workspaces.renew(REPO, late[0].uid, 5000)
     world.clock.forward(1000)
     assert await expiry.tidy(engine._ctx) == 19
     assert (await now(engine, late[0])).state == "open"
@@ -146,8 +146,8 @@ async def test_a_deleted_repository_leaves_no_row_of_a_workspace() -> None:
     ws = await workspace(engine)
     await put(engine, "b", "2", ws.name)
     await write_below(engine, ws, "c", "3")
-    await engine.scan_workspace(REPO, ws.uid)
-    await engine.delete_repository(REPO)
+    await engine.workspaces.scan(REPO, ws.uid)
+    await engine.repositories.delete(REPO)
     await world.clean(engine)
     assert await world.kv.inner.scan(staging(ws.staging_token)) == []
     assert await world.kv.inner.scan(staging(scan_token(ws.uid))) == []
@@ -160,14 +160,14 @@ async def test_fsck_and_sweep_know_workspaces() -> None:
     ws = await workspace(engine)
     await register(engine, ws, {"b": "2"})
     await put(engine, "c", "3", ws.name)
-    await engine.push(REPO, ws.name, [("a", None)])
-    await engine.scan_workspace(REPO, ws.uid)
+    await engine.branches.push(REPO, ws.name, [("a", None)])
+    await engine.workspaces.scan(REPO, ws.uid)
     options = FsckOptions(data=True, orphan_age=0)
-    report = await engine.fsck(REPO, options)
+    report = await engine.maintenance.fsck(REPO, options)
     assert (report.problems, report.orphans, report.counts["open workspaces"]) == ([], [], 1)
     await world.objects.delete([ws.prefix + "b"])
     await world.objects.delete(world.layer_files())  # type: ignore[arg-type]
-    report = await engine.fsck(REPO, options)
+    report = await engine.maintenance.fsck(REPO, options)
     assert sorted((one.what, one.refs) for one in report.problems) == [
         ("layer", (ws.name,)),
         ("object", (ws.name,)),

@@ -28,15 +28,15 @@ async def test_registered_objects_lie_below_the_prefix_or_outside_of_the_namespa
         return [("b", msgspec.structs.replace(entry, physical_address=address))]
 
     for address in ("s3://elsewhere/key", f"mem://lake/{ws.prefix}b", ws.prefix + "b"):
-        await engine.register_objects(REPO, ws.uid, at(address))  # type: ignore[arg-type]
-        assert (await engine.stat(REPO, ws.name, "b")).physical_address == address.removeprefix("mem://lake/")
+        await engine.workspaces.register(REPO, ws.uid, at(address))  # type: ignore[arg-type]
+        assert (await engine.objects.stat(REPO, ws.name, "b")).physical_address == address.removeprefix("mem://lake/")
     other = await workspace(engine)
     for address in ("data/1", "_lakebed/x", "mem://lake/data/1", other.prefix + "b", "../x", "\ud800"):
         with pytest.raises(errors.InvalidRequestError):
-            await engine.register_objects(REPO, ws.uid, at(address))  # type: ignore[arg-type]
-    await fails(engine.register_objects(REPO, ws.uid, [("b", None), ("b", None)]), errors.InvalidRequestError)
-    await fails(engine.register_objects(REPO, ws.uid, [("", None)]), errors.InvalidPathError)
-    await engine.register_objects(REPO, ws.uid, [])
+            await engine.workspaces.register(REPO, ws.uid, at(address))  # type: ignore[arg-type]
+    await fails(engine.workspaces.register(REPO, ws.uid, [("b", None), ("b", None)]), errors.InvalidRequestError)
+    await fails(engine.workspaces.register(REPO, ws.uid, [("", None)]), errors.InvalidPathError)
+    await engine.workspaces.register(REPO, ws.uid, [])
 
 
 async def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
@@ -45,18 +45,18 @@ async def test_a_scan_registers_what_is_new_and_changed_and_gone() -> None:
     store._clock = clock  # type: ignore[attr-defined]
     for path, text in {"a": "new", "t/_tmp": "x", "t/1": "one", "t/2": "two"}.items():
         await write_below(engine, ws, path, text)
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(4, 0, 0)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(4, 0, 0)
     assert await content(engine, ws.name) == {"a": "new", "t/1": "one", "t/2": "two", "t/_tmp": "x", "z": "26"}
     record = await now(engine, ws)
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 4)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(0, 0, 4)
     assert await now(engine, ws) == record
     clock.forward(2)
     await write_below(engine, ws, "t/1", "ONE")
     await store.delete([ws.prefix + "t/_tmp", ws.prefix + "a"])
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(1, 2, 2 - 1)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(1, 2, 2 - 1)
     assert await content(engine, ws.name) == {"t/1": "ONE", "t/2": "two", "z": "26"}
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 2)
-    same = await engine.stat(REPO, ws.name, "t/2")
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(0, 0, 2)
+    same = await engine.objects.stat(REPO, ws.name, "t/2")
     assert (same.size, len(same.checksum)) == (3, 32)
     await advance(engine, ws)
     assert await content(engine) == {"t/1": "ONE", "t/2": "two", "z": "26"}
@@ -68,25 +68,25 @@ async def test_a_scan_brings_back_nothing_that_was_taken_back_by_other_means() -
     await (await store_of(engine)).delete([ws.prefix + "lost"])  # a client said that it is there: fsck will tell
     for path in ("deleted", "rewritten", "reverted", "vanished"):
         await write_below(engine, ws, path, "scanned")
-    await engine.scan_workspace(REPO, ws.uid)
+    await engine.workspaces.scan(REPO, ws.uid)
     await register(engine, ws, {"registered": "r"})
     await put(engine, "registered", "newer", ws.name)
-    await engine.delete_object(REPO, ws.name, "deleted")
+    await engine.objects.delete(REPO, ws.name, "deleted")
     await put(engine, "rewritten", "newer", ws.name)
     await put(engine, "vanished", "newer", ws.name)
-    await engine.revert_workspace(REPO, ws.uid, ["reverted"])
+    await engine.workspaces.revert(REPO, ws.uid, ["reverted"])
     await (await store_of(engine)).delete([ws.prefix + "vanished"])
-    report = await engine.scan_workspace(REPO, ws.uid)
+    report = await engine.workspaces.scan(REPO, ws.uid)
     assert (report.registered, report.vanished) == (0, 1)
     assert await paths(engine, ws.name) == ["a", "lost", "registered", "rewritten", "vanished", "z"]
-    await engine.revert_workspace(REPO, ws.uid, ["lost"])
+    await engine.workspaces.revert(REPO, ws.uid, ["lost"])
     shown = {"a": "1", "registered": "newer", "rewritten": "newer", "vanished": "newer", "z": "26"}
     assert await content(engine, ws.name) == shown
-    await engine.revert_workspace(REPO, ws.uid)
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 0, 4)
+    await engine.workspaces.revert(REPO, ws.uid)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(0, 0, 4)
     assert await content(engine, ws.name) == {"a": "1", "z": "26"}
     await write_below(engine, ws, "registered", "R")  # of the same size, but another one
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(1, 0, 3)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(1, 0, 3)
     assert await content(engine, ws.name) == {"a": "1", "registered": "R", "z": "26"}
 
 
@@ -98,13 +98,13 @@ async def test_scans_of_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     await (await store_of(engine)).put(ws.prefix, b"")  # as some tools mark a directory
     for number in range(30):
         await write_below(engine, ws, f"p/{number:02}", str(number))
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(30, 0, 0)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(30, 0, 0)
     gone = [f"{ws.prefix}p/{number:02}" for number in (0, 5, 6, 7, 13, 14, 28, 29)]
     await (await store_of(engine)).delete(gone)
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 8, 22)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(0, 8, 22)
     assert len(await paths(engine, ws.name)) == 24
     await (await store_of(engine)).delete([f"{ws.prefix}p/{number:02}" for number in range(30)])
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(0, 22, 0)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(0, 22, 0)
     assert await paths(engine, ws.name) == ["a", "z"]
 
 
@@ -118,7 +118,7 @@ async def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing
         ws = await workspace(engine)
         await write_below(engine, ws, "a", "1")
         await write_below(engine, ws, "z", "1")
-        await engine.scan_workspace(REPO, ws.uid)
+        await engine.workspaces.scan(REPO, ws.uid)
         other = world.engine()
         if rival == "put":  # the scan finds that its object has gone, while it is uploaded anew
             await (await store_of(engine)).delete([f"{ws.prefix}a"])
@@ -128,10 +128,10 @@ async def test_of_two_scans_at_once_the_one_with_the_older_listing_takes_nothing
                 await put(other, "a", "late", ws.name)
                 return
             await write_below(other, ws, "m" if rival == "new" else "a", "late")
-            await other.scan_workspace(REPO, ws.uid)
+            await other.workspaces.scan(REPO, ws.uid)
 
         reached = world.at(call, act)
-        await engine.scan_workspace(REPO, ws.uid)
+        await engine.workspaces.scan(REPO, ws.uid)
         world.hook = None
         if reached():
             shown = await content(engine, ws.name)
@@ -148,12 +148,12 @@ async def test_a_scan_after_a_partial_commit_looks_below_all_prefixes() -> None:
     engine, ws = await base()
     for path in ("one", "two"):
         await write_below(engine, ws, path, path)
-    await engine.scan_workspace(REPO, ws.uid)
+    await engine.workspaces.scan(REPO, ws.uid)
     await advance(engine, ws, "rebase", "one")
     await write_below(engine, ws, "late", "late")  # a writer that knows only the prefix it began with
     found = await now(engine, ws)
     await write_below(engine, found, "three", "three")
-    assert await engine.scan_workspace(REPO, ws.uid) == ScanReport(2, 0, 2)
+    assert await engine.workspaces.scan(REPO, ws.uid) == ScanReport(2, 0, 2)
     await advance(engine, ws)
     assert set(await paths(engine)) == {"a", "late", "one", "three", "two", "z"}
 
@@ -169,7 +169,7 @@ async def test_a_scan_that_loses_the_race_with_a_commit_registers_nothing_more()
         other = world.engine()
         reached = world.at(call, lambda: advance(other, ws))
         try:
-            await engine.scan_workspace(REPO, ws.uid)
+            await engine.workspaces.scan(REPO, ws.uid)
         except errors.WorkspaceClosedError:
             assert reached()
         else:

@@ -28,13 +28,13 @@ from tests.engine.support import (
 
 async def workspace(engine: Engine, ref: str = "main", **options: Any) -> Workspace:
     """A new workspace."""
-    return await engine.create_workspace(REPO, WorkspaceRequest(ref=ref, creator="ann", **options))
+    return await engine.workspaces.create(REPO, WorkspaceRequest(ref=ref, creator="ann", **options))
 
 
 async def advance(engine: Engine, found: Workspace, policy: str = "rebase", *globs: str, **options: Any) -> Commit:
     """Commit a workspace, or what globs choose."""
     request = AdvanceRequest(committer="ann", message="w", policy=policy, globs=globs, **options)  # type: ignore[arg-type]
-    return await engine.commit_workspace(REPO, found.uid, request)
+    return await engine.workspaces.commit(REPO, found.uid, request)
 
 
 async def store_of(engine: Engine) -> ObjectStore:
@@ -55,12 +55,12 @@ async def register(engine: Engine, found: Workspace, rows: dict[str, str | None]
     made: Sequence[tuple[str, Entry | None]] = [
         (path, None if text is None else await write_below(engine, found, path, text)) for path, text in rows.items()
     ]
-    await engine.register_objects(REPO, found.uid, made)
+    await engine.workspaces.register(REPO, found.uid, made)
 
 
 async def now(engine: Engine, found: Workspace) -> Workspace:
     """Its record."""
-    return await engine.get_workspace(REPO, found.uid)
+    return await engine.workspaces.get(REPO, found.uid)
 
 
 async def base() -> tuple[Engine, Workspace]:

@@ -49,7 +49,7 @@ async def shown(parts: wiring.Components, data: Path, record: Record) -> dict[Ce
     """Every cell that holds something."""
     engine = parts.engine
     seen: dict[Cell, bytes | None] = {
-        ("repository", one.name): b"" for one in (await engine.list_repositories(amount=_MOST)).items
+        ("repository", one.name): b"" for one in (await engine.repositories.list(amount=_MOST)).items
     }
     keys = CredentialStore(parts.kv, await key_ring(settings_of(data), parts.kv))
     async for row in keys.rows():
@@ -57,9 +57,9 @@ async def shown(parts: wiring.Components, data: Path, record: Record) -> dict[Ce
         seen["key", key.access_key_id] = key.secret_access_key.encode()
     if ("repository", REPO) not in seen:
         return seen
-    for tag in (await engine.list_tags(REPO, amount=_MOST)).items:
+    for tag in (await engine.tags.list(REPO, amount=_MOST)).items:
         seen["tag", tag.name] = tag.commit_id.encode()
-    for branch in (await engine.list_branches(REPO, amount=_MOST)).items:
+    for branch in (await engine.branches.list(REPO, amount=_MOST)).items:
         seen["branch", branch.name] = b""
         if branch.name in BRANCHES:
             await _show_objects(parts, branch.name, seen)
@@ -68,16 +68,16 @@ async def shown(parts: wiring.Components, data: Path, record: Record) -> dict[Ce
 
 
 async def _show_objects(parts: wiring.Components, branch: str, seen: dict[Cell, bytes | None]) -> None:
-    for row in (await parts.engine.list_objects(REPO, branch, amount=_MOST)).items:
+    for row in (await parts.engine.objects.list(REPO, branch, amount=_MOST)).items:
         assert row.entry is not None
-        async with parts.engine.open_entry(REPO, row.entry) as chunks:
+        async with parts.engine.objects.open(REPO, row.entry) as chunks:
             seen["object", branch, row.path] = b"".join([bytes(chunk) async for chunk in chunks])
 
 
 async def _show_commits(parts: wiring.Components, branch: str, seen: dict[Cell, bytes | None], record: Record) -> None:
     """Those that somebody asked for on this branch, and those that nobody knows."""
     known = {cell for one in record.operations for cell in one.effects}
-    for commit in (await parts.engine.log(REPO, branch, LogRequest(amount=_MOST, first_parent=True))).items:
+    for commit in (await parts.engine.commits.log(REPO, branch, LogRequest(amount=_MOST, first_parent=True))).items:
         cell = "commit", branch, commit.id
         if cell in known or commit.id not in record.trees:
             seen[cell] = b""
@@ -89,11 +89,11 @@ async def _checked(
     """`fsck --data --deep` of every repository, and what some commits hold."""
     found = []
     for kind, name in [cell for cell in seen if cell[0] == "repository"]:
-        report = await parts.engine.fsck(name, FsckOptions(data=True, deep=True))
+        report = await parts.engine.maintenance.fsck(name, FsckOptions(data=True, deep=True))
         found += [f"fsck of {kind} {name}: {one.kind} {one.what} {one.name}: {one.detail}" for one in report.problems]
     commits = [cell[2] for cell in seen if cell[0] == "commit"]
     for commit in {*commits[:1], *chance.sample(commits, min(2, len(commits)))}:
-        page = await parts.engine.list_objects(REPO, commit, amount=_MOST)
+        page = await parts.engine.objects.list(REPO, commit, amount=_MOST)
         tree = {row.path: row.entry.checksum for row in page.items if row.entry is not None}
         if tree != record.trees[commit]:
             found.append(f"commit {commit} holds something else")
@@ -105,15 +105,15 @@ async def _usable(
 ) -> list[str]:
     """Ask again for the objects that were under way, write another one, commit: all of it reads, and fsck is clean."""
     if ("repository", REPO) not in seen:
-        await parts.engine.create_repository(REPO, f"local://{REPO}")
+        await parts.engine.repositories.create(REPO, f"local://{REPO}")
     objects = {"after/loss": b"written after the loss"}
     for one in expected.under_way:
         for cell, data in one.effects.items():
             if cell[:2] == ("object", "main") and data is not None:
                 objects[cell[2]] = data
     for path, data in objects.items():
-        await parts.engine.upload(REPO, "main", UploadRequest(path=path), _chunks(data))
-    await parts.engine.commit(REPO, "main", CommitRequest(message="after the loss", committer="kim"))
+        await parts.engine.objects.upload(REPO, "main", UploadRequest(path=path), _chunks(data))
+    await parts.engine.commits.create(REPO, "main", CommitRequest(message="after the loss", committer="kim"))
     again: dict[Cell, bytes | None] = {}
     await _show_objects(parts, "main", again)
     before = {cell: data for cell, data in seen.items() if cell[:2] == ("object", "main")}
@@ -122,7 +122,7 @@ async def _usable(
         return [f"after more work there is something else at {sorted(again.items() ^ wanted.items())[0][0]}"]
     if chance.random() > _AGAIN:
         return []
-    report = await parts.engine.fsck(REPO, FsckOptions(data=True, deep=True))
+    report = await parts.engine.maintenance.fsck(REPO, FsckOptions(data=True, deep=True))
     return [f"after more work, fsck: {one.kind} {one.what} {one.name}: {one.detail}" for one in report.problems]
 
 

@@ -13,7 +13,6 @@ import re
 import socket
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +21,8 @@ import httpx
 import msgspec
 import uvicorn
 from lakebed_engine.engine import Engine
+from lakebed_engine.maintenance import Maintenance
+from lakebed_engine.services import Branches, Objects, Repositories
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
 from lakebed_engine.vocabulary.records import (
@@ -50,6 +51,7 @@ from tests.support.waiting import PATIENCE, wait_until
 from tools import spec
 
 T = TypeVar("T")
+Chunks = AsyncIterator[bytes]
 
 KEY_ID, SECRET = "AKIAIOSFOLQUICKSTART", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 BASIC = "Basic " + base64.b64encode(f"{KEY_ID}:{SECRET}".encode()).decode()
@@ -62,15 +64,19 @@ def run(job: Coroutine[Any, Any, T]) -> T:
 
 
 class FakeEngine(Engine):
-    """Repository `repo` with branch `main` and objects in a dictionary; `fail` is raised by whatever is called next."""
+    """Repository `repo` with branch `main` and objects in a dictionary; `fail` is raised by the next operation."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, tuple[Entry, bytes]] = {}
+        self.stored: dict[str, tuple[Entry, bytes]] = {}
         self.uploads: list[UploadRequest] = []
         self.interrupted: list[BaseException] = []
         self.fail: Exception | None = None
         self.seen: list[tuple[object, ...]] = []
         self.given = 0  # chunks of downloads
+        self.repositories = FakeRepositories(self)
+        self.branches = FakeBranches(self)
+        self.objects = FakeObjects(self)
+        self.maintenance = FakeMaintenance(self)
 
     def put(self, path: str, data: bytes, **more: Any) -> Entry:
         entry = Entry(
@@ -83,10 +89,10 @@ class FakeEngine(Engine):
             metadata=more.get("metadata", {}),
             identity=b"",
         )
-        self.objects[path] = (entry, data)
+        self.stored[path] = (entry, data)
         return entry
 
-    def _check(self, repo: str = "repo", branch: str = "main") -> None:
+    def check(self, repo: str = "repo", branch: str = "main") -> None:
         if self.fail is not None:
             raise self.fail
         if repo != "repo":
@@ -97,63 +103,17 @@ class FakeEngine(Engine):
     async def close(self) -> None:
         self.seen.append(("close",))
 
-    async def maintain(self) -> int:
-        return 0
-
-    async def sweep(self, repo: str = "", options: SweepOptions | None = None, **_: Any) -> SweepPass:
-        self.seen.append(("sweep", repo, options))
-        self._check()
-        return SweepPass(failures=[("repo", "is damaged")])
-
-    async def keep_time(self) -> None:
-        pass
-
-    async def run_cleaner(self) -> int:
-        self.seen.append(("clean",))
-        if self.fail is not None:
-            raise self.fail
-        return 0
-
-    async def get_repository(self, name: str) -> Repository:
-        self._check(name)
-        return Repository(
-            uid="1", name=name, storage_namespace="mem://repo", default_branch="main", creation_date=1_700_000_000
-        )
-
-    async def get_branch(self, repo: str, name: str) -> Branch:
-        self.seen.append((repo, name))
-        self._check(repo)
-        return Branch(name=name, uid="1", gen=1, commit_id="c" * 64, staging_token="t")
-
-    async def stat(self, repo: str, ref: str, path: str) -> Entry:
-        self._check(repo)
-        if path not in self.objects:
-            raise errors.ObjectNotFoundError(f"object {path!r} not found in {ref}")
-        return self.objects[path][0]
-
-    async def locate(self, repo: str, ref: str, path: str) -> tuple[Entry, str]:
-        entry = await self.stat(repo, ref, path)
-        return entry, (await self.addresses(repo))(entry)
-
-    async def place_of(self, repo: str) -> DataPlace:
-        return DataPlace(f"mem://{repo}", False, "")
-
-    async def addresses(self, repo: str) -> Callable[[Entry], str]:
-        return lambda entry: f"mem://{repo}/{entry.physical_address}"
-
-    def open_entry(
-        self, repo: str, entry: Entry, start: int = 0, length: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+    def open_entry(self, entry: Entry, start: int, length: int | None) -> Any:
         path = entry.physical_address.removeprefix("data/")
 
         @contextlib.asynccontextmanager
-        async def opened() -> AsyncIterator[AsyncIterator[bytes]]:
-            if path not in self.objects:
+        async def opened() -> AsyncIterator[Chunks]:
+            if path not in self.stored:
                 raise errors.ObjectGoneError(f"the data of {path} is gone")
-            data = self.objects[path][1]
+            data = self.stored[path][1]
             end = len(data) if length is None else start + length
 
-            async def chunks() -> AsyncIterator[bytes]:
+            async def chunks() -> Chunks:
                 for at in range(start, end, 1 << 20):
                     self.given += 1
                     yield data[at : min(at + (1 << 20), end)]
@@ -162,49 +122,117 @@ class FakeEngine(Engine):
 
         return opened()
 
-    async def upload(self, repo: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
-        self._check(repo, branch)
-        self.uploads.append(request)
-        data = await self._read(chunks)
-        return self.put(request.path, data, content_type=request.content_type, metadata=dict(request.metadata))
-
-    async def upload_many(
-        self,
-        repo: str,
-        branch: str,
-        changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
-        *,
-        force: bool = False,
-    ) -> list[tuple[str, Entry]]:
-        self._check(repo, branch)
-        taken: list[tuple[UploadRequest, bytes] | Deletion] = []
-        async for change in changes:
-            if isinstance(change, Deletion):
-                taken.append(change)
-            else:
-                taken.append((change[0], await self._read(change[1])))
-        made = []
-        for one in taken:
-            if isinstance(one, Deletion):
-                self.objects.pop(one.path, None)
-            else:
-                request, data = one
-                entry = self.put(request.path, data, content_type=request.content_type, metadata=request.metadata)
-                made.append((request.path, entry))
-        return made
-
-    async def _read(self, chunks: AsyncIterable[bytes]) -> bytes:
+    async def read(self, chunks: AsyncIterable[bytes]) -> bytes:
         try:
             return b"".join([chunk async for chunk in chunks])
         except BaseException as error:
             self.interrupted.append(error)
             raise
 
-    async def delete_objects(
-        self, repo: str, branch: str, paths: Sequence[str], *, force: bool = False
+
+class FakeRepositories(Repositories):
+    def __init__(self, fake: FakeEngine) -> None:
+        self._fake = fake
+
+    async def get(self, name: str) -> Repository:
+        self._fake.check(name)
+        return Repository(
+            uid="1", name=name, storage_namespace="mem://repo", default_branch="main", creation_date=1_700_000_000
+        )
+
+    async def data_place(self, repo_name: str) -> DataPlace:
+        return DataPlace(f"mem://{repo_name}", False, "")
+
+
+class FakeBranches(Branches):
+    def __init__(self, fake: FakeEngine) -> None:
+        self._fake = fake
+
+    async def get(self, repo_name: str, name: str) -> Branch:
+        self._fake.seen.append((repo_name, name))
+        self._fake.check(repo_name)
+        return Branch(name=name, uid="1", gen=1, commit_id="c" * 64, staging_token="t")
+
+
+class FakeObjects(Objects):
+    def __init__(self, fake: FakeEngine) -> None:
+        self._fake = fake
+
+    async def stat(self, repo_name: str, ref: str, path: str) -> Entry:
+        self._fake.check(repo_name)
+        if path not in self._fake.stored:
+            raise errors.ObjectNotFoundError(f"object {path!r} not found in {ref}")
+        return self._fake.stored[path][0]
+
+    async def locate(self, repo_name: str, ref: str, path: str) -> tuple[Entry, str]:
+        entry = await self.stat(repo_name, ref, path)
+        return entry, (await self.addresses(repo_name))(entry)
+
+    async def addresses(self, repo_name: str) -> Callable[[Entry], str]:
+        return lambda entry: f"mem://{repo_name}/{entry.physical_address}"
+
+    def open(self, repo_name: str, entry: Entry, start: int = 0, length: int | None = None) -> Any:
+        return self._fake.open_entry(entry, start, length)
+
+    async def upload(self, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+        self._fake.check(repo_name, branch)
+        self._fake.uploads.append(request)
+        data = await self._fake.read(chunks)
+        return self._fake.put(request.path, data, content_type=request.content_type, metadata=dict(request.metadata))
+
+    async def upload_many(
+        self,
+        repo_name: str,
+        branch: str,
+        changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
+        *,
+        force: bool = False,
+    ) -> list[tuple[str, Entry]]:
+        fake = self._fake
+        fake.check(repo_name, branch)
+        taken: list[tuple[UploadRequest, bytes] | Deletion] = []
+        async for change in changes:
+            if isinstance(change, Deletion):
+                taken.append(change)
+            else:
+                taken.append((change[0], await fake.read(change[1])))
+        made = []
+        for one in taken:
+            if isinstance(one, Deletion):
+                fake.stored.pop(one.path, None)
+            else:
+                request, data = one
+                entry = fake.put(request.path, data, content_type=request.content_type, metadata=request.metadata)
+                made.append((request.path, entry))
+        return made
+
+    async def delete_many(
+        self, repo_name: str, branch: str, paths: Sequence[str], *, force: bool = False
     ) -> list[ObjectFailure]:
-        self._check(repo, branch)
+        self._fake.check(repo_name, branch)
         return [ObjectFailure(path, "invalid_path", "a path is not empty") for path in paths if not path]
+
+
+class FakeMaintenance(Maintenance):
+    def __init__(self, fake: FakeEngine) -> None:
+        self._fake = fake
+
+    async def compact(self) -> int:
+        return 0
+
+    async def sweep(self, repo_name: str = "", options: SweepOptions | None = None, **_: Any) -> SweepPass:
+        self._fake.seen.append(("sweep", repo_name, options))
+        self._fake.check()
+        return SweepPass(failures=[("repo", "is damaged")])
+
+    async def keep_time(self) -> None:
+        pass
+
+    async def clean(self) -> int:
+        self._fake.seen.append(("clean",))
+        if self._fake.fail is not None:
+            raise self._fake.fail
+        return 0
 
 
 def services(engine: Engine, kv: MemoryKV | None = None, proxies: str = "") -> Services:

@@ -92,7 +92,7 @@ def test_what_stands_between_pieces_of_a_body_is_bounded_as_well(port: int, engi
         before = time.process_time()
         assert status_of(port, begin.encode() + rest) in (431, 400, None)
         assert time.process_time() - before < 1
-    assert "b" not in engine.objects
+    assert "b" not in engine.stored
     body = b"".join(b"10000\r\n" + bytes(1 << 16) + b"\r\n" for _ in range(64))
     assert status_of(port, begin.encode() + body + b"0\r\n\r\n") == 201
 

@@ -61,7 +61,7 @@ def test_handlers_call_the_engine_at_most_once_on_each_way() -> None:
         source = inspect.getsource(handler)
         allowed = {"resetBranch": 3, "commit": 2, "uploadObjects": 2, "uploadPartCopy": 2}.get(name, 1)
         # `addresses` decides nothing: it only writes an entry's address out in full for the answer
-        asked = source.count("await call.engine.") - source.count("await call.engine.addresses(")
+        asked = source.count("await call.engine.") - source.count("await call.engine.objects.addresses(")
         assert asked <= allowed, name
     assert handlers.__doc__
 

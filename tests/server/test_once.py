@@ -51,7 +51,7 @@ def test_the_same_empty_commit_twice_in_one_group(lake: Working) -> None:
     request = CommitRequest(message="one", committer="admin", allow_empty=True)
 
     async def race() -> list[Commit]:
-        return await asyncio.gather(*(lake.engine.commit("lake", "main", request, "k") for _ in range(5)))
+        return await asyncio.gather(*(lake.engine.commits.create("lake", "main", request, "k") for _ in range(5)))
 
     assert len({one.id for one in lake.runner.run(race())}) == 1
     assert lake.log() == ["one", "all", "Repository created"]
@@ -130,10 +130,10 @@ def test_a_cherry_pick_still_at_work_and_its_repetition_make_one(
     request = PickRequest(ref="dev", committer="admin")
 
     async def race() -> tuple[Commit, Commit]:
-        begun = asyncio.ensure_future(lake.engine.cherry_pick("lake", "main", request, "p"))
+        begun = asyncio.ensure_future(lake.engine.commits.cherry_pick("lake", "main", request, "p"))
         while not held:
             await asyncio.sleep(0.001)
-        second = await lake.engine.cherry_pick("lake", "main", request, "p")
+        second = await lake.engine.commits.cherry_pick("lake", "main", request, "p")
         go.set()
         return await begun, second
 
@@ -173,10 +173,10 @@ def test_a_commit_still_at_work_and_the_task_that_goes_on_with_it_make_one(
     request = CommitRequest(message="one", committer="admin", allow_empty=True)
 
     async def plain() -> str:
-        return (await lake.engine.commit("lake", "main", request, "k")).id
+        return (await lake.engine.commits.create("lake", "main", request, "k")).id
 
     async def task() -> str:
-        return (await lake.engine.long_work.commit("lake", "main", request, key="k", wait=10))[0].result["commit"]
+        return (await lake.engine.tasks.begin_commit("lake", "main", request, key="k", wait=10))[0].result["commit"]
 
     async def race() -> tuple[str, str]:
         ways = (plain, task) if first == "plain" else (task, plain)
@@ -236,8 +236,8 @@ def test_keys_are_forgotten_by_the_cleaner(lake: Working) -> None:
         )
 
     assert left() == 300
-    lake.runner.run(lake.engine.run_cleaner())
+    lake.runner.run(lake.engine.maintenance.clean())
     assert left() == 300
     lake.clock.time += REMEMBERED + 1
-    lake.runner.run(lake.engine.run_cleaner())
+    lake.runner.run(lake.engine.maintenance.clean())
     assert left() == 0

@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,7 @@ class FileEngine(FakeEngine):
         (self.root / path).write_bytes(data)
         return super().put(path, data, **more)
 
-    def open_entry(
-        self, repo: str, entry: Entry, start: int = 0, length: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+    def open_entry(self, entry: Entry, start: int, length: int | None) -> Any:
         return self._opened(entry.physical_address.removeprefix("data/"), start, length)
 
     @asynccontextmanager

@@ -24,7 +24,7 @@ def server() -> Any:
 @pytest.fixture
 def engine(server: tuple[FakeEngine, int]) -> Any:
     engine = server[0]
-    engine.objects.clear()
+    engine.stored.clear()
     engine.uploads.clear()
     engine.interrupted.clear()
     engine.fail = None
@@ -142,7 +142,7 @@ def test_a_truncated_upload_leaves_nothing(
         wire.send(b"x" * (length - 1))
     wait_until(lambda: engine.interrupted)
     assert isinstance(engine.interrupted[0], ClientGoneError)
-    assert not engine.objects
+    assert not engine.stored
     time.sleep(0.05)
     failures = [record for record in caplog.records if record.name != "lakebed.requests"]
     assert not failures, "a client that leaves is no failure of the server"
@@ -153,7 +153,7 @@ def test_a_truncated_chunked_upload_leaves_nothing(server: tuple[FakeEngine, int
         wire.head(f"POST {UPLOAD}?path=a", "Transfer-Encoding: chunked")
         wire.send(b"5\r\nhello\r\n")
     wait_until(lambda: engine.interrupted)
-    assert not engine.objects
+    assert not engine.stored
 
 
 def test_a_broken_chunk_leaves_nothing(wire: Wire, engine: FakeEngine) -> None:
@@ -161,7 +161,7 @@ def test_a_broken_chunk_leaves_nothing(wire: Wire, engine: FakeEngine) -> None:
     wire.send(b"5\r\nhello\r\nnonsense\r\n")
     assert wire.answer().status == 400
     wait_until(lambda: engine.interrupted)
-    assert not engine.objects
+    assert not engine.stored
 
 
 # forms
@@ -177,7 +177,7 @@ def test_a_form(wire: Wire, engine: FakeEngine) -> None:
     answer = upload_form(wire, raw)
     assert answer.status == 201
     assert (answer.json["content_type"], answer.json["size_bytes"]) == ("text/csv", 8)
-    assert engine.objects["a"][1] == b"a,b\n1,2\n"
+    assert engine.stored["a"][1] == b"a,b\n1,2\n"
 
 
 def test_the_type_of_a_part_may_be_absent(wire: Wire, engine: FakeEngine) -> None:
@@ -189,7 +189,7 @@ def test_odd_boundaries(wire: Wire, engine: FakeEngine, boundary: str) -> None:
     data = b"\r\n--" + boundary[:-1].encode() + b"\r\n-\r\n--\r\n"
     raw = form(boundary, content(data))
     assert upload_form(wire, raw, f'"{boundary}"').status == 201
-    assert engine.objects["a"][1] == data
+    assert engine.stored["a"][1] == data
 
 
 def test_boundaries_split_at_every_byte(wire: Wire, engine: FakeEngine) -> None:
@@ -202,7 +202,7 @@ def test_boundaries_split_at_every_byte(wire: Wire, engine: FakeEngine) -> None:
         wire.send(b"1\r\n" + raw[at : at + 1] + b"\r\n")
     wire.send(b"0\r\n\r\n")
     assert wire.answer().status == 201
-    assert engine.objects["a"][1] == data
+    assert engine.stored["a"][1] == data
 
 
 def test_boundaries_around_the_size_of_a_read(wire: Wire, engine: FakeEngine) -> None:
@@ -212,7 +212,7 @@ def test_boundaries_around_the_size_of_a_read(wire: Wire, engine: FakeEngine) ->
             data = b"\r\n--A" * (size // 5) + b"x" * 9
             data = data[: size - head + shift]
             assert upload_form(wire, form("B", content(data))).status == 201
-            assert engine.objects["a"][1] == data
+            assert engine.stored["a"][1] == data
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_boundaries_around_the_size_of_a_read(wire: Wire, engine: FakeEngine) ->
 def test_malformed_forms_are_400_and_stage_nothing(wire: Wire, engine: FakeEngine, raw: Any) -> None:
     answer = upload_form(wire, raw)
     assert (answer.status, answer.kind) == (400, "invalid_request")
-    assert not engine.objects
+    assert not engine.stored
 
 
 def test_a_form_without_a_boundary(wire: Wire, engine: FakeEngine) -> None:
@@ -252,7 +252,7 @@ def test_a_truncated_form_leaves_nothing(server: tuple[FakeEngine, int], engine:
         )
         wire.send(raw[:-10])
     wait_until(lambda: engine.interrupted)
-    assert not engine.objects
+    assert not engine.stored
 
 
 def test_a_batch(wire: Wire, engine: FakeEngine) -> None:
@@ -270,7 +270,7 @@ def test_a_batch(wire: Wire, engine: FakeEngine) -> None:
         ("té/a b%2F.csv", 300_000, "text/csv", {}),
         ("t/empty", 0, "application/octet-stream", {"k": "v"}),
     ]
-    assert set(engine.objects) == {"té/a b%2F.csv", "t/empty"}
+    assert set(engine.stored) == {"té/a b%2F.csv", "t/empty"}
 
 
 @pytest.mark.parametrize(
@@ -288,13 +288,13 @@ def test_a_batch(wire: Wire, engine: FakeEngine) -> None:
 def test_a_batch_with_one_bad_part_does_nothing(wire: Wire, engine: FakeEngine, part: Any) -> None:
     raw = form("B", content(b"good", filename="good"), part)
     assert upload_form(wire, raw, target=UPLOAD + "/batch").status == 400
-    assert not engine.objects
+    assert not engine.stored
 
 
 def test_a_batch_that_ends_early_does_nothing(wire: Wire, engine: FakeEngine) -> None:
     raw = form("B", content(b"good", filename="good"), content(b"x", filename="x"))[:-20]
     assert upload_form(wire, raw, target=UPLOAD + "/batch").status == 400
-    assert not engine.objects
+    assert not engine.stored
 
 
 def test_a_batch_is_a_form(wire: Wire, engine: FakeEngine) -> None:
@@ -367,7 +367,7 @@ def test_missing_objects_and_missing_data(wire: Wire, engine: FakeEngine) -> Non
         answer = wire.answer(head=method == "HEAD")
         assert answer.status == 404
     engine.put("a", b"x")
-    engine.objects["b"] = engine.objects.pop("a")  # its entry points to data that is not there
+    engine.stored["b"] = engine.stored.pop("a")  # its entry points to data that is not there
     wire.head(f"GET {OBJECTS}?path=b")
     answer = wire.answer()
     assert (answer.status, answer.kind) == (410, "object_gone")
@@ -382,8 +382,8 @@ def test_presign_is_refused(wire: Wire, engine: FakeEngine) -> None:
 
 def test_a_store_that_gives_too_little_breaks_the_connection(wire: Wire, engine: FakeEngine) -> None:
     engine.put("a", b"x" * 100)
-    entry, _ = engine.objects["a"]
-    engine.objects["a"] = (entry, b"x" * 60)
+    entry, _ = engine.stored["a"]
+    engine.stored["a"] = (entry, b"x" * 60)
     wire.head(f"GET {OBJECTS}?path=a")
     with pytest.raises(EOFError):
         wire.answer()

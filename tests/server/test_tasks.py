@@ -13,7 +13,7 @@ from lakebed_engine.operations.commit.group_commit import GroupCommit
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks import runner as tasks_module
-from lakebed_engine.operations.tasks.runner import Tasks
+from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.vocabulary.errors import StoreUnavailableError
 
 from tests.server.lake import MAIN, REPO
@@ -142,13 +142,13 @@ def test_a_task_at_work_is_told_of_though_the_store_goes_away(
     merge = f"{REPO}/refs/main/merge/dev/async?wait=10"
     for url, body in ((COMMIT + "?wait=10", {"message": "one"}), (merge, {"message": "two"})):
         with monkeypatch.context() as patch:
-            patch.setattr(Tasks if fails == "wait" else async_commit, fails, gone)
+            patch.setattr(TaskRunner if fails == "wait" else async_commit, fails, gone)
             begun = lake("POST", url, body, 202, idempotency_key=body["message"])
             assert (begun["completed"], "commit" in begun, "error" in begun) == (False, False, False)
         ended = lake.ended(f"{REPO}/tasks/{begun['id']}")
         assert ended["commit"]["message"] == body["message"]
         with monkeypatch.context() as patch:  # asked again it begins nothing, and says so
-            patch.setattr(Tasks if fails == "wait" else async_commit, fails, gone)
+            patch.setattr(TaskRunner if fails == "wait" else async_commit, fails, gone)
             assert lake("POST", url, body, 503, idempotency_key=body["message"])["kind"] == "store_unavailable"
         assert lake("POST", url, body, 202, idempotency_key=body["message"])["commit"] == ended["commit"]
 
@@ -158,7 +158,7 @@ def test_a_server_works_on_a_bounded_number_of_tasks(lake: Working, monkeypatch:
     held = _hold(lake, "commit", commit_commit)
     body = {"allow_empty": True}
     begun = [lake("POST", COMMIT, {"message": one, **body}, 202, idempotency_key=one)["id"] for one in ("a", "b")]
-    lake.until(lambda: len(lake.engine.tasks._mine) == 2)
+    lake.until(lambda: len(lake.engine.tasks._runner._mine) == 2)
     assert lake("POST", COMMIT, {"message": "c"}, 429)["kind"] == "throttled"
     assert lake("POST", COMMIT, {"message": "a", **body}, 202, idempotency_key="a")["id"] == begun[0]  # known already
     held.set()

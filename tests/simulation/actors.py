@@ -93,7 +93,7 @@ class Actor:
 async def put(actor: Actor) -> None:
     path = actor.path()
     text = actor.text(path)
-    job = actor.engine.upload(REPO, actor.branch, UploadRequest(path=path), chunks(text))
+    job = actor.engine.objects.upload(REPO, actor.branch, UploadRequest(path=path), chunks(text))
     await actor.call("put", job, {path: content_identity(text)}, path=path)
 
 
@@ -103,17 +103,17 @@ async def put_if(actor: Actor) -> None:
     text = actor.text(path)
     seen: Entry | None = None
     if actor.rng.random() < 0.8:
-        op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+        op = await actor.call("read", actor.engine.objects.stat(REPO, actor.branch, path), path=path)
         seen = op.answer
     request = UploadRequest(path=path, if_none_match=seen is None, if_match=seen.etag if seen else None)
-    job = actor.engine.upload(REPO, actor.branch, request, chunks(text))
+    job = actor.engine.objects.upload(REPO, actor.branch, request, chunks(text))
     expected = None if seen is None else seen.identity
     await actor.call("put_if", job, {path: content_identity(text)}, path=path, expected=expected)
 
 
 async def put_many(actor: Actor) -> None:
     rows, changes = _changes(actor, actor.rng.choice([2, 3]))
-    job = actor.engine.upload_many(REPO, actor.branch, _stream([_afresh(one) for one in changes]))
+    job = actor.engine.objects.upload_many(REPO, actor.branch, _stream([_afresh(one) for one in changes]))
     await actor.call("put_many", job, rows)
 
 
@@ -147,7 +147,9 @@ async def at_once(actor: Actor) -> None:
     )
 
     async def once() -> Op:
-        job = actor.engine.publish_uploads(REPO, actor.branch, _stream([_afresh(one) for one in changes]), request)
+        job = actor.engine.commits.publish_uploads(
+            REPO, actor.branch, _stream([_afresh(one) for one in changes]), request
+        )
         return await actor.call("publish", _made(job), rows, message=message, key=key, empty=request.allow_empty)
 
     if actor.rng.random() < 0.7:
@@ -163,31 +165,33 @@ async def at_once(actor: Actor) -> None:
 
 async def delete(actor: Actor) -> None:
     path = actor.path()
-    await actor.call("delete", actor.engine.delete_object(REPO, actor.branch, path), {path: None}, path=path)
+    await actor.call("delete", actor.engine.objects.delete(REPO, actor.branch, path), {path: None}, path=path)
 
 
 async def read(actor: Actor) -> None:
     path = actor.path()
-    await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+    await actor.call("read", actor.engine.objects.stat(REPO, actor.branch, path), path=path)
 
 
 async def list_page(actor: Actor) -> None:
     prefix = actor.rng.choice(["", "", "c/"])
-    job = actor.engine.list_objects(REPO, actor.branch, prefix=prefix, amount=100)
+    job = actor.engine.objects.list(REPO, actor.branch, prefix=prefix, amount=100)
     await actor.call("list", job, prefix=prefix)
 
 
 async def commit(actor: Actor) -> None:
     empty = actor.rng.random() < 0.4
     request = CommitRequest(message=f"{actor.name}-{actor._calls}", committer=actor.name, allow_empty=empty)
-    await actor.call("commit", actor.engine.commit(REPO, actor.branch, request), empty=empty, message=request.message)
+    await actor.call(
+        "commit", actor.engine.commits.create(REPO, actor.branch, request), empty=empty, message=request.message
+    )
 
 
 async def merge(actor: Actor) -> None:
     source = "dev" if actor.branch == "main" else "main"
     strategy = actor.rng.choice(["", "source-wins", "dest-wins"])
     request = MergeRequest(committer=actor.name, strategy=strategy)
-    job = actor.engine.merge(REPO, source, actor.branch, request)
+    job = actor.engine.commits.merge(REPO, source, actor.branch, request)
     await actor.call("merge", job, source=source, strategy=strategy)
 
 
@@ -196,7 +200,11 @@ async def commit_and_merge(actor: Actor) -> None:
     for branch in ("main", "dev"):
         request = CommitRequest(message=f"{actor.name}-{branch}-{actor._calls}", committer=actor.name)
         op = await actor.call(
-            "commit", actor.engine.commit(REPO, branch, request), branch=branch, empty=False, message=request.message
+            "commit",
+            actor.engine.commits.create(REPO, branch, request),
+            branch=branch,
+            empty=False,
+            message=request.message,
         )
         if op.error is not None and not isinstance(op.error, NoChangesError):
             return
@@ -204,26 +212,26 @@ async def commit_and_merge(actor: Actor) -> None:
 
 
 async def reset(actor: Actor) -> None:
-    await actor.call("reset", actor.engine.reset_branch(REPO, actor.branch))
+    await actor.call("reset", actor.engine.branches.reset(REPO, actor.branch))
 
 
 async def reset_object(actor: Actor) -> None:
     path = actor.path()
-    await actor.call("reset_object", actor.engine.reset_object(REPO, actor.branch, path), path=path)
+    await actor.call("reset_object", actor.engine.branches.reset_object(REPO, actor.branch, path), path=path)
 
 
 async def delete_branch(actor: Actor) -> None:
-    await actor.call("delete_branch", actor.engine.delete_branch(REPO, "dev"), branch="dev")
+    await actor.call("delete_branch", actor.engine.branches.delete(REPO, "dev"), branch="dev")
 
 
 async def create_branch(actor: Actor) -> None:
-    job = actor.engine.create_branch(REPO, "dev", "main")
+    job = actor.engine.branches.create(REPO, "dev", "main")
     await actor.call("create_branch", job, branch="dev", source="main")
 
 
 async def reset_prefix(actor: Actor) -> None:
     prefix = actor.rng.choice(["", "c/", "d/"])
-    await actor.call("reset_prefix", actor.engine.reset_prefix(REPO, actor.branch, prefix), prefix=prefix)
+    await actor.call("reset_prefix", actor.engine.branches.reset_prefix(REPO, actor.branch, prefix), prefix=prefix)
 
 
 async def push(actor: Actor) -> None:
@@ -237,24 +245,24 @@ async def push(actor: Actor) -> None:
             address = f"data/2026010100/{hashlib.md5(words.encode()).hexdigest()}"
             changes.append((path, actor.world.stored(address, actor.text(path))))
     rows = {path: None if entry is None else entry.identity for path, entry in changes}
-    await actor.call("push", actor.engine.push(REPO, actor.branch, changes), rows)
+    await actor.call("push", actor.engine.branches.push(REPO, actor.branch, changes), rows)
 
 
 async def compact(actor: Actor) -> None:
-    await actor.call("compact", actor.engine.compact(REPO, actor.branch, least=2))
+    await actor.call("compact", actor.engine.branches.compact(REPO, actor.branch, least=2))
 
 
 async def delete_if(actor: Actor) -> None:
     """A delete of what was read just before."""
     path = actor.path()
-    op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+    op = await actor.call("read", actor.engine.objects.stat(REPO, actor.branch, path), path=path)
     if op.answer is not None:
-        job = actor.engine.delete_object(REPO, actor.branch, path, if_match=op.answer.etag)
+        job = actor.engine.objects.delete(REPO, actor.branch, path, if_match=op.answer.etag)
         await actor.call("put_if", job, {path: None}, path=path, expected=op.answer.identity)
 
 
 async def clean(actor: Actor) -> None:
-    await actor.call("clean", actor.engine.run_cleaner())
+    await actor.call("clean", actor.engine.maintenance.clean())
     if actor.rng.random() < 0.7:
         await park(actor.world.scheduler.time + actor.rng.choice([0.02, 0.1, GRACE + 0.01, 2 * GRACE]))
 

@@ -27,18 +27,18 @@ def _commit(actor: Actor, *, plain: bool = True) -> str:
 async def revert(actor: Actor) -> None:
     picked, empty = _commit(actor), actor.rng.random() < 0.3
     request = PickRequest(ref=picked, committer=actor.name, allow_empty=empty)
-    await actor.call("revert", actor.engine.revert(REPO, actor.branch, request), commit=picked)
+    await actor.call("revert", actor.engine.commits.revert(REPO, actor.branch, request), commit=picked)
 
 
 async def pick(actor: Actor) -> None:
     picked = _commit(actor)
     request = PickRequest(ref=picked, committer=actor.name)
-    await actor.call("pick", actor.engine.cherry_pick(REPO, actor.branch, request), commit=picked)
+    await actor.call("pick", actor.engine.commits.cherry_pick(REPO, actor.branch, request), commit=picked)
 
 
 async def hard_reset(actor: Actor) -> None:
     target = _commit(actor, plain=False)
-    await actor.call("hard_reset", actor.engine.hard_reset(REPO, actor.branch, target), commit=target)
+    await actor.call("hard_reset", actor.engine.branches.hard_reset(REPO, actor.branch, target), commit=target)
 
 
 async def merge_by_rules(actor: Actor) -> None:
@@ -46,7 +46,7 @@ async def merge_by_rules(actor: Actor) -> None:
     source = "dev" if actor.branch == "main" else "main"
     strategy, rules = actor.rng.choice(["", "", "source-wins"]), actor.rng.randrange(1, len(RESOLUTIONS))
     request = MergeRequest(committer=actor.name, strategy=strategy, resolve=RESOLUTIONS[rules])
-    job = actor.engine.merge(REPO, source, actor.branch, request)
+    job = actor.engine.commits.merge(REPO, source, actor.branch, request)
     await actor.call("merge", job, source=source, strategy=strategy, rules=rules)
 
 
@@ -55,10 +55,10 @@ async def clash(actor: Actor) -> None:
     path = actor.path()
     for branch in ("main", "dev"):
         text = actor.text(path)
-        job = actor.engine.upload(REPO, branch, UploadRequest(path=path), chunks(text))
+        job = actor.engine.objects.upload(REPO, branch, UploadRequest(path=path), chunks(text))
         await actor.call("put", job, {path: content_identity(text)}, branch, path=path)
         request = CommitRequest(message=f"{actor.name}-{branch}-{actor._calls}", committer=actor.name)
-        made = actor.engine.commit(REPO, branch, request)
+        made = actor.engine.commits.create(REPO, branch, request)
         await actor.call("commit", made, branch=branch, empty=False, message=request.message)
     await merge_by_rules(actor)
 
@@ -70,7 +70,7 @@ async def commit_task(actor: Actor) -> None:
     request = CommitRequest(message=message, committer=actor.name, allow_empty=empty)
 
     async def begin() -> tuple[Task, Commit | None]:
-        return await actor.engine.long_work.commit(REPO, actor.branch, request, key=key, wait=0.2)
+        return await actor.engine.tasks.begin_commit(REPO, actor.branch, request, key=key, wait=0.2)
 
     await actor.call("task", submitted(begin, bool(key)), message=message, empty=empty)
 

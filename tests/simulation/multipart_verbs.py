@@ -31,7 +31,7 @@ class Sent:
 async def whole(actor: Actor) -> None:
     """An object in parts from its beginning to its end."""
     request = UploadRequest(path=actor.path())
-    op = await actor.call("mp_begin", actor.engine.multiparts.create(REPO, actor.branch, request))
+    op = await actor.call("mp_begin", actor.engine.multipart.create(REPO, actor.branch, request))
     if op.answer is None:
         return
     sent = Sent(target_of(op.answer))
@@ -61,20 +61,20 @@ async def _some_part(actor: Actor, sent: Sent) -> None:
         await _copy(actor, sent, number)
         return
     text = f"{actor.name[-1]}.{actor._calls}.{number};"
-    job = actor.engine.multiparts.put_part(REPO, sent.target, number, len(text), chunks(text))
+    job = actor.engine.multipart.put_part(REPO, sent.target, number, len(text), chunks(text))
     await _part(actor, sent, "mp_part", job, number, text)
 
 
 async def _copy(actor: Actor, sent: Sent, number: int) -> None:
     path = actor.path()
-    op = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+    op = await actor.call("read", actor.engine.objects.stat(REPO, actor.branch, path), path=path)
     entry: Entry | None = op.answer
     if entry is None or not entry.size:
         return
     start = actor.rng.randrange(entry.size)
     length = actor.rng.randrange(entry.size - start) + 1
     text = actor.world.contents.need(entry.physical_address)[start : start + length].decode()
-    job = actor.engine.multiparts.copy_part(REPO, sent.target, number, REPO, entry, (start, length))
+    job = actor.engine.multipart.copy_part(REPO, sent.target, number, REPO, entry, (start, length))
     await _part(actor, sent, "mp_copy", job, number, text)
 
 
@@ -115,13 +115,13 @@ def _choice(actor: Actor, sent: Sent) -> dict[int, str]:
 async def _expected(actor: Actor, sent: Sent) -> dict[str, Any]:
     """The condition that the path holds what it holds now."""
     path = sent.target.path
-    found = await actor.call("read", actor.engine.stat(REPO, actor.branch, path), path=path)
+    found = await actor.call("read", actor.engine.objects.stat(REPO, actor.branch, path), path=path)
     seen: Entry | None = found.answer
     return {"expected": None if seen is None else seen.identity, "etag": seen.etag if seen else None}
 
 
 async def _abort(actor: Actor, sent: Sent) -> Op:
-    job = actor.engine.multiparts.abort(REPO, sent.target)
+    job = actor.engine.multipart.abort(REPO, sent.target)
     return await actor.call("mp_abort", job, upload=sent.target.id)
 
 
@@ -144,7 +144,7 @@ async def _complete(actor: Actor, sent: Sent, texts: dict[int, str], expected: d
     if expected:
         conditions = {"if_none_match": expected["etag"] is None, "if_match": expected["etag"]}
     parts = [SentPart(number, etag) for number, etag in told]
-    job = actor.engine.multiparts.complete(REPO, target, parts, **conditions)
+    job = actor.engine.multipart.complete(REPO, target, parts, **conditions)
     rows = {target.path: identity_of([*texts.values()])}
     args: dict[str, Any] = {"content": "".join(texts.values()), "texts": tuple(texts.values())}
     args |= {"told": told, "path": target.path, **expected}

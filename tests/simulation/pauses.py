@@ -81,5 +81,5 @@ def _actor(world: World, rng: random.Random, name: str, number: int, paths: Sequ
 
 async def _clean(actor: Actor) -> None:
     for _ in range(PASSES):
-        await actor.call("clean", actor.engine.run_cleaner())
+        await actor.call("clean", actor.engine.maintenance.clean())
         await park(actor.world.scheduler.time + GRACE / 3)

@@ -224,13 +224,13 @@ def _quiet(world: World, rng: random.Random) -> None:
         world.scheduler.time += 1
         await actor.call("resume", engine.tasks.resume())  # what it commits leaves something to clean
         for _ in range(2):
-            await actor.call("clean", engine.run_cleaner())
+            await actor.call("clean", engine.maintenance.clean())
             world.scheduler.time += 2 * GRACE
         await forget_uploads(world, actor)
         for name in names:
-            await actor.call("list", engine.list_objects(REPO, name), branch=name, prefix="")
+            await actor.call("list", engine.objects.list(REPO, name), branch=name, prefix="")
         path = rng.choice(PATHS)
-        await actor.call("read", engine.stat(REPO, "main", path), path=path)
+        await actor.call("read", engine.objects.stat(REPO, "main", path), path=path)
 
     actor = Actor(world, "last", engine, random.Random(0), "main")
     world.scheduler.spawn("last", Process("last"), last_look(actor))
@@ -244,7 +244,7 @@ async def forget_uploads(world: World, actor: Actor) -> None:
         return
     for seconds in (LIFETIME + 1, REMEMBERED + 1):
         world.scheduler.time += seconds
-        await actor.call("clean", actor.engine.run_cleaner())
+        await actor.call("clean", actor.engine.maintenance.clean())
     multiparts.nothing_left(world.contents, world.audit.uploads)
 
 

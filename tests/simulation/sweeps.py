@@ -75,7 +75,7 @@ def _sweeper(world: World, rng: random.Random, number: int) -> None:
         for _ in range(2):
             options = SweepOptions(data=data, grace=GRACE, age=AGE)
             repo = "" if actor.rng.random() < 0.5 else REPO
-            await actor.call("sweep", actor.engine.sweep(repo, options))
+            await actor.call("sweep", actor.engine.maintenance.sweep(repo, options))
             await park(world.scheduler.time + actor.rng.choice([0.0, GRACE, AGE]))
 
     world.scheduler.spawn(actor.name, Process(actor.name), script())
@@ -132,13 +132,13 @@ def _quiet(world: World) -> None:
         world.scheduler.time += 2 * AGE  # whoever was killed at a task: its lease has run out
         await actor.call("resume", engine.tasks.resume())  # what it commits leaves something to clean
         for _ in range(2):
-            await actor.call("clean", engine.run_cleaner())
+            await actor.call("clean", engine.maintenance.clean())
             world.scheduler.time += 2 * GRACE
         await forget_uploads(world, actor)
         world.scheduler.time += 2 * AGE
         options = SweepOptions(data=True, grace=GRACE, age=AGE)
         for again in (False, True):
-            op = await actor.call("sweep", engine.sweep("", options))
+            op = await actor.call("sweep", engine.maintenance.sweep("", options))
             found = op.answer
             if found is None or found.failures or found.skipped:
                 raise Violation(f"the last sweep did not run: {found or op.error}")

@@ -26,7 +26,7 @@ async def merge_task(actor: Actor) -> None:
     request = MergeRequest(committer=actor.name, message=message, strategy=strategy)
 
     async def begin() -> tuple[Task, Commit | None]:
-        return await actor.engine.long_work.merge(REPO, source, actor.branch, request, key=key, wait=0.2)
+        return await actor.engine.tasks.begin_merge(REPO, source, actor.branch, request, key=key, wait=0.2)
 
     await actor.call("merge_task", submitted(begin, bool(key)), source=source, strategy=strategy, message=message)
 
@@ -34,10 +34,10 @@ async def merge_task(actor: Actor) -> None:
 async def _commit_something(actor: Actor, branch: str) -> None:
     path = actor.path()
     text = actor.text(path)
-    job = actor.engine.upload(REPO, branch, UploadRequest(path=path), chunks(text))
+    job = actor.engine.objects.upload(REPO, branch, UploadRequest(path=path), chunks(text))
     await actor.call("put", job, {path: content_identity(text)}, branch, path=path)
     request = CommitRequest(message=f"{actor.name}-{actor._calls}", committer=actor.name)
-    made = actor.engine.commit(REPO, branch, request)
+    made = actor.engine.commits.create(REPO, branch, request)
     await actor.call("commit", made, branch=branch, empty=False, message=request.message)
 
 
@@ -49,7 +49,7 @@ async def import_task(actor: Actor) -> None:
     request = ImportRequest(paths=(folder,), committer=actor.name, message=message)
 
     async def begin() -> tuple[Task, Commit | None]:
-        imports = actor.engine.importing
+        imports = actor.engine.imports
         task = await imports.start(REPO, actor.branch, request)
         for _ in range(3):
             status = await imports.status(REPO, actor.branch, task.id)

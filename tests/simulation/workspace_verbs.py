@@ -44,7 +44,7 @@ async def ws_create(actor: Actor, claims: tuple[str, ...] = ()) -> str | None:
     found_id = f"{actor.rng.getrandbits(128):032x}" if actor.rng.random() < 0.3 else ""
     request = WorkspaceRequest(ref=actor.branch, creator=actor.name, claims=claims, id=found_id)
     for _ in range(3 if found_id else 1):
-        op = await actor.call("ws_create", actor.engine.create_workspace(REPO, request), id=found_id)
+        op = await actor.call("ws_create", actor.engine.workspaces.create(REPO, request), id=found_id)
         if op.outcome != "unknown":
             break
     if op.answer is None:
@@ -100,7 +100,7 @@ async def _advance(
     }
 
     async def once(asked: AdvanceRequest = request) -> Op:
-        job = actor.engine.commit_workspace(REPO, found_id, asked)
+        job = actor.engine.workspaces.commit(REPO, found_id, asked)
         return await actor.call("ws_commit", job, branch=branch, message=asked.message, **args)
 
     if actor.rng.random() < 0.1:  # sent again, or asked for by another, while the first one is under way
@@ -136,7 +136,7 @@ async def intrude(actor: Actor) -> None:
     """A commit of another process just when a crowd commits, or a little later: they lose the race, and try again."""
     await park(actor.world.scheduler.time // 1 + 1 + actor.rng.randrange(120) * TICK)
     request = CommitRequest(message=f"{actor.name}-{actor._calls}", committer=actor.name, allow_empty=True)
-    made = actor.engine.commit(REPO, actor.branch, request)
+    made = actor.engine.commits.create(REPO, actor.branch, request)
     await actor.call("commit", made, empty=True, message=request.message)
 
 
@@ -149,10 +149,10 @@ async def ws_rivals(actor: Actor) -> None:
     found_id = name.split("+")[1]
 
     async def drop() -> None:
-        await actor.call("ws_drop", actor.engine.delete_workspace(REPO, found_id), workspace=name)
+        await actor.call("ws_drop", actor.engine.workspaces.delete(REPO, found_id), workspace=name)
 
     async def popped() -> None:
-        await actor.call("pop", actor.engine.pop(REPO, found_id, branch=actor.branch), workspace=name)
+        await actor.call("pop", actor.engine.workspaces.pop(REPO, found_id, branch=actor.branch), workspace=name)
 
     async def whole() -> None:
         await _advance(actor, name)
@@ -162,19 +162,19 @@ async def ws_rivals(actor: Actor) -> None:
 
     async def revert() -> None:
         globs = actor.rng.choice([("*",), ("*",), *GLOBS])
-        job = actor.engine.revert_workspace(REPO, found_id, globs)
+        job = actor.engine.workspaces.revert(REPO, found_id, globs)
         await actor.call("ws_revert", job, branch=name, workspace=name, globs=globs)
 
     async def write() -> None:
         path = actor.path()
         text = actor.text(path)
-        job = actor.engine.upload(REPO, name, UploadRequest(path=path), chunks(text))
+        job = actor.engine.objects.upload(REPO, name, UploadRequest(path=path), chunks(text))
         await actor.call("put", job, {path: content_identity(text)}, branch=name, path=path)
 
     async def scan() -> None:
         path = actor.path()
         actor.world.write_below(name, path, actor.text(path))
-        await actor.call("ws_scan", actor.engine.scan_workspace(REPO, found_id), branch=name)
+        await actor.call("ws_scan", actor.engine.workspaces.scan(REPO, found_id), branch=name)
 
     rivals = actor.rng.choices([whole, part, popped, drop, revert, write, scan], [4, 2, 3, 1, 2, 6, 3], k=2)
     await actor.world.scheduler.gather([actor.rng.choice([whole, revert, scan]), *rivals], 3)
@@ -202,20 +202,20 @@ async def ws_revert(actor: Actor) -> None:
     name = _workspace(actor)
     if name is not None:
         globs = actor.rng.choice([(), *GLOBS])
-        job = actor.engine.revert_workspace(REPO, name.split("+")[1], globs)
+        job = actor.engine.workspaces.revert(REPO, name.split("+")[1], globs)
         await actor.call("ws_revert", job, branch=name, workspace=name, globs=globs)
 
 
 async def ws_drop(actor: Actor) -> None:
     name = _workspace(actor)
     if name is not None:
-        job = actor.engine.delete_workspace(REPO, name.split("+")[1])
+        job = actor.engine.workspaces.delete(REPO, name.split("+")[1])
         await actor.call("ws_drop", job, branch=name.split("+")[0], workspace=name)
 
 
 async def stash(actor: Actor) -> None:
     request = WorkspaceRequest(ref=actor.branch, creator=actor.name)
-    op = await actor.call("stash", actor.engine.stash(REPO, actor.branch, request))
+    op = await actor.call("stash", actor.engine.workspaces.stash(REPO, actor.branch, request))
     if op.answer is not None:
         actor.world.workspaces.append(op.answer.name)
 
@@ -223,7 +223,7 @@ async def stash(actor: Actor) -> None:
 async def pop(actor: Actor) -> None:
     name = _workspace(actor)
     if name is not None:
-        job = actor.engine.pop(REPO, name.split("+")[1], branch=actor.branch)
+        job = actor.engine.workspaces.pop(REPO, name.split("+")[1], branch=actor.branch)
         await actor.call("pop", job, workspace=name)
 
 
@@ -240,7 +240,7 @@ async def ws_scan(actor: Actor) -> None:
         actor.world.write_below(name, path, actor.text(path))
 
     async def scan() -> None:
-        job = actor.engine.scan_workspace(REPO, name.split("+")[1])
+        job = actor.engine.workspaces.scan(REPO, name.split("+")[1])
         await actor.call("ws_scan", job, branch=name)
 
     async def late() -> None:
@@ -268,7 +268,7 @@ async def ingest(actor: Actor) -> None:
     while True:
         amount = actor.rng.choice([1, 100])
         request = IngestRequest(source=SOURCE, prefix=INTO, removals=removals, after=after, amount=amount)
-        job = actor.engine.ingest_page(REPO, name.split("+")[1], request)
+        job = actor.engine.workspaces.ingest(REPO, name.split("+")[1], request)
         op = await actor.call("ingest", job, branch=name, workspace=name, after=after, removals=removals)
         if op.answer is None:
             return

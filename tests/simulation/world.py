@@ -236,10 +236,10 @@ def prepared(variant: int, bounds: tuple[int, int]) -> Prepared:
 
 
 async def _prepare(engine: Engine, changes: Mapping[str, Mapping[str, str | None]]) -> None:
-    await engine.create_repository(REPO, NAMESPACE)
+    await engine.repositories.create(REPO, NAMESPACE)
     await _write(engine, "main", _BASE)
     await _commit(engine, "main")
-    await engine.create_branch(REPO, "dev", "main")
+    await engine.branches.create(REPO, "dev", "main")
     for branch in ("main", "dev"):
         if changes[branch]:
             await _write(engine, branch, changes[branch])
@@ -248,15 +248,15 @@ async def _prepare(engine: Engine, changes: Mapping[str, Mapping[str, str | None
 
 
 async def _commit(engine: Engine, branch: str) -> None:
-    await engine.commit(REPO, branch, CommitRequest(message="prepared", committer="p"))
+    await engine.commits.create(REPO, branch, CommitRequest(message="prepared", committer="p"))
 
 
 async def _write(engine: Engine, branch: str, rows: Mapping[str, str | None]) -> None:
     for path, text in rows.items():
         if text is None:
-            await engine.delete_object(REPO, branch, path)
+            await engine.objects.delete(REPO, branch, path)
         else:
-            await engine.upload(REPO, branch, UploadRequest(path=path), _once(text.encode()))
+            await engine.objects.upload(REPO, branch, UploadRequest(path=path), _once(text.encode()))
 
 
 async def _once(data: bytes) -> Any:

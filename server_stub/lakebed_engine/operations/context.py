@@ -67,6 +67,10 @@ class Context:
     """Staging tokens whose marker row is known to be written."""
     foreign: Foreign
     """Objects outside of every namespace, as far as they may be read."""
+    address_key: bytes
+    """Signs the physical addresses that clients get. All servers of a store need the same key."""
+    upload_lifetime: int
+    """Seconds after which a multipart upload that is not completed expires."""
 
     def now(self) -> int:
         """Whole Unix seconds."""

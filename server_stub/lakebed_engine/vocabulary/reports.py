@@ -239,3 +239,11 @@ Finding = Problem | Orphan | Foreign
 
 Sink = Callable[[Finding], None]
 """Takes each finding as it is made, also those that the report has no room for."""
+
+
+def ignore_progress(phase: str, done: int) -> None:
+    """Nobody looks."""
+
+
+def ignore_finding(finding: Finding) -> None:
+    """The report is enough."""

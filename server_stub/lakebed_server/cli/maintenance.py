@@ -111,10 +111,10 @@ def run_fsck(settings: Settings, repo: str, options: FsckOptions, *, as_json: bo
 
     async def job() -> FsckReport:
         async with open_engine(settings, "refuse") as engine:
-            await engine.get_repository(repo)  # before anything is written
+            await engine.repositories.get(repo)  # before anything is written
             writer = Writer(sys.stdout, progress, {"repository": repo}, as_json=as_json)
-            report = await engine.fsck(repo, options, progress=progress, sink=writer)
-            scrubbed = await engine.last_scrub(repo)
+            report = await engine.maintenance.fsck(repo, options, progress=progress, sink=writer)
+            scrubbed = await engine.maintenance.last_scrub(repo)
             body = {**_fsck_body(report), "last_scrub": scrubbed}
             writer.end(body, _fsck_text(report, options) + _scrub_text(scrubbed))
             return report
@@ -150,9 +150,9 @@ def run_sweep(
     async def job() -> SweepPass:
         async with open_engine(settings, "refuse") as engine:
             if repo:
-                await engine.get_repository(repo)  # before anything is written
+                await engine.repositories.get(repo)  # before anything is written
             writer = Writer(sys.stdout, progress, {"dry_run": dry_run}, as_json=as_json)
-            done = await engine.sweep(repo, options, progress=progress, sink=writer)
+            done = await engine.maintenance.sweep(repo, options, progress=progress, sink=writer)
             writer.end(_sweep_body(done), _sweep_text(done, dry_run=dry_run))
             return done
 
@@ -170,7 +170,9 @@ def run_rebuild(settings: Settings, namespace: str, name: str, *, dry_run: bool,
 
     async def job() -> RebuildReport:
         async with open_engine(settings, "pretend" if dry_run else "make") as engine:
-            return await engine.rebuild(namespace, name, dry_run=dry_run, progress=progress, sink=findings.append)
+            return await engine.maintenance.rebuild(
+                namespace, name, dry_run=dry_run, progress=progress, sink=findings.append
+            )
 
     try:
         report = asyncio.run(job())

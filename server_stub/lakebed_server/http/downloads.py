@@ -27,7 +27,7 @@ def content(
     status, part, headers = _part(ref, entry, byte_range)
     if part.length == 0:
         return Reply(status, headers=headers)
-    return StreamReply(status, engine.open_entry(repo, entry, part.start, part.length), part.length, headers)
+    return StreamReply(status, engine.objects.open(repo, entry, part.start, part.length), part.length, headers)
 
 
 def unchanged_or_nothing(

@@ -154,7 +154,7 @@ async def _life(
 ) -> AsyncIterator[None]:
     chores = [
         asyncio.create_task(_repeat(functools.partial(_clean, engine), cleanup_interval, "the cleaner")),
-        asyncio.create_task(_repeat(engine.maintain, COMPACTION_INTERVAL, "compaction")),
+        asyncio.create_task(_repeat(engine.maintenance.compact, COMPACTION_INTERVAL, "compaction")),
     ]
     if snapshot_interval is not None:
         snapshots = functools.partial(_write_snapshots, engine)
@@ -191,25 +191,25 @@ async def _repeat(chore: Callable[[], Awaitable[int]], interval: float, name: st
 
 
 async def _clean(engine: Engine) -> int:
-    await engine.keep_time()
-    return await engine.run_cleaner()
+    await engine.maintenance.keep_time()
+    return await engine.maintenance.clean()
 
 
 async def _write_snapshots(engine: Engine) -> int:
-    for repository, why in (await engine.run_snapshots()).failures:
+    for repository, why in (await engine.maintenance.snapshot_refs()).failures:
         log.warning("repository %s: no ref snapshot was written: %s", repository, why)
     return 0  # nothing was removed
 
 
 async def _sweep(engine: Engine, options: SweepOptions) -> int:
-    done = await engine.sweep("", options)
+    done = await engine.maintenance.sweep("", options)
     for repository, why in done.failures:
         log.warning("%s was not swept: %s", repository, why)
     return done.deleted
 
 
 async def _scrub(engine: Engine, options: ScrubOptions) -> int:
-    await engine.scrub(options)
+    await engine.maintenance.scrub(options)
     return 0  # nothing was removed
 
 

@@ -22,7 +22,7 @@ async def wanted(call: Call, repository: str, must: object, may: object = False)
     """Whether to give signed addresses. Raises RequestError where they must be given, and there are none."""
     if must is not True and may is not True:
         return False
-    signs = call.services.installation.presign and (await call.engine.place_of(repository)).signs
+    signs = call.services.installation.presign and (await call.engine.repositories.data_place(repository)).signs
     if must is True and not signs:
         raise bad_request("parameter presign: this server's store cannot sign addresses; leave it out")
     return signs
@@ -65,7 +65,7 @@ async def _signed(
     """Addresses to read at, as far as there are any; only with `strict` a failure to sign is one."""
     seconds = call.services.installation.presign_seconds
     try:
-        return await call.engine.sign_reads(repository, entries, seconds=seconds, check=check)
+        return await call.engine.objects.sign_reads(repository, entries, seconds=seconds, check=check)
     except StoreError:
         if strict:
             raise

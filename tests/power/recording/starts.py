@@ -174,8 +174,8 @@ async def _work(
 async def trees_of(parts: wiring.Components) -> Trees:
     """What each commit holds."""
     found = {}
-    for branch in (await parts.engine.list_branches(REPO)).items:
-        for commit in (await parts.engine.log(REPO, branch.name, LogRequest(amount=1000))).items:
-            page = await parts.engine.list_objects(REPO, commit.id, amount=1000)
+    for branch in (await parts.engine.branches.list(REPO)).items:
+        for commit in (await parts.engine.commits.log(REPO, branch.name, LogRequest(amount=1000))).items:
+            page = await parts.engine.objects.list(REPO, commit.id, amount=1000)
             found[commit.id] = {row.path: row.entry.checksum for row in page.items if row.entry is not None}
     return found

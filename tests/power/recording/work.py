@@ -94,14 +94,14 @@ class Work:
     async def chores(self) -> None:
         """What a server does by itself and a person by command: deletes what is dropped, compacts, changes the key."""
         engine = self._parts.engine
-        await engine.maintain()
-        await engine.run_snapshots()
+        await engine.maintenance.compact()
+        await engine.maintenance.snapshot_refs()
         await asyncio.sleep(GRACE + 0.05)
-        while await engine.run_cleaner():
+        while await engine.maintenance.clean():
             pass
-        swept = await engine.sweep(REPO, SweepOptions(data=True, grace=0, age=0))
+        swept = await engine.maintenance.sweep(REPO, SweepOptions(data=True, grace=0, age=0))
         assert not swept.failures
-        await engine.compact(REPO, "main", least=1)
+        await engine.branches.compact(REPO, "main", least=1)
         one = self._client.recorder.begin("lakebed keys rotate-secret")
         await rotate_file(self._parts.kv, key_file(self._settings))
         self._client.recorder.answer(one.number, True)

@@ -49,7 +49,7 @@ class Bucket:
         known = services(self.engine, kv, proxies="192.0.2.1")
         self.gateway = Gateway(known, S3Config(**given), clock=lambda: self.now, admission=admission)
         self.runner = asyncio.Runner()
-        self.run(self.engine.create_repository("lake", "mem://lake"))
+        self.run(self.engine.repositories.create("lake", "mem://lake"))
 
     def run(self, job: Any) -> Any:
         return self.runner.run(job)
@@ -134,7 +134,7 @@ class Bucket:
 
     def paths(self, ref: str = "main") -> list[str]:
         """The paths that a branch shows."""
-        page = self.run(self.engine.list_objects("lake", ref, amount=1000))
+        page = self.run(self.engine.objects.list("lake", ref, amount=1000))
         return [row.path for row in page.items]
 
 

@@ -82,7 +82,7 @@ def test_listings_are_those_of_a_dictionary(bucket: Bucket, ask: Callable[..., P
     branches = ["a", "a-b", "a-b-c", "a0", "ab", "main", "main-2"]
     for branch in branches:
         if branch != "main":
-            bucket.run(bucket.engine.create_branch("lake", branch, "main"))
+            bucket.run(bucket.engine.branches.create("lake", branch, "main"))
     pieces = ["x", "y", "/", "//", " ", "+", "%", "&<", "ü", "🙂", "-", "."]
     keys = {
         f"{branch}/" + "".join(dice.choice(pieces) for _ in range(dice.randrange(1, 6)))
@@ -109,9 +109,9 @@ def test_listings_are_those_of_a_dictionary(bucket: Bucket, ask: Callable[..., P
 
 def test_a_bucket_shows_its_branches_and_tags_as_directories(bucket: Bucket) -> None:
     for name in ("a", "a-b", "b"):
-        bucket.run(bucket.engine.create_branch("lake", name, "main"))
+        bucket.run(bucket.engine.branches.create("lake", name, "main"))
     for name in ("a.1", "v1", "a-a"):
-        bucket.run(bucket.engine.create_tag("lake", name, "main"))
+        bucket.run(bucket.engine.tags.create("lake", name, "main"))
     everyone = ["a-a/", "a-b/", "a.1/", "a/", "b/", "main/", "v1/"]
     for size in ("1", "2", "1000"):
         assert everything(v2, bucket, delimiter="/", **{"max-keys": size}) == ([], everyone)
@@ -123,7 +123,7 @@ def test_a_bucket_shows_its_branches_and_tags_as_directories(bucket: Bucket) -> 
 def test_starting_behind_a_key(bucket: Bucket) -> None:
     for key in ("main/a", "main/b", "main/c"):
         bucket.put(key)
-    bucket.run(bucket.engine.create_branch("lake", "zoo", "main"))
+    bucket.run(bucket.engine.branches.create("lake", "zoo", "main"))
     bucket.put("zoo/a")
     for prefix in ("", "main/"):
         rest = ["zoo/a"] if not prefix else []
@@ -173,7 +173,7 @@ def test_keys_that_xml_cannot_hold_are_told_encoded_or_not_at_all(bucket: Bucket
 
 def test_buckets_are_repositories(bucket: Bucket) -> None:
     for number in range(3):
-        bucket.run(bucket.engine.create_repository(f"repo-{number}", f"mem://repo-{number}"))
+        bucket.run(bucket.engine.repositories.create(f"repo-{number}", f"mem://repo-{number}"))
     assert texts(xml(bucket("GET", "/")), "Buckets/Bucket/Name") == ["lake", "repo-0", "repo-1", "repo-2"]
     page = xml(bucket("GET", "/?max-buckets=2&prefix=repo"))
     assert texts(page, "Buckets/Bucket/Name") == ["repo-0", "repo-1"]
@@ -206,7 +206,7 @@ def test_buckets_are_made_and_deleted_where_that_is_allowed() -> None:
         legacy = with_namespace.engine._ctx.stores.open("mem://buckets/legacy")
         with_namespace.run(legacy.put("data/theirs", b"x"))
         assert with_namespace("PUT", "/legacy").status == 200
-        place = with_namespace.run(with_namespace.engine.get_repository("legacy")).storage_namespace
+        place = with_namespace.run(with_namespace.engine.repositories.get("legacy")).storage_namespace
         assert place.startswith("mem://buckets/legacy-"), "a namespace of its own, not the one that is in use"
         assert code(with_namespace("PUT", "/lake.dev")) == "InvalidBucketName"
         assert code(with_namespace("PUT", "/UPPER")) == "InvalidArgument"
@@ -274,7 +274,7 @@ def test_errors_of_ours_tell_nothing(bucket: Bucket, monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> Any:
         raise RuntimeError("a secret of /this/machine")
 
-    monkeypatch.setattr(bucket.engine, "find", fail)
+    monkeypatch.setattr(bucket.engine.objects, "find", fail)
     answer = bucket("GET", "/lake/main/x")
     assert (answer.status, code(answer)) == (500, "InternalError")
     assert b"secret" not in answer.body

@@ -148,7 +148,7 @@ def test_chunks_of_all_sizes_in_all_pieces(bucket: Bucket, payload: str, sizes: 
         if payload != SIGNED:
             assert answer.headers["x-amz-checksum-crc32"] == crc32(sent.data)
         assert "content-encoding" not in bucket("GET", KEY).headers
-        bucket.run(bucket.engine.delete_object("lake", "main", "x"))
+        bucket.run(bucket.engine.objects.delete("lake", "main", "x"))
 
 
 def test_trailers_as_different_clients_write_them(bucket: Bucket) -> None:

@@ -187,7 +187,7 @@ def test_an_upload_that_is_not_there(bucket: Bucket, begun: str) -> None:
 
 
 def test_an_upload_begins_only_where_something_may_be_written(bucket: Bucket) -> None:
-    bucket.run(bucket.engine.create_tag("lake", "v1", "main"))
+    bucket.run(bucket.engine.tags.create("lake", "v1", "main"))
     for target, expected in (
         ("/lake/v1/x", "NoSuchKey"),
         ("/lake/none/x", "NoSuchKey"),

@@ -55,7 +55,7 @@ def test_what_is_written_is_read_with_its_headers(bucket: Bucket) -> None:
         assert told["accept-ranges"] == "bytes"
         assert "last-modified" in told
         assert "x-amz-request-id" in told
-    entry = bucket.run(bucket.engine.stat("lake", "main", "x"))
+    entry = bucket.run(bucket.engine.objects.stat("lake", "main", "x"))
     assert entry.content_type == headers["content_type"]
     assert {key: value for key, value in entry.metadata.items() if not key.startswith("::s3::")} == {
         "owner": "me",
@@ -79,7 +79,7 @@ def test_metadata_of_rest_is_metadata_here_and_the_other_way_round(bucket: Bucke
 
     metadata = {"Color": "blue", "bad name": "x", "new\nline": "x", "text": "a\r\nb", "::lakefs::x": "hidden"}
     request = UploadRequest(path="x", content_type="a\nb", metadata=metadata)
-    bucket.run(bucket.engine.upload("lake", "main", request, chunks()))
+    bucket.run(bucket.engine.objects.upload("lake", "main", request, chunks()))
     told = bucket("GET", X).headers
     assert told["x-amz-meta-color"] == "blue"
     assert told["x-amz-missing-meta"] == "2"
@@ -203,7 +203,7 @@ def test_sizes_of_parts_that_metadata_makes_up(bucket: Bucket, told: str, parts:
         yield b"0123456789"
 
     request = UploadRequest(path="x", metadata={"::s3::parts": told})
-    bucket.run(bucket.engine.upload("lake", "main", request, chunks()))
+    bucket.run(bucket.engine.objects.upload("lake", "main", request, chunks()))
     started = time.perf_counter()
     for number, (first, last) in enumerate(parts, 1):
         answer = bucket("GET", f"{X}?partNumber={number}")
@@ -227,7 +227,7 @@ def test_copies(bucket: Bucket) -> None:
     assert (told["content-type"], told["x-amz-meta-n"]) == ("c/d", "w")
     assert "x-amz-meta-k" not in told
     assert told["cache-control"] == "private, no-store"
-    entries = [bucket.run(bucket.engine.stat("lake", "main", path)) for path in ("x", "a b+ü")]
+    entries = [bucket.run(bucket.engine.objects.stat("lake", "main", path)) for path in ("x", "a b+ü")]
     assert entries[0].physical_address == entries[1].physical_address
     assert entries[0].identity != entries[1].identity
     onto_itself = bucket("PUT", X, x_amz_copy_source=X)
@@ -255,25 +255,25 @@ def test_conditions_of_copies(bucket: Bucket) -> None:
 
 def test_a_copy_is_of_the_content_that_was_looked_at(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     etag = bucket.put("main/a", b"1").headers["etag"]
-    copy_as = bucket.engine.copy_as
+    copy_as = bucket.engine.objects.copy_as
 
     async def change_first(*words: Any, **more: Any) -> Any:
         async def chunks() -> Any:
             yield b"2"
 
-        await bucket.engine.upload("lake", "main", UploadRequest(path="a"), chunks())
+        await bucket.engine.objects.upload("lake", "main", UploadRequest(path="a"), chunks())
         return await copy_as(*words, **more)
 
-    monkeypatch.setattr(bucket.engine, "copy_as", change_first)
+    monkeypatch.setattr(bucket.engine.objects, "copy_as", change_first)
     raced = bucket("PUT", X, x_amz_copy_source="/lake/main/a", x_amz_copy_source_if_match=etag)
     assert (raced.status, code(raced)) == (412, "PreconditionFailed")
     assert bucket.paths() == ["a"]
 
 
 def test_copies_between_repositories_and_refs(bucket: Bucket) -> None:
-    bucket.run(bucket.engine.create_repository("other", "mem://other"))
+    bucket.run(bucket.engine.repositories.create("other", "mem://other"))
     bucket.put("main/x", b"data", x_amz_meta_k="v")
-    commit = bucket.run(bucket.engine.commit("lake", "main", CommitRequest(committer="me", message="one")))
+    commit = bucket.run(bucket.engine.commits.create("lake", "main", CommitRequest(committer="me", message="one")))
     bucket.put("main/x", b"changed")
     assert bucket("PUT", "/other/main/y", x_amz_copy_source=f"/lake/{commit.id}/x").status == 200
     answer = bucket("GET", "/other/main/y")
@@ -307,7 +307,7 @@ def test_deletes(bucket: Bucket) -> None:
         bucket.put(f"main/{path}", b"1")
     assert bucket("DELETE", "/lake/main/a").status == 204
     assert bucket("DELETE", "/lake/main/a").status == 204
-    bucket.run(bucket.engine.create_branch("lake", "dev", "main"))
+    bucket.run(bucket.engine.branches.create("lake", "dev", "main"))
     bucket.put("dev/x", b"1")
     body = delete_xml("main/b", "main/c/d", "dev/x", "main/none", "main/e&amp;amp;f", "main", "main/")
     answer = bucket("POST", "/lake?delete", body)
@@ -315,7 +315,7 @@ def test_deletes(bucket: Bucket) -> None:
     assert texts(xml(answer), "Deleted/Key")[:2] == ["main/b", "main/c/d"]
     assert len(texts(xml(answer), "Deleted/Key")) == 7
     assert bucket.paths() == bucket.paths("dev") == []
-    assert bucket.run(bucket.engine.get_branch("lake", "main")).name == "main"
+    assert bucket.run(bucket.engine.branches.get("lake", "main")).name == "main"
 
 
 def test_deletes_say_what_failed_and_quietly_nothing_else(bucket: Bucket) -> None:
@@ -381,9 +381,9 @@ def test_directories(bucket: Bucket) -> None:
 
 def test_refs_of_all_kinds_are_read_and_branches_and_workspaces_written(bucket: Bucket) -> None:
     bucket.put("main/x", b"old")
-    commit = bucket.run(bucket.engine.commit("lake", "main", CommitRequest(committer="me", message="one")))
-    bucket.run(bucket.engine.create_tag("lake", "v1.0", "main"))
-    work = bucket.run(bucket.engine.create_workspace("lake", WorkspaceRequest(ref="main", creator="me")))
+    commit = bucket.run(bucket.engine.commits.create("lake", "main", CommitRequest(committer="me", message="one")))
+    bucket.run(bucket.engine.tags.create("lake", "v1.0", "main"))
+    work = bucket.run(bucket.engine.workspaces.create("lake", WorkspaceRequest(ref="main", creator="me")))
     bucket.put("main/x", b"new")
     for ref, body in (("main", b"new"), ("v1.0", b"old"), (commit.id, b"old"), ("main@", b"old"), (work.name, b"old")):
         assert bucket("GET", f"/lake/{quote(ref)}/x").body == body, ref
@@ -416,7 +416,7 @@ def test_buckets_that_are_bound_to_a_ref(bucket: Bucket) -> None:
 
 
 def test_protected_and_read_only(bucket: Bucket) -> None:
-    bucket.run(bucket.engine.set_protection_rules("lake", ["main"]))
+    bucket.run(bucket.engine.protection.replace("lake", ["main"]))
     for answer in (bucket("PUT", X, b"1"), bucket("DELETE", X), bucket("PUT", X, x_amz_copy_source="/lake/main/y")):
         assert answer.status in (403, 404)
     assert code(bucket("PUT", X, b"1")) == "AccessDenied"
@@ -449,7 +449,7 @@ def test_keys_that_cannot_be(bucket: Bucket) -> None:
 def test_data_that_is_gone_or_cut_is_never_passed_for_the_whole(bucket: Bucket, size: int) -> None:
     """Small objects are read at once, larger ones as a stream."""
     bucket.put("main/x", bytes(size))
-    entry = bucket.run(bucket.engine.stat("lake", "main", "x"))
+    entry = bucket.run(bucket.engine.objects.stat("lake", "main", "x"))
     store = bucket.engine._ctx.stores.open("mem://lake")
     assert bucket("GET", X, range="bytes=0-9").body == bytes(10)
     bucket.run(store.put(entry.physical_address, bytes(size - 1)))

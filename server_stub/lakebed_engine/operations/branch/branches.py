@@ -44,7 +44,9 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import Branch, Page, Tag
 
 
-async def create_branch(ctx: Context, repo_name: str, name: str, source: str, hidden: bool, force: bool) -> Branch:
+async def create_branch(
+    ctx: Context, repo_name: str, name: str, source: str, *, hidden: bool = False, force: bool = False
+) -> Branch:
     """A branch at the commit of `source`. Raises BranchExistsError, NameTakenError, RefNotFoundError."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
     validation.check_branch(name)
@@ -71,7 +73,12 @@ async def create_branch(ctx: Context, repo_name: str, name: str, source: str, hi
     return new
 
 
-async def delete_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
+async def get_branch(ctx: Context, repo_name: str, name: str) -> Branch:
+    """A branch. Raises BranchNotFoundError."""
+    return (await read_branch(ctx, await open_repo(ctx, repo_name), name)).record
+
+
+async def delete_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
     """Delete a branch and what is staged on it. Raises BranchNotFoundError, DefaultBranchError."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
 
@@ -85,7 +92,7 @@ async def delete_branch(ctx: Context, repo_name: str, name: str, force: bool) ->
 
 
 async def list_branches(
-    ctx: Context, repo_name: str, prefix: str, after: str, amount: int, show_hidden: bool
+    ctx: Context, repo_name: str, *, prefix: str = "", after: str = "", amount: int = 100, show_hidden: bool = False
 ) -> Page[Branch]:
     """Branches in order of name; hidden ones only when asked for."""
     validation.check_amount(amount)
@@ -108,7 +115,7 @@ async def list_branches(
         start = rows[-1].key + b"\0"
 
 
-async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> None:
+async def reset_branch(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
     """Drop everything staged (`PROTOCOL.md` 3, RESET)."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
 
@@ -120,7 +127,7 @@ async def reset_branch(ctx: Context, repo_name: str, name: str, force: bool) -> 
     await retry_on_conflict(f"branch {name!r} of {repo.name!r}", attempt)
 
 
-async def reset_object(ctx: Context, repo_name: str, name: str, path: str, force: bool) -> None:
+async def reset_object(ctx: Context, repo_name: str, name: str, path: str, *, force: bool = False) -> None:
     """Make one path show what is committed; nothing happens when nothing is staged there."""
     validation.check_path(path)
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=name)
@@ -159,7 +166,7 @@ async def _reset_path(ctx: Context, repo: Repo, seen: Seen, path: str) -> bool:
     return await swap(ctx, repo, seen, after_reset(seen.record), puts=rows)
 
 
-async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, force: bool) -> Tag:
+async def create_tag(ctx: Context, repo_name: str, name: str, ref: str, *, force: bool = False) -> Tag:
     """A tag on the commit of `ref`. Raises TagExistsError, NameTakenError, RefNotFoundError."""
     repo = await open_repo(ctx, repo_name)
     validation.check_tag(name)
@@ -193,7 +200,7 @@ async def get_tag(ctx: Context, repo_name: str, name: str) -> Tag:
     return decode_tag(found.value)
 
 
-async def delete_tag(ctx: Context, repo_name: str, name: str, force: bool) -> None:
+async def delete_tag(ctx: Context, repo_name: str, name: str, *, force: bool = False) -> None:
     """Raises TagNotFoundError."""
     repo = await open_repo(ctx, repo_name, write=True, force=force)
 
@@ -212,7 +219,7 @@ async def delete_tag(ctx: Context, repo_name: str, name: str, force: bool) -> No
     await retry_on_conflict(f"tag {name!r} of {repo.name!r}", attempt)
 
 
-async def list_tags(ctx: Context, repo_name: str, prefix: str, after: str, amount: int) -> Page[Tag]:
+async def list_tags(ctx: Context, repo_name: str, *, prefix: str = "", after: str = "", amount: int = 100) -> Page[Tag]:
     """Tags in order of name."""
     validation.check_amount(amount)
     repo = await open_repo(ctx, repo_name)

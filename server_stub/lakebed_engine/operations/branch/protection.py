@@ -41,7 +41,7 @@ async def get_rules(ctx: Context, repo_name: str) -> Rules:
     return (await open_repo(ctx, repo_name)).record.protection
 
 
-async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], if_match: str | None = None) -> None:
+async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], *, if_match: str | None = None) -> None:
     """Replace all rules. `if_match`: only those with this entity tag, `""` for none. PreconditionFailedError."""
     _check(patterns)
     new = tuple(dict.fromkeys(patterns))

@@ -8,7 +8,7 @@ from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.vocabulary.records import Branch, Commit
 
 
-async def hard_reset(ctx: Context, repo_name: str, name: str, ref: str, force: bool) -> Branch:
+async def hard_reset(ctx: Context, repo_name: str, name: str, ref: str, *, force: bool = False) -> Branch:
     """Point a clean branch at the commit of `ref`, and give the branch. Its old commits can still be found by id.
 
     Raises DirtyBranchError, ProtectedBranchError, RefNotFoundError, InvalidRefError. `force` overrides read-only alone.

@@ -52,7 +52,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
 _NEEDED: Final = (*_TEXTS, "size_bytes")
 
 
-async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, force: bool) -> Layer:
+async def push_written(ctx: Context, repo_name: str, found_id: str, file: str, *, force: bool = False) -> Layer:
     """Register all rows of a file as one layer of a workspace. Raises what `register_written` does.
 
     A row that is `deleted` is a deletion; one may name an object elsewhere (`direct_writes.external_rows`).

@@ -20,7 +20,7 @@ from lakebed_engine.vocabulary.records import Entry, ShareReport
 
 
 async def share(
-    ctx: Context, repo_name: str, found_id: str, pairs: Sequence[tuple[str, str]], force: bool
+    ctx: Context, repo_name: str, found_id: str, pairs: Sequence[tuple[str, str]], *, force: bool = False
 ) -> ShareReport:
     """Stage, for each `(path, same_as)`, the entry of `path` with the address of `same_as`, in one batch.
 

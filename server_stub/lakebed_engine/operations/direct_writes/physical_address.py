@@ -54,253 +54,251 @@ class PartSource(NamedTuple):
     length: int
 
 
-class Placing:
-    """Gives addresses out and links what was written there. `key` signs them: all servers of a store need the same.
+async def get_address(ctx: Context, repo_name: str, branch: str, path: str, *, seconds: int = 0) -> SignedUpload:
+    """A fresh address for the data of one path; with `seconds`, also a URL for one PUT to it until then.
 
-    Without a key one is made: addresses then end with this process.
+    Raises BranchNotFoundError, ProtectedBranchError; InvalidRequestError where the store signs none.
     """
+    repo = await _writable(ctx, repo_name, branch, path)
+    key, url, expires = _key_of(ctx, repo, branch, path), "", ctx.now() + seconds
+    if seconds:
+        signer = signer_of(repo.store)
+        if signer is None:
+            raise InvalidRequestError(f"the store of {repo.name!r} signs no addresses: leave presign out")
+        url = (await signer.sign_writes([ToWrite(key, guarded=False)], seconds))[0].url
+    return SignedUpload(path, f"{repo.store.uri}/{key}", url, {}, expires)
 
-    def __init__(self, ctx: Context, key: bytes) -> None:
-        self._ctx = ctx
-        self._secret = key
 
-    async def give(self, repo_name: str, branch: str, path: str, *, seconds: int = 0) -> SignedUpload:
-        """A fresh address for the data of one path; with `seconds`, also a URL for one PUT to it until then.
+async def link(ctx: Context, repo_name: str, branch: str, request: LinkRequest) -> Entry:
+    """Show what was written at an address, once it is proven to be there.
 
-        Raises BranchNotFoundError, ProtectedBranchError; InvalidRequestError where the store signs none.
-        """
-        repo = await self._writable(repo_name, branch, path)
-        key, url, expires = self._key_of(repo, branch, path), "", self._ctx.now() + seconds
-        if seconds:
-            signer = signer_of(repo.store)
-            if signer is None:
-                raise InvalidRequestError(f"the store of {repo.name!r} signs no addresses: leave presign out")
-            url = (await signer.sign_writes([ToWrite(key, guarded=False)], seconds))[0].url
-        return SignedUpload(path, f"{repo.store.uri}/{key}", url, {}, expires)
+    Raises InvalidAddressError (not given out for this path, or too long ago; nothing there), ChecksumMismatchError,
+    ForeignDeniedError, PreconditionFailedError.
+    """
+    repo = await _writable(ctx, repo_name, branch, request.path, force=request.force)
+    entry = await _entry(ctx, repo, branch, request)
+    test = condition(UploadRequest(path=request.path, if_none_match=request.if_none_match, if_match=request.if_match))
+    if test is None:
+        await stage(ctx, repo, branch, [(request.path, entry)])
+    else:
+        await stage_if(ctx, repo, branch, request.path, entry, test)
+    return entry
 
-    async def link(self, repo_name: str, branch: str, request: LinkRequest) -> Entry:
-        """Show what was written at an address, once it is proven to be there.
 
-        Raises InvalidAddressError (not given out for this path, or too long ago; nothing there), ChecksumMismatchError,
-        ForeignDeniedError, PreconditionFailedError.
-        """
-        repo = await self._writable(repo_name, branch, request.path, force=request.force)
-        entry = await self._entry(repo, branch, request)
-        test = condition(
-            UploadRequest(path=request.path, if_none_match=request.if_none_match, if_match=request.if_match)
-        )
-        if test is None:
-            await stage(self._ctx, repo, branch, [(request.path, entry)])
-        else:
-            await stage_if(self._ctx, repo, branch, request.path, entry, test)
-        return entry
+async def set_metadata(
+    ctx: Context, repo_name: str, branch: str, path: str, metadata: Mapping[str, str], *, force: bool = False
+) -> None:
+    """Replace the metadata of an object. Raises ObjectNotFoundError."""
+    validation.check_metadata(metadata)
+    repo = await _writable(ctx, repo_name, branch, path, force=force)
 
-    async def describe(self, repo_name: str, branch: str, path: str, metadata: Mapping[str, str], force: bool) -> None:
-        """Replace the metadata of an object. Raises ObjectNotFoundError."""
-        validation.check_metadata(metadata)
-        repo = await self._writable(repo_name, branch, path, force=force)
-
-        async def attempt() -> bool | None:
-            now = await steady(self._ctx, repo, f"{branch}$", lambda view: view.find(path))
-            if now is None:
-                raise ObjectNotFoundError(f"object {path!r} not found in {branch!r} of repository {repo_name!r}")
-            values = dict(metadata)
-            mark = identity(now.size, now.checksum, now.content_type, values)
-            new = msgspec.structs.replace(now, metadata=values, identity=mark)
-            try:
-                await stage_if(self._ctx, repo, branch, path, new, _still(path, now))
-            except PreconditionFailedError:
-                return None  # another object is there now: describe that one
-            return True
-
-        await retry_on_conflict(f"object {path!r} on {branch!r}", attempt)
-
-    async def storage_class(self, repo_name: str, ref: str, path: str) -> str | None:
-        """The class in which a store keeps an object's data; None where it has none. Raises ObjectGoneError."""
-        entry = await stat(self._ctx, repo_name, ref, path)
-        repo = await open_repo(self._ctx, repo_name)
+    async def attempt() -> bool | None:
+        now = await steady(ctx, repo, f"{branch}$", lambda view: view.find(path))
+        if now is None:
+            raise ObjectNotFoundError(f"object {path!r} not found in {branch!r} of repository {repo_name!r}")
+        values = dict(metadata)
+        mark = identity(now.size, now.checksum, now.content_type, values)
+        new = msgspec.structs.replace(now, metadata=values, identity=mark)
         try:
-            store, key = await placed(self._ctx, repo, entry)
-            signer: object = signer_of(store)
-            if isinstance(signer, Classing):
-                return await signer.storage_class(key)
-            await store.head(key)
-        except BlobNotFound:
-            raise ObjectGoneError(f"the data of this object is gone: {physical_uri(repo, entry)}") from None
+            await stage_if(ctx, repo, branch, path, new, _still(path, now))
+        except PreconditionFailedError:
+            return None  # another object is there now: describe that one
+        return True
+
+    await retry_on_conflict(f"object {path!r} on {branch!r}", attempt)
+
+
+async def storage_class(ctx: Context, repo_name: str, ref: str, path: str) -> str | None:
+    """The class in which a store keeps an object's data; None where it has none. Raises ObjectGoneError."""
+    entry = await stat(ctx, repo_name, ref, path)
+    repo = await open_repo(ctx, repo_name)
+    try:
+        store, key = await placed(ctx, repo, entry)
+        signer: object = signer_of(store)
+        if isinstance(signer, Classing):
+            return await signer.storage_class(key)
+        await store.head(key)
+    except BlobNotFound:
+        raise ObjectGoneError(f"the data of this object is gone: {physical_uri(repo, entry)}") from None
+    return None
+
+
+async def begin_upload(
+    ctx: Context, repo_name: str, branch: str, path: str, *, parts: int = 0, seconds: int = 0
+) -> tuple[PartUpload, list[str]]:
+    """Begin an object in parts; and URLs for the first `parts` of them. Raises NotSupportedError."""
+    repo = await _writable(ctx, repo_name, branch, path)
+    key = _key_of(ctx, repo, branch, path)
+    uploads = _parts(repo)
+    upload = await uploads.create(ToWrite(key, guarded=False))
+    signed = await uploads.sign(key, upload, range(1, parts + 1), seconds) if parts else []
+    return PartUpload(f"{repo.store.uri}/{key}", upload), [one.url for one in signed]
+
+
+async def sign_part(
+    ctx: Context, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, *, seconds: int
+) -> str:
+    """A URL for one PUT of one part. Raises InvalidAddressError, InvalidRequestError."""
+    repo, key = await _given(ctx, repo_name, branch, path, upload.physical_address)
+    if not 1 <= number <= MOST_PARTS:
+        raise InvalidRequestError(f"part {number}: must be 1 to {MOST_PARTS}")
+    try:
+        return (await _parts(repo).sign(key, upload.upload, [number], seconds))[0].url
+    except BlobNotFound:
+        raise _no_upload(upload) from None
+
+
+async def copy_part(
+    ctx: Context, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, source: PartSource
+) -> str:
+    """Write one part from an object that is shown somewhere; its ETag. Inside the store where that can be.
+
+    Raises InvalidAddressError, InvalidRequestError, NotSupportedError; ObjectGoneError for the source.
+    """
+    repo, key = await _given(ctx, repo_name, branch, path, upload.physical_address)
+    if not 1 <= number <= MOST_PARTS or source.length > LARGEST_PUT:
+        raise InvalidRequestError(
+            f"part {number} of {source.length} bytes: must be 1 to {MOST_PARTS}, of {LARGEST_PUT} bytes at most"
+        )
+    _parts(repo)
+    assembler = own_assembler(repo.store)
+    if not isinstance(assembler, Numbering):
+        raise NotSupportedError(f"the store of {repo.name!r} copies no parts: read the object, and write the part")
+    stored = await _copied(assembler, repo, key, upload.upload, number, source)
+    if stored is not None:
+        return stored.handle
+    try:
+        async with open_entry(ctx, source.repo, source.entry, source.start, source.length) as chunks:
+            return await assembler.put_numbered(key, upload.upload, number, source.length, chunks)
+    except BlobNotFound:
+        raise _no_upload(upload) from None
+
+
+async def _copied(
+    assembler: Assembler, repo: Repo, key: str, upload: str, number: int, source: PartSource
+) -> StoredPart | None:
+    place = source.entry.physical_address.removeprefix(f"{repo.store.uri}/")
+    if source.repo != repo.name or "://" in place or not source.length:
         return None
+    try:
+        return await assembler.copy(key, upload, number, place, source.start, source.length)
+    except BlobNotFound:
+        return None  # the upload or the source: the long way says which
 
-    async def begin(
-        self, repo_name: str, branch: str, path: str, *, parts: int = 0, seconds: int = 0
-    ) -> tuple[PartUpload, list[str]]:
-        """Begin an object in parts; and URLs for the first `parts` of them. Raises NotSupportedError."""
-        repo = await self._writable(repo_name, branch, path)
-        key = self._key_of(repo, branch, path)
-        uploads = _parts(repo)
-        upload = await uploads.create(ToWrite(key, guarded=False))
-        signed = await uploads.sign(key, upload, range(1, parts + 1), seconds) if parts else []
-        return PartUpload(f"{repo.store.uri}/{key}", upload), [one.url for one in signed]
 
-    async def sign_part(
-        self, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, *, seconds: int
-    ) -> str:
-        """A URL for one PUT of one part. Raises InvalidAddressError, InvalidRequestError."""
-        repo, key = await self._given(repo_name, branch, path, upload.physical_address)
-        if not 1 <= number <= MOST_PARTS:
-            raise InvalidRequestError(f"part {number}: must be 1 to {MOST_PARTS}")
-        try:
-            return (await _parts(repo).sign(key, upload.upload, [number], seconds))[0].url
-        except BlobNotFound:
-            raise _no_upload(upload) from None
+async def complete_upload(
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    request: LinkRequest,
+    upload: str,
+    parts: Sequence[SentPart],
+) -> Entry:
+    """Make the parts one object and show it. `checksum` and `size` of the request are the store's to tell.
 
-    async def copy_part(
-        self, repo_name: str, branch: str, path: str, upload: PartUpload, number: int, source: PartSource
-    ) -> str:
-        """Write one part from an object that is shown somewhere; its ETag. Inside the store where that can be.
+    Raises InvalidAddressError, InvalidRequestError.
+    """
+    repo, key = await _given(ctx, repo_name, branch, request.path, request.physical_address)
+    numbers = [part.number for part in parts]
+    if not numbers or numbers != sorted(set(numbers)) or not (numbers[0] >= 1 and numbers[-1] <= MOST_PARTS):
+        raise InvalidRequestError(f"the parts must be numbered 1 to {MOST_PARTS}, in order, each once")
+    sent = [Part(part.number, part.etag) for part in parts]
+    blob = await completed(ctx, repo, _parts(repo), key, upload, sent)
+    told = msgspec.structs.replace(request, checksum=blob.etag, size=blob.size, mtime=int(blob.mtime))
+    return await link(ctx, repo_name, branch, told)
 
-        Raises InvalidAddressError, InvalidRequestError, NotSupportedError; ObjectGoneError for the source.
-        """
-        repo, key = await self._given(repo_name, branch, path, upload.physical_address)
-        if not 1 <= number <= MOST_PARTS or source.length > LARGEST_PUT:
-            raise InvalidRequestError(
-                f"part {number} of {source.length} bytes: must be 1 to {MOST_PARTS}, of {LARGEST_PUT} bytes at most"
-            )
-        _parts(repo)
-        assembler = own_assembler(repo.store)
-        if not isinstance(assembler, Numbering):
-            raise NotSupportedError(f"the store of {repo.name!r} copies no parts: read the object, and write the part")
-        stored = await self._copied(assembler, repo, key, upload.upload, number, source)
-        if stored is not None:
-            return stored.handle
-        try:
-            async with open_entry(self._ctx, source.repo, source.entry, source.start, source.length) as chunks:
-                return await assembler.put_numbered(key, upload.upload, number, source.length, chunks)
-        except BlobNotFound:
-            raise _no_upload(upload) from None
 
-    async def _copied(
-        self, assembler: Assembler, repo: Repo, key: str, upload: str, number: int, source: PartSource
-    ) -> StoredPart | None:
-        place = source.entry.physical_address.removeprefix(f"{repo.store.uri}/")
-        if source.repo != repo.name or "://" in place or not source.length:
-            return None
-        try:
-            return await assembler.copy(key, upload, number, place, source.start, source.length)
-        except BlobNotFound:
-            return None  # the upload or the source: the long way says which
+async def abort_upload(ctx: Context, repo_name: str, branch: str, path: str, address: str, upload: str) -> None:
+    """Give an upload up; one that is not there is no error. Raises InvalidAddressError."""
+    repo, key = await _given(ctx, repo_name, branch, path, address)
+    try:
+        await _parts(repo).abort(key, upload)
+    except BlobNotFound:
+        return
 
-    async def complete(
-        self,
-        repo_name: str,
-        branch: str,
-        request: LinkRequest,
-        upload: str,
-        parts: Sequence[SentPart],
-    ) -> Entry:
-        """Make the parts one object and show it. `checksum` and `size` of the request are the store's to tell.
 
-        Raises InvalidAddressError, InvalidRequestError.
-        """
-        repo, key = await self._given(repo_name, branch, request.path, request.physical_address)
-        numbers = [part.number for part in parts]
-        if not numbers or numbers != sorted(set(numbers)) or not (numbers[0] >= 1 and numbers[-1] <= MOST_PARTS):
-            raise InvalidRequestError(f"the parts must be numbered 1 to {MOST_PARTS}, in order, each once")
-        sent = [Part(part.number, part.etag) for part in parts]
-        blob = await completed(self._ctx, repo, _parts(repo), key, upload, sent)
-        told = msgspec.structs.replace(request, checksum=blob.etag, size=blob.size, mtime=int(blob.mtime))
-        return await self.link(repo_name, branch, told)
+async def _writable(ctx: Context, repo_name: str, branch: str, path: str, *, force: bool = False) -> Repo:
+    validation.check_path(path)
+    repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
+    await read_record(ctx, repo, branch)
+    return repo
 
-    async def abort(self, repo_name: str, branch: str, path: str, address: str, upload: str) -> None:
-        """Give an upload up; one that is not there is no error. Raises InvalidAddressError."""
-        repo, key = await self._given(repo_name, branch, path, address)
-        try:
-            await _parts(repo).abort(key, upload)
-        except BlobNotFound:
-            return
 
-    async def _writable(self, repo_name: str, branch: str, path: str, *, force: bool = False) -> Repo:
-        validation.check_path(path)
-        repo = await open_repo(self._ctx, repo_name, write=True, force=force, branch=branch)
-        await read_record(self._ctx, repo, branch)
-        return repo
+async def _given(ctx: Context, repo_name: str, branch: str, path: str, address: str) -> tuple[Repo, str]:
+    repo = await _writable(ctx, repo_name, branch, path)
+    return repo, _own(ctx, repo, branch, path, address)
 
-    async def _given(self, repo_name: str, branch: str, path: str, address: str) -> tuple[Repo, str]:
-        repo = await self._writable(repo_name, branch, path)
-        return repo, self._own(repo, branch, path, address)
 
-    def _key_of(self, repo: Repo, branch: str, path: str) -> str:
-        place = new_address(self._ctx)
-        ends = self._ctx.now() + ADDRESS_SECONDS
-        return f"{place},{ends:09x}.{self._signature(repo, branch, path, place, ends)}"
+def _key_of(ctx: Context, repo: Repo, branch: str, path: str) -> str:
+    place = new_address(ctx)
+    ends = ctx.now() + ADDRESS_SECONDS
+    return f"{place},{ends:09x}.{_signature(ctx, repo, branch, path, place, ends)}"
 
-    def _own(self, repo: Repo, branch: str, path: str, address: str) -> str:
-        """The key of an address that was given out. Raises InvalidAddressError."""
-        key = address.removeprefix(f"{repo.store.uri}/")
-        found = SIGNED_DATA.fullmatch(key)
-        if found is None:
-            raise InvalidAddressError(
-                f"link address invalid: {address[:200]!r} was not given out by getPhysicalAddress; nothing was changed"
-            )
-        ends = int(found[2], 16)
-        if not hmac.compare_digest(self._signature(repo, branch, path, found[1], ends), found[3]):
-            raise InvalidAddressError(
-                f"link address invalid: {address[:200]!r} was given out for another path or branch, or not at all; "
-                "nothing was changed: ask for one with getPhysicalAddress"
-            )
-        if ends < self._ctx.now():
-            raise InvalidAddressError(
-                f"link address expired: {address[:200]!r} was to be linked within {ADDRESS_SECONDS // 3600} hours; "
-                "ask for another one and write it again"
-            )
-        return key
 
-    @property
-    def _key(self) -> bytes:
-        if not self._secret:
-            self._secret = self._ctx.ids.new().encode()
-        return self._secret
-
-    def _signature(self, repo: Repo, branch: str, path: str, place: str, ends: int) -> str:
-        told = msgspec.json.encode([repo.record.uid, branch, path, place, ends])
-        return hmac.new(self._key, told, hashlib.sha256).hexdigest()
-
-    async def _entry(self, repo: Repo, branch: str, request: LinkRequest) -> Entry:
-        told = request.checksum.replace('"', "").replace(" ", "")
-        if not told:
-            raise InvalidRequestError("checksum: must not be empty")
-        validation.check_texts(checksum=told, **{"content type": request.content_type})
-        validation.check_text("physical address", request.physical_address)
-        validation.check_metadata(request.metadata)
-        mtime = self._ctx.now() if request.mtime is None else request.mtime
-        if not (0 <= mtime <= LATEST and 0 <= request.size < 2**63):
-            raise InvalidRequestError("size or mtime: out of bounds")
-        checksum, parts = checksum_of(told)
-        inside = request.physical_address.startswith(f"{repo.store.uri}/") or "://" not in request.physical_address
-        address = (
-            self._own(repo, branch, request.path, request.physical_address) if inside else request.physical_address
+def _own(ctx: Context, repo: Repo, branch: str, path: str, address: str) -> str:
+    """The key of an address that was given out. Raises InvalidAddressError."""
+    key = address.removeprefix(f"{repo.store.uri}/")
+    found = SIGNED_DATA.fullmatch(key)
+    if found is None:
+        raise InvalidAddressError(
+            f"link address invalid: {address[:200]!r} was not given out by getPhysicalAddress; nothing was changed"
         )
-        entry = new_entry(address, checksum, request.size, mtime, request.content_type, request.metadata)
-        if parts:
-            entry = msgspec.structs.replace(entry, parts=parts)
-        if inside:
-            await prove(self._ctx, repo, [(request.path, entry)])
-        else:
-            await self._prove_elsewhere(entry)
-        return entry
+    ends = int(found[2], 16)
+    if not hmac.compare_digest(_signature(ctx, repo, branch, path, found[1], ends), found[3]):
+        raise InvalidAddressError(
+            f"link address invalid: {address[:200]!r} was given out for another path or branch, or not at all; "
+            "nothing was changed: ask for one with getPhysicalAddress"
+        )
+    if ends < ctx.now():
+        raise InvalidAddressError(
+            f"link address expired: {address[:200]!r} was to be linked within {ADDRESS_SECONDS // 3600} hours; "
+            "ask for another one and write it again"
+        )
+    return key
 
-    async def _prove_elsewhere(self, entry: Entry) -> None:
-        """Raises ForeignDeniedError, InvalidAddressError, ChecksumMismatchError."""
-        address = entry.physical_address
-        found = self._ctx.foreign.object(address)
-        await refuse_namespaces(self._ctx, address)
-        try:
-            blob = await found.store.head(found.key)
-        except BlobNotFound:
-            raise InvalidAddressError(f"nothing is at {address[:200]!r}: nothing was changed") from None
-        if blob.size != entry.size:
-            raise ChecksumMismatchError(
-                f"{address[:200]!r}: {entry.size} bytes were given, the store has {blob.size} ({version_of(blob)}): "
-                "nothing was changed"
-            )
+
+def _signature(ctx: Context, repo: Repo, branch: str, path: str, place: str, ends: int) -> str:
+    told = msgspec.json.encode([repo.record.uid, branch, path, place, ends])
+    return hmac.new(ctx.address_key, told, hashlib.sha256).hexdigest()
+
+
+async def _entry(ctx: Context, repo: Repo, branch: str, request: LinkRequest) -> Entry:
+    told = request.checksum.replace('"', "").replace(" ", "")
+    if not told:
+        raise InvalidRequestError("checksum: must not be empty")
+    validation.check_texts(checksum=told, **{"content type": request.content_type})
+    validation.check_text("physical address", request.physical_address)
+    validation.check_metadata(request.metadata)
+    mtime = ctx.now() if request.mtime is None else request.mtime
+    if not (0 <= mtime <= LATEST and 0 <= request.size < 2**63):
+        raise InvalidRequestError("size or mtime: out of bounds")
+    checksum, parts = checksum_of(told)
+    inside = request.physical_address.startswith(f"{repo.store.uri}/") or "://" not in request.physical_address
+    address = _own(ctx, repo, branch, request.path, request.physical_address) if inside else request.physical_address
+    entry = new_entry(address, checksum, request.size, mtime, request.content_type, request.metadata)
+    if parts:
+        entry = msgspec.structs.replace(entry, parts=parts)
+    if inside:
+        await prove(ctx, repo, [(request.path, entry)])
+    else:
+        await _prove_elsewhere(ctx, entry)
+    return entry
+
+
+async def _prove_elsewhere(ctx: Context, entry: Entry) -> None:
+    """Raises ForeignDeniedError, InvalidAddressError, ChecksumMismatchError."""
+    address = entry.physical_address
+    found = ctx.foreign.object(address)
+    await refuse_namespaces(ctx, address)
+    try:
+        blob = await found.store.head(found.key)
+    except BlobNotFound:
+        raise InvalidAddressError(f"nothing is at {address[:200]!r}: nothing was changed") from None
+    if blob.size != entry.size:
+        raise ChecksumMismatchError(
+            f"{address[:200]!r}: {entry.size} bytes were given, the store has {blob.size} ({version_of(blob)}): "
+            "nothing was changed"
+        )
 
 
 def _still(path: str, known: Entry) -> Callable[[Entry | None], None]:

@@ -61,7 +61,14 @@ _LOOKS = 6
 
 
 async def sign_uploads(
-    ctx: Context, repo_name: str, found_id: str, paths: Sequence[str], size: int, content_type: str, seconds: int
+    ctx: Context,
+    repo_name: str,
+    found_id: str,
+    paths: Sequence[str],
+    *,
+    size: int = 0,
+    content_type: str = "",
+    seconds: int = SIGNED_SECONDS,
 ) -> list[SignedUpload]:
     """A signed address below the workspace's prefix for one PUT of each path. `size` is the largest, in bytes.
 
@@ -88,7 +95,7 @@ async def sign_uploads(
     ]
 
 
-async def begin_upload(ctx: Context, repo_name: str, found_id: str, path: str, content_type: str) -> PartUpload:
+async def begin_upload(ctx: Context, repo_name: str, found_id: str, path: str, *, content_type: str = "") -> PartUpload:
     """Begin to write an object in parts. Raises NotSupportedError when the store cannot; WorkspaceClosedError."""
     repo = await open_repo(ctx, repo_name, write=True)
     record = record_of(await find_open(ctx, repo, found_id))
@@ -100,7 +107,13 @@ async def begin_upload(ctx: Context, repo_name: str, found_id: str, path: str, c
 
 
 async def sign_parts(
-    ctx: Context, repo_name: str, found_id: str, upload: PartUpload, numbers: Sequence[int], seconds: int
+    ctx: Context,
+    repo_name: str,
+    found_id: str,
+    upload: PartUpload,
+    numbers: Sequence[int],
+    *,
+    seconds: int = SIGNED_SECONDS,
 ) -> list[SignedPart]:
     """A signed address for one PUT of each part. Raises InvalidAddressError, WorkspaceClosedError."""
     repo = await open_repo(ctx, repo_name, write=True)
@@ -177,7 +190,7 @@ async def abort_upload(ctx: Context, repo_name: str, found_id: str, upload: Part
 
 
 async def sign_reads(
-    ctx: Context, repo_name: str, entries: Sequence[Entry], seconds: int, *, check: bool = False
+    ctx: Context, repo_name: str, entries: Sequence[Entry], *, seconds: int = SIGNED_SECONDS, check: bool = False
 ) -> list[SignedRead | None]:
     """A signed address of each entry's data; None where its store signs none for it.
 

@@ -36,7 +36,13 @@ _FEW = 16
 
 
 async def register_written(
-    ctx: Context, repo_name: str, found_id: str, objects: Sequence[Written], deletes: Sequence[str], force: bool
+    ctx: Context,
+    repo_name: str,
+    found_id: str,
+    objects: Sequence[Written],
+    deletes: Sequence[str] = (),
+    *,
+    force: bool = False,
 ) -> None:
     """Register objects and deletions, all or nothing; each path once, at most MAX_BATCH in all.
 

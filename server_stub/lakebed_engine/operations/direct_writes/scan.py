@@ -57,7 +57,7 @@ _GONE = b""
 _known = msgspec.msgpack.Decoder(Known)
 
 
-async def register(ctx: Context, repo_name: str, found_id: str, rows: Sequence[Row], force: bool) -> None:
+async def register(ctx: Context, repo_name: str, found_id: str, rows: Sequence[Row], *, force: bool = False) -> None:
     """Register objects that are there (or None: a tombstone), all or nothing. Each path once, at most MAX_BATCH.
 
     An address is below the workspace's prefix, or a full URI outside of the namespace. Raises InvalidRequestError,
@@ -110,7 +110,7 @@ def _note(record: Workspace, key: str, known: Known | None) -> Put:
     return Put(staging(scan_token(record.uid)), key.encode(), value)
 
 
-async def scan(ctx: Context, repo_name: str, found_id: str, force: bool) -> ScanReport:
+async def scan(ctx: Context, repo_name: str, found_id: str, *, force: bool = False) -> ScanReport:
     """Register what lies below the workspace's prefixes and is new or has changed, by size, ETag and mtime.
 
     Of what an earlier scan registered and is there no more, the path is deleted, while it still shows that object. What

@@ -18,7 +18,7 @@ _NAME = "symlink.txt"
 _PAGE = 1000
 
 
-async def write_symlinks(ctx: Context, repo_name: str, branch: str, location: str) -> str:
+async def write_symlinks(ctx: Context, repo_name: str, branch: str, location: str = "") -> str:
     """Write the manifests of all directories below `location`; the address that they lie below.
 
     Raises BranchNotFoundError.
@@ -59,7 +59,13 @@ class _Lines:
         more = True
         while more:
             page = await list_objects(
-                self._ctx, self._repo.name, self._branch, self._directory, after, _PAGE, delimiter="/"
+                self._ctx,
+                self._repo.name,
+                self._branch,
+                prefix=self._directory,
+                after=after,
+                amount=_PAGE,
+                delimiter="/",
             )
             found = [physical_uri(self._repo, row.entry) for row in page.items if row.entry is not None]
             self.below += [row.path for row in page.items if row.entry is None]

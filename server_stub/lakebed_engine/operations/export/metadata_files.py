@@ -47,28 +47,22 @@ class MetadataFile:
         return self.store.open(self.key)
 
 
-class MetadataFiles:
-    """Finds ranges and metaranges by their ids."""
+async def find(ctx: Context, repo_name: str, kind: Kind, found_id: str, *, seconds: int = 0) -> MetadataFile:
+    """The file of a range or a metarange; with `seconds`, a signed address that is good for so long.
 
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-
-    async def find(self, repo_name: str, kind: Kind, found_id: str, *, seconds: int = 0) -> MetadataFile:
-        """The file of a range or a metarange; with `seconds`, a signed address that is good for so long.
-
-        Raises RepositoryNotFoundError, ObjectNotFoundError, NotSupportedError where its store signs none.
-        """
-        repo = await open_repo(self._ctx, repo_name)
-        word = kind.replace("_", "")
-        missing = f"there is no {word} {found_id[:80]!r} in repository {repo_name!r}: take the id from a commit"
-        if not _ID.fullmatch(found_id):
-            raise ObjectNotFoundError(missing)
-        try:
-            blob = await repo.store.head(f"{_FOLDERS[kind]}{found_id}.parquet")
-        except BlobNotFound:
-            raise ObjectNotFoundError(missing) from None
-        file = MetadataFile(repo.store, f"{_FOLDERS[kind]}{found_id}.parquet", blob.size, int(blob.mtime))
-        return file if not seconds else replace(file, url=await _signed(file, seconds))
+    Raises RepositoryNotFoundError, ObjectNotFoundError, NotSupportedError where its store signs none.
+    """
+    repo = await open_repo(ctx, repo_name)
+    word = kind.replace("_", "")
+    missing = f"there is no {word} {found_id[:80]!r} in repository {repo_name!r}: take the id from a commit"
+    if not _ID.fullmatch(found_id):
+        raise ObjectNotFoundError(missing)
+    try:
+        blob = await repo.store.head(f"{_FOLDERS[kind]}{found_id}.parquet")
+    except BlobNotFound:
+        raise ObjectNotFoundError(missing) from None
+    file = MetadataFile(repo.store, f"{_FOLDERS[kind]}{found_id}.parquet", blob.size, int(blob.mtime))
+    return file if not seconds else replace(file, url=await _signed(file, seconds))
 
 
 async def _signed(file: MetadataFile, seconds: int) -> str:

@@ -24,21 +24,21 @@ from lakebed_engine.operations.fsck.scratch_db import Ledger
 from lakebed_engine.operations.fsck.session import Job
 from lakebed_engine.operations.fsck.staged import check_staged, read_drops
 from lakebed_engine.operations.fsck.trees import check_metaranges, check_ranges
-from lakebed_engine.vocabulary.reports import Finding, FsckOptions, FsckReport, Progress, Sink
-
-
-def ignore_progress(phase: str, done: int) -> None:
-    """Nobody looks."""
-
-
-def ignore_finding(finding: Finding) -> None:
-    """The report is enough."""
+from lakebed_engine.vocabulary.reports import (
+    FsckOptions,
+    FsckReport,
+    Progress,
+    Sink,
+    ignore_finding,
+    ignore_progress,
+)
 
 
 async def fsck(
     ctx: Context,
     repo_name: str,
     options: FsckOptions,
+    *,
     progress: Progress = ignore_progress,
     sink: Sink = ignore_finding,
 ) -> FsckReport:

@@ -11,15 +11,23 @@ import logging
 
 import msgspec
 
-from lakebed_engine.operations.context import Context, Repo, active_records, encode, opened
-from lakebed_engine.operations.fsck.fsck import check, ignore_progress
+from lakebed_engine.operations.context import Context, Repo, active_records, encode, open_repo, opened
+from lakebed_engine.operations.fsck.fsck import check
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.gc.lease import Lease, take_lease
 from lakebed_engine.operations.keys import SCRUB, SCRUB_LEASE, SCRUB_PLACE, scrub_result
 from lakebed_engine.stores.kv.base import Batch, Delete, Put
 from lakebed_engine.stores.objects.disk_cache import uncached
 from lakebed_engine.vocabulary.errors import EngineError, TooManyAttemptsError
-from lakebed_engine.vocabulary.reports import Finding, FsckOptions, Problem, Scrubbed, ScrubOptions, ScrubPass
+from lakebed_engine.vocabulary.reports import (
+    Finding,
+    FsckOptions,
+    Problem,
+    Scrubbed,
+    ScrubOptions,
+    ScrubPass,
+    ignore_progress,
+)
 
 _LEASE_SECONDS = 900.0
 _KEPT = 100
@@ -35,8 +43,9 @@ class _Place(msgspec.Struct, frozen=True):
     after: str = ""
 
 
-async def last_scrub(ctx: Context, repo: Repo) -> Scrubbed | None:
-    """What the last scrub found in a repository."""
+async def last_scrub(ctx: Context, repo_name: str) -> Scrubbed | None:
+    """What the last scrub found in a repository. Raises RepositoryNotFoundError."""
+    repo = await open_repo(ctx, repo_name)
     row = await ctx.kv.get(SCRUB, scrub_result(repo.record.uid))
     return None if row is None else msgspec.json.decode(row.value, type=Scrubbed)
 

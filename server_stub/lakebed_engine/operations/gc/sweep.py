@@ -17,7 +17,15 @@ from lakebed_engine.operations.gc.sweep_repository import RepositorySweep
 from lakebed_engine.operations.keys import REPOSITORIES, SWEEP_LEASE, SWEEPS, TOKENS_LEASE
 from lakebed_engine.stores.kv.base import scan_pages
 from lakebed_engine.vocabulary.errors import EngineError
-from lakebed_engine.vocabulary.reports import Progress, Sink, SweepOptions, SweepPass, SweepReport
+from lakebed_engine.vocabulary.reports import (
+    Progress,
+    Sink,
+    SweepOptions,
+    SweepPass,
+    SweepReport,
+    ignore_finding,
+    ignore_progress,
+)
 
 STAGED = "staged rows"
 """What the sweep of staging tokens is called beside the names of repositories."""
@@ -41,11 +49,19 @@ class _Outcome:
     dropped: int = 0
 
 
-async def sweep(ctx: Context, repo_name: str, options: SweepOptions, progress: Progress, sink: Sink) -> SweepPass:
-    """Sweep one repository, or all and the staging tokens. One that fails does not stop the others.
+async def sweep(
+    ctx: Context,
+    repo_name: str = "",
+    options: SweepOptions | None = None,
+    *,
+    progress: Progress = ignore_progress,
+    sink: Sink = ignore_finding,
+) -> SweepPass:
+    """Delete files that nothing names, in one repository; or in all, with staged rows that no record names.
 
-    Raises RepositoryNotFoundError.
+    `sink` gets each file. The result contains the failures of single repositories. Raises RepositoryNotFoundError.
     """
+    options = options or SweepOptions()
     out = _Outcome()
     if repo_name:
         await _sweep_some(ctx, [await open_repo(ctx, repo_name)], options, progress, sink, out)

@@ -50,7 +50,14 @@ async def _page(stream: Stream, prefix: str, after: str, amount: int, delimiter:
 
 
 async def diff_branch(
-    ctx: Context, repo_name: str, branch: str, after: str, amount: int, prefix: str, delimiter: str
+    ctx: Context,
+    repo_name: str,
+    branch: str,
+    *,
+    after: str = "",
+    amount: int = 100,
+    prefix: str = "",
+    delimiter: str = "",
 ) -> Page[DiffEntry]:
     """Uncommitted changes against the branch's head."""
     repo = await open_repo(ctx, repo_name)
@@ -67,12 +74,13 @@ async def diff_refs(
     repo_name: str,
     left: str,
     right: str,
-    mode: Literal["two_dot", "three_dot"],
-    after: str,
-    amount: int,
-    prefix: str,
-    delimiter: str,
-    details: bool,
+    *,
+    mode: Literal["two_dot", "three_dot"] = "three_dot",
+    after: str = "",
+    amount: int = 100,
+    prefix: str = "",
+    delimiter: str = "",
+    details: bool = True,
 ) -> Page[DiffEntry]:
     """two_dot: what turns left into right. three_dot: what right changed since the merge base, seen from left.
 

@@ -138,6 +138,11 @@ class _Steps:
         self._builder = None
 
 
+async def get_commit(ctx: Context, repo_name: str, ref: str) -> Commit:
+    """The commit that a ref expression names."""
+    return await resolve_commit(ctx, await open_repo(ctx, repo_name), ref)
+
+
 async def log(ctx: Context, repo_name: str, ref: str, request: LogRequest) -> Page[Commit]:
     """A page of history. Raises RefNotFoundError, InvalidRefError; InvalidRequestError for a foreign after."""
     validation.check_amount(request.amount)

@@ -21,7 +21,7 @@ from lakebed_engine.operations.ingest.ingest import ingest_page
 from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
 from lakebed_engine.operations.tasks.records import Task
-from lakebed_engine.operations.tasks.runner import Tasks, Work
+from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.operations.workspace.commit import advance
 from lakebed_engine.operations.workspace.lifecycle import create, drop
 from lakebed_engine.stores.objects.external import version_of
@@ -72,49 +72,45 @@ class ImportStatus(msgspec.Struct, frozen=True):
     commit: Commit | None
 
 
-class Importing:
-    """Starts imports, and tells of them."""
-
-    def __init__(self, ctx: Context, tasks: Tasks) -> None:
-        self._ctx = ctx
-        self._tasks = tasks
-
-    async def start(self, repo_name: str, branch: str, request: ImportRequest) -> Task:
-        """Begin an import. Raises InvalidRequestError, ForeignDeniedError, BranchNotFoundError."""
-        repo = await open_repo(self._ctx, repo_name, write=True, force=request.force)
-        await read_branch(self._ctx, repo, branch)
-        await self._check(request)
-        body = msgspec.to_builtins(request)
-        return await self._tasks.submit(repo_name, IMPORT, branch, body, force=request.force)
-
-    async def status(self, repo_name: str, branch: str, task_id: str) -> ImportStatus:
-        """How far it is. Raises TaskNotFoundError."""
-        task = await self._tasks.get(repo_name, IMPORT, branch, task_id)
-        found = task.result.get("commit")
-        repo = await open_repo(self._ctx, repo_name)
-        return ImportStatus(task, await load_commit(self._ctx, repo, found) if found else None)
-
-    async def cancel(self, repo_name: str, branch: str, task_id: str) -> None:
-        """Give it up. Raises TaskNotFoundError, TaskEndedError."""
-        await self._tasks.cancel(repo_name, IMPORT, branch, task_id)
-
-    async def _check(self, request: ImportRequest) -> None:
-        if not 1 <= len(request.paths) <= MOST_PATHS:
-            raise InvalidRequestError(f"{len(request.paths)} paths: must be 1 to {MOST_PATHS}")
-        validation.check_message(request.message)
-        validation.check_metadata(request.metadata)
-        for one in request.paths:
-            validation.check_text("path", one.path)
-            if one.destination or one.type == "object":
-                validation.check_path(one.destination)
-            if one.type == "object":
-                self._ctx.foreign.object(one.path)
-            else:
-                self._ctx.foreign.folder(one.path)
-            await refuse_namespaces(self._ctx, one.path)
+async def start(tasks: TaskRunner, repo_name: str, branch: str, request: ImportRequest) -> Task:
+    """Begin an import. Raises InvalidRequestError, ForeignDeniedError, BranchNotFoundError."""
+    repo = await open_repo(tasks.ctx, repo_name, write=True, force=request.force)
+    await read_branch(tasks.ctx, repo, branch)
+    await _check(tasks, request)
+    body = msgspec.to_builtins(request)
+    return await tasks.submit(repo_name, IMPORT, branch, body, force=request.force)
 
 
-async def work(task: Work) -> Mapping[str, str]:
+async def status(tasks: TaskRunner, repo_name: str, branch: str, task_id: str) -> ImportStatus:
+    """How far it is. Raises TaskNotFoundError."""
+    task = await tasks.get(repo_name, IMPORT, branch, task_id)
+    found = task.result.get("commit")
+    repo = await open_repo(tasks.ctx, repo_name)
+    return ImportStatus(task, await load_commit(tasks.ctx, repo, found) if found else None)
+
+
+async def cancel(tasks: TaskRunner, repo_name: str, branch: str, task_id: str) -> None:
+    """Give it up. Raises TaskNotFoundError, TaskEndedError."""
+    await tasks.cancel(repo_name, IMPORT, branch, task_id)
+
+
+async def _check(tasks: TaskRunner, request: ImportRequest) -> None:
+    if not 1 <= len(request.paths) <= MOST_PATHS:
+        raise InvalidRequestError(f"{len(request.paths)} paths: must be 1 to {MOST_PATHS}")
+    validation.check_message(request.message)
+    validation.check_metadata(request.metadata)
+    for one in request.paths:
+        validation.check_text("path", one.path)
+        if one.destination or one.type == "object":
+            validation.check_path(one.destination)
+        if one.type == "object":
+            tasks.ctx.foreign.object(one.path)
+        else:
+            tasks.ctx.foreign.folder(one.path)
+        await refuse_namespaces(tasks.ctx, one.path)
+
+
+async def run_import(task: Work) -> Mapping[str, str]:
     """Do an import. Raises what its status then tells."""
     ctx, repo = task.ctx, task.repo.name
     request = msgspec.convert(task.task.request, ImportRequest)
@@ -142,7 +138,7 @@ async def work(task: Work) -> Mapping[str, str]:
 async def tidy(ctx: Context, repo: Repo, task: Task) -> None:
     """Drop the workspace of an import that is over, unless its commit closed it, or it never had one."""
     with suppress(WorkspaceClosedError, NotFoundError):
-        await drop(ctx, repo.name, task.id, True)
+        await drop(ctx, repo.name, task.id, force=True)
 
 
 async def _fill(task: Work, request: ImportRequest) -> None:
@@ -179,7 +175,7 @@ async def _objects(task: Work, objects: Sequence[ImportPath], force: bool) -> No
         rows[one.destination] = (one.destination, entry)
         task.progress += 1
     if rows:
-        await register(task.ctx, task.repo.name, task.task.id, list(rows.values()), force)
+        await register(task.ctx, task.repo.name, task.task.id, list(rows.values()), force=force)
 
 
 def _commit_of(task: Work, request: ImportRequest) -> AdvanceRequest:

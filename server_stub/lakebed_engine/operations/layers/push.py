@@ -84,7 +84,7 @@ async def put_on_top(
 
 
 async def push_rows(
-    ctx: Context, repo_name: str, branch: str, rows: Sequence[tuple[str, Entry | None]], force: bool
+    ctx: Context, repo_name: str, branch: str, rows: Sequence[tuple[str, Entry | None]], *, force: bool = False
 ) -> Layer:
     """As `push`, for rows (None: a tombstone) in any order, each path once."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)

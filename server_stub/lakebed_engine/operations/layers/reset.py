@@ -27,7 +27,7 @@ _ROWS = 10_000
 """Rows of a reset that are gathered at once."""
 
 
-async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, force: bool) -> None:
+async def reset_prefix(ctx: Context, repo_name: str, branch: str, prefix: str, *, force: bool = False) -> None:
     """Make every path that begins with `prefix` show what is committed; nothing happens when nothing is staged there.
 
     Raises BackpressureError when the branch has CAP layers, BranchNotFoundError.

@@ -73,19 +73,21 @@ async def complete(
     repo_name: str,
     target: Target,
     parts: Sequence[SentPart],
-    request: UploadRequest,
     *,
+    if_none_match: bool = False,
+    if_match: str | None = None,
     checksum: str = "",
     size: int | None = None,
 ) -> Completed:
-    """Make the parts an object. Of `request` only the conditions count. `checksum` and `size`, where they are given,
-    must be those of the object.
+    """Make the parts the object, if the path holds what the conditions say. Safe to repeat with the same parts.
+
+    `checksum` and `size`, where they are given, must be those of the object.
 
     Raises UploadNotFoundError, InvalidPartError, PartOrderError, PartTooSmallError, PartTooLargeError,
     ChecksumMismatchError, PreconditionFailedError.
     """
     repo = await open_repo(ctx, repo_name, write=True, branch=target.branch)
-    test = condition(request)
+    test = condition(UploadRequest(path=target.path, if_none_match=if_none_match, if_match=if_match))
 
     async def attempt() -> Completed | None:
         found = await find(ctx, repo, target)

@@ -23,12 +23,19 @@ class ListedUpload(NamedTuple):
 
 
 async def list_uploads(
-    ctx: Context, repo_name: str, prefix: str, delimiter: str, after: tuple[str, str], amount: int
+    ctx: Context,
+    repo_name: str,
+    *,
+    prefix: str = "",
+    delimiter: str = "",
+    after: tuple[str, str] = ("", ""),
+    amount: int = 1000,
 ) -> Page[ListedUpload]:
-    """A page of those whose key begins with `prefix`, grouped by `delimiter`. `after`: a key and an id, or "".
+    """A page of open uploads and common prefixes, by key `<branch>/<path>`. `after`: a key, and an id or "".
 
     Without an id all uploads of that key are passed over.
     """
+    validation.check_amount(amount)
     validation.check_texts(prefix=prefix, delimiter=delimiter, **{"key marker": after[0], "upload id marker": after[1]})
     repo = await open_repo(ctx, repo_name)
     found: list[ListedUpload] = []

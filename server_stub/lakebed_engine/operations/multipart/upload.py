@@ -30,6 +30,7 @@ from lakebed_engine.operations.multipart.records import (
 from lakebed_engine.operations.objects.read import open_entry
 from lakebed_engine.operations.objects.stage import check_upload, new_address
 from lakebed_engine.operations.retry import retry_on_conflict
+from lakebed_engine.operations.validation import check_amount
 from lakebed_engine.stores.kv.base import Batch, Put, Row
 from lakebed_engine.stores.objects.multipart import StoredPart
 from lakebed_engine.stores.objects.presign import LARGEST_PUT, MOST_PARTS
@@ -50,13 +51,16 @@ async def create(
     repo_name: str,
     branch: str,
     request: UploadRequest,
-    lifetime: int,
     *,
     creator: str = "",
     checksum: str = "",
     whole: bool = False,
 ) -> Upload:
-    """Begin an upload. It expires after `lifetime` seconds."""
+    """Begin an upload. Its conditions count when it is completed. Raises BranchNotFoundError.
+
+    `checksum` is the algorithm of the checksums of its parts. `whole`: the checksum of the object is that of its
+    content.
+    """
     check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     await read_record(ctx, repo, branch)
@@ -78,7 +82,7 @@ async def create(
     )
     rows = [
         Put(repo.partition, target_of(upload).key, msgspec.json.encode(upload)),
-        due_put(repo, upload, ctx.expiry_clock.stamp() + lifetime),
+        due_put(repo, upload, ctx.expiry_clock.stamp() + ctx.upload_lifetime),
     ]
     try:
         await ctx.kv.apply(Batch(puts=rows))
@@ -177,9 +181,10 @@ async def _note(ctx: Context, repo: Repo, found: Found, stored: StoredPart, chec
 
 
 async def list_parts(
-    ctx: Context, repo_name: str, target: Target, after: int, amount: int
+    ctx: Context, repo_name: str, target: Target, *, after: int = 0, amount: int = 1000
 ) -> tuple[Upload, Page[UploadedPart]]:
-    """A page of the parts that were sent, in order of their numbers. Raises UploadNotFoundError."""
+    """An upload, and a page of its parts in order of their numbers. Raises UploadNotFoundError."""
+    check_amount(amount)
     repo = await open_repo(ctx, repo_name)
     found = await find(ctx, repo, target)
     if found is None:

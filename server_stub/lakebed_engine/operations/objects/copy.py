@@ -14,7 +14,7 @@ from lakebed_engine.vocabulary.records import Entry, UploadRequest
 
 
 async def copy_object(
-    ctx: Context, repo_name: str, branch: str, path: str, source_ref: str, source_path: str, force: bool
+    ctx: Context, repo_name: str, branch: str, path: str, source_ref: str, source_path: str, *, force: bool = False
 ) -> Entry:
     """Stage an entry that shares the source's data. Raises ObjectNotFoundError."""
     validation.check_path(path)
@@ -31,7 +31,8 @@ async def copy_as(
     request: UploadRequest,
     source_ref: str,
     source_path: str,
-    source_etag: str | None,
+    *,
+    source_etag: str | None = None,
 ) -> Entry:
     """Stage the source's data as an upload is staged, with a type, metadata and conditions of its own.
 

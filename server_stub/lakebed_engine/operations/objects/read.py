@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -63,6 +63,12 @@ async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Ent
     return found.entry, physical_uri(found.repo, found.entry)
 
 
+async def addresses(ctx: Context, repo_name: str) -> Callable[[Entry], str]:
+    """A function that returns the full URI of the data of an entry of a repository."""
+    repo = await open_repo(ctx, repo_name)
+    return lambda entry: physical_uri(repo, entry)
+
+
 def first_of(prefix: str, after: str, delimiter: str) -> str | None:
     """Where a page begins. `after` is exclusive, and skips the content of a common prefix. None: nowhere."""
     if not after or after < prefix:
@@ -81,7 +87,7 @@ def group_of(path: str, prefix: str, delimiter: str) -> str | None:
 
 
 async def list_objects(
-    ctx: Context, repo_name: str, ref: str, prefix: str, after: str, amount: int, delimiter: str
+    ctx: Context, repo_name: str, ref: str, *, prefix: str = "", after: str = "", amount: int = 100, delimiter: str = ""
 ) -> Page[Listed]:
     """A page of a ref's objects in byte order, grouped by `delimiter`. One page is read from one record."""
     validation.check_amount(amount)

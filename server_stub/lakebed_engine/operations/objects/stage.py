@@ -285,7 +285,7 @@ async def discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None
 async def upload(
     ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
 ) -> Entry:
-    """Write the data, then stage the entry."""
+    """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken."""
     check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
     known = await read_record(ctx, repo, branch)
@@ -306,7 +306,8 @@ async def upload_many(
     repo_name: str,
     branch: str,
     changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
-    force: bool,
+    *,
+    force: bool = False,
 ) -> list[tuple[str, Entry]]:
     """Write several objects, then stage all of them and the tombstones in one batch: all or nothing."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
@@ -349,7 +350,7 @@ async def write_objects(
 
 
 async def delete_object(
-    ctx: Context, repo_name: str, branch: str, path: str, force: bool, if_match: str | None = None
+    ctx: Context, repo_name: str, branch: str, path: str, *, force: bool = False, if_match: str | None = None
 ) -> None:
     """Stage a tombstone, whether or not the path exists: a check would race (M14 of `PROTOCOL.md` 6).
 
@@ -364,7 +365,7 @@ async def delete_object(
 
 
 async def delete_objects(
-    ctx: Context, repo_name: str, branch: str, paths: Sequence[str], force: bool
+    ctx: Context, repo_name: str, branch: str, paths: Sequence[str], *, force: bool = False
 ) -> list[ObjectFailure]:
     """Stage tombstones in one batch; paths that are no paths are reported and the others deleted.
 

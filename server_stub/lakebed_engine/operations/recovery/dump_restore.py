@@ -32,7 +32,7 @@ from lakebed_engine.operations.keys import (
     under,
 )
 from lakebed_engine.operations.tasks.records import Task
-from lakebed_engine.operations.tasks.runner import Tasks, Work
+from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.operations.validation import check_branch, check_tag
 from lakebed_engine.stores.kv.base import Batch, Put, scan_pages
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
@@ -49,44 +49,41 @@ _LONGEST_LINE = 64 << 20
 _PREFIXES = {"commits": COMMIT_ROWS, "branches": BRANCH_ROWS, "tags": TAG_ROWS}
 
 
-class Dumping:
-    """Dumps and restores, at once or as tasks."""
-
-    def __init__(self, ctx: Context, tasks: Tasks) -> None:
-        self._ctx = ctx
-        self._tasks = tasks
-
-    async def dump(self, repo_name: str) -> Mapping[str, str]:
-        """Write a dump; the ids of its parts."""
-        return await _dump(self._ctx, await open_repo(self._ctx, repo_name))
-
-    async def restore(self, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> None:
-        """Read a dump into a repository without branches. Raises InvalidRequestError."""
-        repo = await open_repo(self._ctx, repo_name, write=True, force=force)
-        await _check(self._ctx, repo, parts)
-        await _restore(self._ctx, repo, parts)
-
-    async def submit_dump(self, repo_name: str) -> Task:
-        """Begin a dump."""
-        return await self._tasks.submit(repo_name, DUMP, "", {}, force=True)
-
-    async def submit_restore(self, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> Task:
-        """Begin to read a dump. Raises InvalidRequestError."""
-        repo = await open_repo(self._ctx, repo_name, write=True, force=force)
-        await _check(self._ctx, repo, parts)
-        return await self._tasks.submit(repo_name, RESTORE, "", parts, force=force)
-
-    async def status(self, repo_name: str, what: str, task_id: str) -> Task:
-        """A dump or a restore, as it stands; the ids of a dump's parts are its result. Raises TaskNotFoundError."""
-        return await self._tasks.get(repo_name, what, "", task_id)
+async def dump(ctx: Context, repo_name: str) -> Mapping[str, str]:
+    """Write a dump; the ids of its parts."""
+    return await _dump(ctx, await open_repo(ctx, repo_name))
 
 
-async def dump_work(task: Work) -> Mapping[str, str]:
+async def restore(ctx: Context, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> None:
+    """Read a dump into a repository without branches. Raises InvalidRequestError."""
+    repo = await open_repo(ctx, repo_name, write=True, force=force)
+    await _check(ctx, repo, parts)
+    await _restore(ctx, repo, parts)
+
+
+async def begin_dump(tasks: TaskRunner, repo_name: str) -> Task:
+    """Begin a dump."""
+    return await tasks.submit(repo_name, DUMP, "", {}, force=True)
+
+
+async def begin_restore(tasks: TaskRunner, repo_name: str, parts: Mapping[str, str], *, force: bool = False) -> Task:
+    """Begin to read a dump. Raises InvalidRequestError."""
+    repo = await open_repo(tasks.ctx, repo_name, write=True, force=force)
+    await _check(tasks.ctx, repo, parts)
+    return await tasks.submit(repo_name, RESTORE, "", parts, force=force)
+
+
+async def status(tasks: TaskRunner, repo_name: str, what: str, task_id: str) -> Task:
+    """A dump or a restore, as it stands; the ids of a dump's parts are its result. Raises TaskNotFoundError."""
+    return await tasks.get(repo_name, what, "", task_id)
+
+
+async def run_dump(task: Work) -> Mapping[str, str]:
     """Do a dump."""
     return await _dump(task.ctx, task.repo)
 
 
-async def restore_work(task: Work) -> Mapping[str, str]:
+async def run_restore(task: Work) -> Mapping[str, str]:
     """Do a restore. Its branches and the end of the task are one batch: begun again after a break, it finds none."""
     await _restore(task.ctx, task.repo, task.task.request, task)
     return {}

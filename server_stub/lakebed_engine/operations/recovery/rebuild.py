@@ -16,7 +16,6 @@ from lakebed_format.refs import RefsRecord, parse_key
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
-from lakebed_engine.operations.fsck.fsck import ignore_finding, ignore_progress
 from lakebed_engine.operations.fsck.pace import Pace
 from lakebed_engine.operations.fsck.refs_and_commits import read_commit, snapshot_in
 from lakebed_engine.operations.fsck.scratch_db import Bad, Ledger
@@ -44,7 +43,15 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository, Tag
-from lakebed_engine.vocabulary.reports import FsckOptions, LooseCommit, Progress, RebuildReport, Sink
+from lakebed_engine.vocabulary.reports import (
+    FsckOptions,
+    LooseCommit,
+    Progress,
+    RebuildReport,
+    Sink,
+    ignore_finding,
+    ignore_progress,
+)
 
 _PAGE = 256
 _SHOWN_HEADS = 100

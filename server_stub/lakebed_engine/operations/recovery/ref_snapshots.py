@@ -83,6 +83,27 @@ class Snapshots:
         return is_new
 
 
+class RefChanges:
+    """What this process does after an operation has changed the refs of a repository."""
+
+    def __init__(self, snapshots: Snapshots, *, snapshot_always: bool) -> None:
+        """`snapshot_always`: write a ref snapshot after each change."""
+        self.snapshots = snapshots
+        self._always = snapshot_always
+        self._changed: dict[str, None] = {}
+
+    async def report(self, repo_name: str) -> None:
+        """The refs of this repository have changed."""
+        self._changed[repo_name] = None
+        if self._always:
+            await self.snapshots.changed(repo_name)
+
+    def take(self) -> list[str]:
+        """The repositories whose refs have changed since the last call: their history may have grown."""
+        changed, self._changed = list(self._changed), {}
+        return changed
+
+
 async def _listed(repo: Repo) -> list[str]:
     """The keys of the snapshots, oldest first."""
     return [blob.key async for blob in repo.store.list(REFS) if parse_key(blob.key) is not None]

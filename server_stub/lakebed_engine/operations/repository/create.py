@@ -10,7 +10,6 @@ a refusal leaves nothing behind, and an interrupted creation, whose marker is th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 from lakebed_format import CommitRecord, commit_id, encode_commit
@@ -22,6 +21,7 @@ from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, Repo, absent, decode_repository, encode
 from lakebed_engine.operations.keys import NAMESPACES, REPOSITORIES, branch_key, commit_key, inside_namespace
 from lakebed_engine.operations.namespaces import namespaces_above, overlap, refuse_overlap
+from lakebed_engine.operations.repository import sample_data
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.stores.objects.base import ObjectStore
@@ -42,33 +42,30 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import Branch, Commit, Repository
 
 
-class NewRepository(NamedTuple):
-    """What to create. `bare`: without a commit and a branch.
-
-    `allow_non_empty`: the namespace may hold objects that are not Lakebed's. They stay as they are.
-    """
-
-    name: str
-    storage_namespace: str
-    default_branch: str = "main"
-    read_only: bool = False
-    bare: bool = False
-    allow_non_empty: bool = False
-
-
-async def create_repository(ctx: Context, wanted: NewRepository) -> Repository:
+async def create_repository(
+    ctx: Context,
+    name: str,
+    storage_namespace: str,
+    *,
+    default_branch: str = "main",
+    read_only: bool = False,
+    bare: bool = False,
+    allow_non_empty: bool = False,
+    samples_by: str = "",
+) -> Repository:
     """Make a repository with one empty commit on its default branch.
 
+    A `bare` repository has no commit and no branch. `allow_non_empty`: the namespace may hold objects that are not
+    Lakebed's; they stay as they are. `samples_by` is the committer of sample data; without it there is none.
     Raises RepositoryExistsError, NamespaceInUseError, NamespaceNotEmptyError, InvalidNameError, InvalidNamespaceError.
     """
-    name = wanted.name
     validation.check_repository(name)
-    validation.check_branch(wanted.default_branch)
+    validation.check_branch(default_branch)
     await _refuse_existing(ctx, name)
-    validation.check_namespace(wanted.storage_namespace)
-    namespace = wanted.storage_namespace.rstrip("/")
+    validation.check_namespace(storage_namespace)
+    namespace = storage_namespace.rstrip("/")
     store = ctx.stores.open(namespace)
-    if not wanted.allow_non_empty:
+    if not allow_non_empty:
         await _refuse_content(ctx, store)
     seen = await _claim(
         ctx,
@@ -76,9 +73,9 @@ async def create_repository(ctx: Context, wanted: NewRepository) -> Repository:
             uid=ctx.ids.new(),
             name=name,
             storage_namespace=namespace,
-            default_branch=wanted.default_branch,
+            default_branch=default_branch,
             creation_date=ctx.now(),
-            read_only=wanted.read_only,
+            read_only=read_only,
             state="creating",
         ),
     )
@@ -93,7 +90,10 @@ async def create_repository(ctx: Context, wanted: NewRepository) -> Repository:
         await _unclaim(ctx, record, seen)
         raise
     repo = Repo(record, store, f"repo/{record.uid}")
-    return await _activate(ctx, repo, seen, [] if wanted.bare else await _beginning(ctx, repo))
+    new = await _activate(ctx, repo, seen, [] if bare else await _beginning(ctx, repo))
+    if samples_by and not bare:
+        await sample_data.fill(ctx, name, default_branch, samples_by)
+    return new
 
 
 async def _refuse_existing(ctx: Context, name: str) -> None:

@@ -63,7 +63,7 @@ async def _content(ctx: Context, repo: Repo, records: list[Seen]) -> str:
         return f"more than {MOST_BRANCHES} branches"
     for seen in records:
         name = seen.record.name
-        page = await read.list_objects(ctx, repo.name, name, "", "", 1, "")
+        page = await read.list_objects(ctx, repo.name, name, amount=1)
         if page.items:
             return f"object {page.items[0].path!r} on branch {name!r}"
     async for row in scan_rows(ctx.kv, repo.partition, WORKSPACE_ROWS, end_of(WORKSPACE_ROWS)):

@@ -26,7 +26,12 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import Page, Repository
 
 
-async def delete_repository(ctx: Context, name: str, force: bool) -> None:
+async def get_repository(ctx: Context, name: str) -> Repository:
+    """A repository. Raises RepositoryNotFoundError."""
+    return (await open_repo(ctx, name)).record
+
+
+async def delete_repository(ctx: Context, name: str, *, force: bool = False) -> None:
     """Forget a repository. Its data in the object store stays. Raises RepositoryNotFoundError."""
     repo = await open_repo(ctx, name, write=True, force=force)
 
@@ -64,7 +69,9 @@ async def forget(
     return True
 
 
-async def list_repositories(ctx: Context, prefix: str, after: str, amount: int, search: str) -> Page[Repository]:
+async def list_repositories(
+    ctx: Context, *, prefix: str = "", after: str = "", amount: int = 100, search: str = ""
+) -> Page[Repository]:
     """Repositories in order of name; `search` is a part of the name."""
     validation.check_amount(amount)
     items: list[Repository] = []
@@ -93,8 +100,17 @@ async def get_metadata(ctx: Context, name: str) -> dict[str, str]:
     return {} if found is None else msgspec.json.decode(found.value, type=dict[str, str])
 
 
-async def change_metadata(ctx: Context, name: str, values: Mapping[str, str], removed: Sequence[str] = ()) -> None:
-    """Set and remove keys of the map, the others stay. Raises ReadOnlyRepositoryError, InvalidRequestError."""
+async def set_metadata(ctx: Context, name: str, values: Mapping[str, str]) -> None:
+    """Set keys of the map; the others stay. Raises ReadOnlyRepositoryError, InvalidRequestError."""
+    await _change_metadata(ctx, name, values, ())
+
+
+async def delete_metadata(ctx: Context, name: str, keys: Sequence[str]) -> None:
+    """Remove keys of the map; unknown keys are ignored. Raises ReadOnlyRepositoryError."""
+    await _change_metadata(ctx, name, {}, keys)
+
+
+async def _change_metadata(ctx: Context, name: str, values: Mapping[str, str], removed: Sequence[str]) -> None:
     if any(not key for key in values):
         raise InvalidRequestError("metadata: a key must not be empty")
     validation.check_metadata(values)

@@ -20,7 +20,7 @@ from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, absent, encode, load_commit
 from lakebed_engine.operations.keys import idempotency_key
 from lakebed_engine.operations.tasks.records import Task, key_name, key_row, task_row
-from lakebed_engine.operations.tasks.runner import Tasks
+from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import EngineError, KeyReusedError, StoreError, TaskEndedError
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, PublishRequest
@@ -42,8 +42,7 @@ class _Done(msgspec.Struct, frozen=True):
 
 
 async def once(
-    ctx: Context,
-    tasks: Tasks,
+    tasks: TaskRunner,
     repo: Repo,
     draft: Task,
     make: Callable[[CommitGuard], Awaitable[Commit]],
@@ -54,11 +53,11 @@ async def once(
     Raises KeyReusedError, what `make` raises, and what an earlier call with the key has failed with as a task.
     """
     try:
-        return await make(_guard(ctx, repo, draft, old)), False
+        return await make(_guard(tasks.ctx, repo, draft, old)), False
     except EngineError as error:
         failed = error
     try:
-        made = await _made_before(ctx, tasks, repo, draft, old)
+        made = await _made_before(tasks, repo, draft, old)
     except StoreError as error:  # a refusal would be wrong if an earlier call has made the commit
         raise (failed if isinstance(failed, StoreError) else error) from None
     if made is None:
@@ -66,20 +65,20 @@ async def once(
     return made, True
 
 
-async def _made_before(ctx: Context, tasks: Tasks, repo: Repo, draft: Task, old: OldKey | None) -> Commit | None:
-    found = None if old is None else await ctx.kv.get(repo.partition, old.row)
+async def _made_before(tasks: TaskRunner, repo: Repo, draft: Task, old: OldKey | None) -> Commit | None:
+    found = None if old is None else await tasks.ctx.kv.get(repo.partition, old.row)
     if old is not None and found is not None:
         done = msgspec.json.decode(found.value, type=_Done)
         if done.asked != old.asked():
             raise KeyReusedError(f"the idempotency key was used for another commit {done.commit_id}: take a new key")
-        return await load_commit(ctx, repo, done.commit_id)
+        return await load_commit(tasks.ctx, repo, done.commit_id)
     task = await tasks.known(repo, draft)
     if task is None:
         return None
     while task.state == "running":
         task = await tasks.wait(repo.name, task, _LOOK)
     if task.state == "done":
-        return await load_commit(ctx, repo, task.result["commit"])
+        return await load_commit(tasks.ctx, repo, task.result["commit"])
     raise task.error
 
 

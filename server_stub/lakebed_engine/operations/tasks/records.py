@@ -12,6 +12,9 @@ from lakebed_engine.operations.keys import task_idempotency_key, task_key
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import Conflict, EngineError, error_of
 
+COMMIT, MERGE, REVERT, CHERRY_PICK = "commit", "merge", "revert", "cherry-pick"
+PUBLISH, WORKSPACE = "publish", "workspace-commit"
+
 State = Literal["running", "done", "failed", "cancelled"]
 
 

@@ -144,12 +144,12 @@ class Worker:
     tidy: Callable[[Context, Repo, Task], Awaitable[None]] | None = None
 
 
-class Tasks:
+class TaskRunner:
     """Submits tasks and does them. `workers` by what a task is."""
 
     def __init__(self, ctx: Context, workers: Mapping[str, Worker], ended: Callable[[str], Awaitable[None]]) -> None:
         """`ended` is told the repository of each task that has done its work."""
-        self._ctx = ctx
+        self.ctx = ctx
         self._workers = workers
         self._ended = ended
         self._mine: dict[str, Work] = {}
@@ -163,7 +163,7 @@ class Tasks:
         Raises KeyReusedError, and BackpressureError when this server works on as many as it may.
         """
         task = self.draft(what, target, request, key)
-        repo = await open_repo(self._ctx, repo_name, write=True, force=force)
+        repo = await open_repo(self.ctx, repo_name, write=True, force=force)
         if (known := await self.known(repo, task)) is not None:
             return known
         if len(self._mine) >= AT_ONCE:
@@ -171,12 +171,12 @@ class Tasks:
                 f"task of {repo.name!r}: this server works on {AT_ONCE} tasks, nothing was begun: try again later"
             )
         await self._forget(repo)
-        operation = OPERATIONS + self._ctx.ids.new().encode()
+        operation = OPERATIONS + self.ctx.ids.new().encode()
         puts = [task_row(repo, task), self._beat_row(repo, task.id)]
         puts += [key_row(repo, task)] if key else []
         puts.append(Put(repo.partition, operation, str(task.created).encode()))
         checks = [absent(repo.partition, key_name(key) if key else task_key(task.id))]
-        if not await apply(self._ctx, repo, Batch(checks=checks, puts=puts), operation):
+        if not await apply(self.ctx, repo, Batch(checks=checks, puts=puts), operation):
             known = await self.known(repo, task)  # the same call was sent twice at once
             if known is None:
                 raise TooManyAttemptsError(f"task of {repo.name!r}: lost a race, nothing was begun: try again")
@@ -192,9 +192,9 @@ class Tasks:
         check_text("idempotency key", key)
         if len(key) > _LONGEST_KEY:
             raise InvalidRequestError(f"idempotency key: at most {_LONGEST_KEY} characters")
-        now = self._ctx.now()
+        now = self.ctx.now()
         return Task(
-            id=f"{now:08x}{self._ctx.ids.new()[:24]}",  # in order of time, so that old ones are found
+            id=f"{now:08x}{self.ctx.ids.new()[:24]}",  # in order of time, so that old ones are found
             what=what,
             target=target,
             request=dict(request),
@@ -208,8 +208,8 @@ class Tasks:
         """The task that came first with the key of `draft`. Raises KeyReusedError when it asked for other things."""
         if not draft.key:
             return None
-        found = await self._ctx.kv.get(repo.partition, key_name(draft.key))
-        row = None if found is None else await self._ctx.kv.get(repo.partition, TASKS + found.value)
+        found = await self.ctx.kv.get(repo.partition, key_name(draft.key))
+        row = None if found is None else await self.ctx.kv.get(repo.partition, TASKS + found.value)
         if row is None:
             return None
         task = decode_task(row.value)
@@ -223,15 +223,15 @@ class Tasks:
 
     async def get(self, repo_name: str, what: str, target: str, task_id: str) -> Task:
         """A task, as it stands; one that nobody is at is taken over. Raises TaskNotFoundError."""
-        repo = await open_repo(self._ctx, repo_name)
+        repo = await open_repo(self.ctx, repo_name)
         task, _ = await self._find(repo, what, target, task_id)
         if task.state != "running":
             return task
         await self._take_over(repo, task_id)
         mine = self._mine.get(task_id)
         if mine is not None:
-            return msgspec.structs.replace(task, progress=mine.progress, updated=self._ctx.now())
-        found = await self._ctx.kv.get(repo.partition, running_key(task_id))
+            return msgspec.structs.replace(task, progress=mine.progress, updated=self.ctx.now())
+        found = await self.ctx.kv.get(repo.partition, running_key(task_id))
         if found is None:  # ended just now
             return (await self._find(repo, what, target, task_id))[0]
         beat = decode_beat(found.value)
@@ -239,13 +239,13 @@ class Tasks:
 
     async def cancel(self, repo_name: str, what: str, target: str, task_id: str) -> None:
         """End a task. Raises TaskNotFoundError, TaskEndedError when it is over."""
-        repo = await open_repo(self._ctx, repo_name, write=True)
+        repo = await open_repo(self.ctx, repo_name, write=True)
 
         async def attempt() -> bool | None:
             task, version = await self._find(repo, what, target, task_id)
             if task.state != "running":
                 raise TaskEndedError(f"{what} {task_id} of {repo_name!r} is over ({task.state}): nothing to cancel")
-            work = Work(self._ctx, repo, task, version)
+            work = Work(self.ctx, repo, task, version)
             mine = self._mine.get(task_id)
             work.progress = mine.progress if mine is not None else task.progress
             await work.end("cancelled", {}, kind="cancelled", message=f"the {what} was cancelled")
@@ -255,10 +255,10 @@ class Tasks:
 
     async def wait(self, repo_name: str, task: Task, seconds: float) -> Task:
         """The task when it is over, or as it stands after so many seconds."""
-        ends = self._ctx.clock.monotonic() + seconds
+        ends = self.ctx.clock.monotonic() + seconds
         pause = 0.005
-        while task.state == "running" and (left := ends - self._ctx.clock.monotonic()) > 0:
-            await self._ctx.runtime.sleep(min(pause, left))
+        while task.state == "running" and (left := ends - self.ctx.clock.monotonic()) > 0:
+            await self.ctx.runtime.sleep(min(pause, left))
             pause = min(2 * pause, 0.5)
             task = await self.get(repo_name, task.what, task.target, task.id)
         return task
@@ -266,9 +266,9 @@ class Tasks:
     async def resume(self) -> int:
         """Take over what nobody is at, in all repositories. How many."""
         taken = 0
-        async for record in active_records(self._ctx):
-            repo = opened(self._ctx, record)
-            for beat in await self._ctx.kv.scan(repo.partition, RUNNING, end_of(RUNNING), 1000):
+        async for record in active_records(self.ctx):
+            repo = opened(self.ctx, record)
+            for beat in await self.ctx.kv.scan(repo.partition, RUNNING, end_of(RUNNING), 1000):
                 taken += await self._take_over(repo, beat.key.removeprefix(RUNNING).decode())
             while await self._forget(repo) == _FORGOTTEN_AT_ONCE:
                 pass  # keyed commits leave as many as there were commits
@@ -277,7 +277,7 @@ class Tasks:
     async def _find(self, repo: Repo, what: str, target: str, task_id: str) -> tuple[Task, int]:
         found: Versioned | None = None
         if task_id.isalnum() and task_id.isascii():
-            found = await self._ctx.kv.get(repo.partition, task_key(task_id))
+            found = await self.ctx.kv.get(repo.partition, task_key(task_id))
         task = None if found is None else decode_task(found.value)
         if found is None or task is None or (what and task.what != what) or (target and task.target != target):
             raise TaskNotFoundError(f"{what or 'task'} {task_id[:80]!r} not found in repository {repo.name!r}")
@@ -286,39 +286,39 @@ class Tasks:
     async def _take_over(self, repo: Repo, task_id: str) -> bool:
         """Begin a task whose worker has been silent for long. Several may see it: one gets it."""
         key = running_key(task_id)
-        found = await self._ctx.kv.get(repo.partition, key)
+        found = await self.ctx.kv.get(repo.partition, key)
         if found is None or task_id in self._mine or len(self._mine) >= AT_ONCE:
             return False
-        if self._ctx.now() - decode_beat(found.value).at < SILENCE:
+        if self.ctx.now() - decode_beat(found.value).at < SILENCE:
             return False
-        row = await self._ctx.kv.get(repo.partition, task_key(task_id))
+        row = await self.ctx.kv.get(repo.partition, task_key(task_id))
         task = None if row is None else decode_task(row.value)
         if task is None or task.state != "running":  # its worker was cut off behind the end
             if task is not None:
                 await self._tidy(repo, task)
-            await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, key)]))
+            await self.ctx.kv.apply(Batch(deletes=[Delete(repo.partition, key)]))
             return False
         checks = [Check(repo.partition, key, found.version)]
         try:
-            await self._ctx.kv.apply(Batch(checks=checks, puts=[self._beat_row(repo, task_id)]))
+            await self.ctx.kv.apply(Batch(checks=checks, puts=[self._beat_row(repo, task_id)]))
         except PredicateFailed:
             return False
         await self._start(repo, task_id)
         return True
 
     async def _start(self, repo: Repo, task_id: str) -> None:
-        if self._ctx.runtime.begin(lambda: self._run(repo, task_id)) is None:
+        if self.ctx.runtime.begin(lambda: self._run(repo, task_id)) is None:
             await self._run(repo, task_id)
 
     async def _run(self, repo: Repo, task_id: str) -> None:
-        found = await self._ctx.kv.get(repo.partition, task_key(task_id))
+        found = await self.ctx.kv.get(repo.partition, task_key(task_id))
         if found is None:
             return
-        work = Work(self._ctx, repo, decode_task(found.value), found.version)
+        work = Work(self.ctx, repo, decode_task(found.value), found.version)
         if work.task.state != "running":
             return
         self._mine[task_id] = work
-        self._ctx.runtime.begin(lambda: self._beats(work))
+        self.ctx.runtime.begin(lambda: self._beats(work))
         try:
             await self._do(work)
             await self._tidy(repo, work.task)
@@ -326,7 +326,7 @@ class Tasks:
             work.over = True
             del self._mine[task_id]
         # not when it was broken off: another server then takes it over, or tidies up
-        await self._ctx.kv.apply(Batch(deletes=[Delete(repo.partition, running_key(task_id))]))
+        await self.ctx.kv.apply(Batch(deletes=[Delete(repo.partition, running_key(task_id))]))
 
     async def _do(self, work: Work) -> None:
         try:
@@ -347,29 +347,29 @@ class Tasks:
         """Remove what the work of a task that is over has left behind."""
         worker = self._workers.get(task.what)
         if worker is not None and worker.tidy is not None:
-            await worker.tidy(self._ctx, repo, task)
+            await worker.tidy(self.ctx, repo, task)
 
     async def _beats(self, work: Work) -> None:
         """Signs of life, as long as it is at work."""
         while not work.over:
-            await self._ctx.runtime.sleep(BEAT)
+            await self.ctx.runtime.sleep(BEAT)
             if not work.over:
-                await self._ctx.kv.apply(Batch(puts=[self._beat_row(work.repo, work.task.id)]))
+                await self.ctx.kv.apply(Batch(puts=[self._beat_row(work.repo, work.task.id)]))
 
     def _beat_row(self, repo: Repo, task_id: str) -> Put:
         if not self._owner:
-            self._owner = self._ctx.ids.new()
+            self._owner = self.ctx.ids.new()
         mine = self._mine.get(task_id)
-        beat = Beat(self._owner, self._ctx.now(), 0 if mine is None else mine.progress)
+        beat = Beat(self._owner, self.ctx.now(), 0 if mine is None else mine.progress)
         return Put(repo.partition, running_key(task_id), encode(beat))
 
     async def _forget(self, repo: Repo) -> int:
         """Remove some of the tasks that are over for long enough. How many."""
-        before = int(self._ctx.expiry_clock.before(self._ctx.now(), REMEMBERED))
-        rows = await self._ctx.kv.scan(repo.partition, TASKS, task_key(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
+        before = int(self.ctx.expiry_clock.before(self.ctx.now(), REMEMBERED))
+        rows = await self.ctx.kv.scan(repo.partition, TASKS, task_key(f"{max(before, 0):08x}"), _FORGOTTEN_AT_ONCE)
         over = [task for row in rows if (task := decode_task(row.value)).state != "running" and task.updated < before]
         gone = [Delete(repo.partition, task_key(task.id)) for task in over]
         gone += [Delete(repo.partition, key_name(task.key)) for task in over if task.key]
         if gone:
-            await self._ctx.kv.apply(Batch(deletes=gone))
+            await self.ctx.kv.apply(Batch(deletes=gone))
         return len(over)

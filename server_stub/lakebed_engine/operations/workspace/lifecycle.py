@@ -244,7 +244,9 @@ async def get(ctx: Context, repo_name: str, found_id: str) -> Workspace:
     return record_of(await find(ctx, await open_repo(ctx, repo_name), found_id))
 
 
-async def list_page(ctx: Context, repo_name: str, branch: str, after: str, amount: int, state: str) -> Page[Workspace]:
+async def list_page(
+    ctx: Context, repo_name: str, *, branch: str = "", after: str = "", amount: int = 100, state: str = "open"
+) -> Page[Workspace]:
     """Workspaces in order of id, of one branch or of all, in one state or (`all`) in any."""
     check_amount(amount)
     if state not in STATES:
@@ -303,7 +305,7 @@ async def close(ctx: Context, repo: Repo, seen: Seen, state: WorkspaceState) -> 
     return await swap(ctx, repo, seen, after, puts=[due_row(repo, after)], dropped=everything_of(record))
 
 
-async def drop(ctx: Context, repo_name: str, found_id: str, force: bool) -> None:
+async def drop(ctx: Context, repo_name: str, found_id: str, *, force: bool = False) -> None:
     """Close a workspace without committing it; nothing happens when that was done before.
 
     Raises WorkspaceClosedError when it was committed, popped, or expired.
@@ -320,7 +322,9 @@ async def drop(ctx: Context, repo_name: str, found_id: str, force: bool) -> None
     await retry_on_conflict(f"workspace {found_id!r} of {repo.name!r}", attempt)
 
 
-async def revert(ctx: Context, repo_name: str, found_id: str, globs: Sequence[str], force: bool) -> None:
+async def revert(
+    ctx: Context, repo_name: str, found_id: str, globs: Sequence[str] = (), *, force: bool = False
+) -> None:
     """Take back all changes of a workspace, or those that globs choose; it stays open.
 
     What tools wrote below its prefix stays there, and a scan does not register it again unless it changes.

@@ -5,6 +5,8 @@ Each is one batch: the changes are in one place or in the other, never in both o
 
 from __future__ import annotations
 
+import msgspec
+
 from lakebed_engine.operations.branch.compare_and_swap import nothing_staged, swap
 from lakebed_engine.operations.branch.record import emptied, everything_of
 from lakebed_engine.operations.branch.view import layers_delta, stands
@@ -33,12 +35,13 @@ from lakebed_engine.vocabulary.errors import MissingFileError, NoChangesError
 from lakebed_engine.vocabulary.records import Layer, Workspace, WorkspaceRequest
 
 
-async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Workspace:
-    """Move all that is uncommitted on the branch `request.ref` into a new workspace on its head.
+async def stash(ctx: Context, repo_name: str, branch_name: str, request: WorkspaceRequest) -> Workspace:
+    """Move all that is uncommitted on a branch into a new workspace on its head. The `ref` of the request is ignored.
 
     The layers move as they are, the live token as one of them: nothing is copied, and the branch shows its head.
     Raises NoChangesError, BranchNotFoundError, ProtectedBranchError, TooManyAttemptsError.
     """
+    request = msgspec.structs.replace(request, ref=branch_name)
     check_request(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=request.ref)
 
@@ -59,7 +62,7 @@ async def stash(ctx: Context, repo_name: str, request: WorkspaceRequest) -> Work
     return await retry_on_conflict(f"branch {request.ref!r} of {repo.name!r}", attempt)
 
 
-async def pop(ctx: Context, repo_name: str, found_id: str, branch: str, force: bool) -> Layer:
+async def pop(ctx: Context, repo_name: str, found_id: str, *, branch: str = "", force: bool = False) -> Layer:
     """Put a workspace's changes on top of a branch's uncommitted ones, as one layer, and close the workspace.
 
     As a push: it conflicts with nothing, and at a path that is staged on the branch, or that the branch's head has

@@ -16,7 +16,7 @@ from lakebed_server.vocabulary import bad_request
 
 async def list_branches(call: Call, p: ops.ListBranchesParams) -> Reply:
     """listBranches."""
-    page = await call.engine.list_branches(
+    page = await call.engine.branches.list(
         p.repository,
         prefix=serializers.text(p.prefix),
         after=serializers.text(p.after),
@@ -28,7 +28,7 @@ async def list_branches(call: Call, p: ops.ListBranchesParams) -> Reply:
 
 async def create_branch(call: Call, p: ops.CreateBranchParams, body: models.BranchCreation) -> Reply:
     """createBranch. The answer is the bare commit id: existing clients print it as it is."""
-    made = await call.engine.create_branch(
+    made = await call.engine.branches.create(
         p.repository, body.name, body.source, hidden=bool(body.hidden), force=bool(body.force)
     )
     return text(201, made.commit_id)
@@ -36,12 +36,12 @@ async def create_branch(call: Call, p: ops.CreateBranchParams, body: models.Bran
 
 async def get_branch(call: Call, p: ops.GetBranchParams) -> Reply:
     """getBranch."""
-    return json(200, serializers.ref(await call.engine.get_branch(p.repository, p.branch)))
+    return json(200, serializers.ref(await call.engine.branches.get(p.repository, p.branch)))
 
 
 async def delete_branch(call: Call, p: ops.DeleteBranchParams) -> Reply:
     """deleteBranch."""
-    await call.engine.delete_branch(p.repository, p.branch, force=bool(p.force))
+    await call.engine.branches.delete(p.repository, p.branch, force=bool(p.force))
     return empty()
 
 
@@ -49,33 +49,33 @@ async def reset_branch(call: Call, p: ops.ResetBranchParams, body: models.ResetC
     """resetBranch."""
     force = bool(body.force)
     if body.type is models.ResetType.reset:
-        await call.engine.reset_branch(p.repository, p.branch, force=force)
+        await call.engine.branches.reset(p.repository, p.branch, force=force)
     elif not body.path:
         raise bad_request("body path: required unless type is reset")
     elif body.type is models.ResetType.common_prefix:
-        await call.engine.reset_prefix(p.repository, p.branch, body.path, force=force)
+        await call.engine.branches.reset_prefix(p.repository, p.branch, body.path, force=force)
     else:
-        await call.engine.reset_object(p.repository, p.branch, body.path, force=force)
+        await call.engine.branches.reset_object(p.repository, p.branch, body.path, force=force)
     return empty()
 
 
 async def hard_reset_branch(call: Call, p: ops.HardResetBranchParams) -> Reply:
     """hardResetBranch."""
-    await call.engine.hard_reset(p.repository, p.branch, p.ref, force=bool(p.force))
+    await call.engine.branches.hard_reset(p.repository, p.branch, p.ref, force=bool(p.force))
     return empty()
 
 
 async def revert_branch(call: Call, p: ops.RevertBranchParams, body: models.RevertCreation) -> Reply:
     """revertBranch."""
     request = _pick(call, body, body.commit_overrides, bool(body.allow_empty))
-    await call.engine.revert(p.repository, p.branch, request, serializers.text(p.idempotency_key))
+    await call.engine.commits.revert(p.repository, p.branch, request, serializers.text(p.idempotency_key))
     return empty()
 
 
 async def cherry_pick(call: Call, p: ops.CherryPickParams, body: models.CherryPickCreation) -> Reply:
     """cherryPick."""
     request = _pick(call, body, body.commit_overrides)
-    made = await call.engine.cherry_pick(p.repository, p.branch, request, serializers.text(p.idempotency_key))
+    made = await call.engine.commits.cherry_pick(p.repository, p.branch, request, serializers.text(p.idempotency_key))
     return json(201, serializers.commit(made))
 
 
@@ -100,7 +100,7 @@ def _pick(
 
 async def get_branch_protection_rules(call: Call, p: ops.GetBranchProtectionRulesParams) -> Reply:
     """getBranchProtectionRules. The entity tag has no quotes: existing clients send it back as it is."""
-    rules = await call.engine.protection_rules(p.repository)
+    rules = await call.engine.protection.rules(p.repository)
     return json(200, _rules(rules), ((b"etag", etag_of(rules).encode()),))
 
 
@@ -111,7 +111,7 @@ async def set_branch_protection_rules(
     # not from the parameters: there an empty header is no header, here it means that there are no rules
     sent = call.headers.get(b"if-match")
     wanted = None if sent is None else sent.decode("latin-1").strip().strip('"')
-    await call.engine.set_protection_rules(p.repository, [rule.pattern for rule in body], if_match=wanted)
+    await call.engine.protection.replace(p.repository, [rule.pattern for rule in body], if_match=wanted)
     return empty()
 
 
@@ -119,20 +119,20 @@ async def create_branch_protection_rule_preflight(
     call: Call, p: ops.CreateBranchProtectionRulePreflightParams
 ) -> Reply:
     """createBranchProtectionRulePreflight."""
-    await call.engine.get_repository(p.repository)
+    await call.engine.repositories.get(p.repository)
     return empty()
 
 
 async def internal_get_branch_protection_rules(call: Call, p: ops.InternalGetBranchProtectionRulesParams) -> Reply:
     """internalGetBranchProtectionRules."""
-    return json(200, _rules(await call.engine.protection_rules(p.repository)))
+    return json(200, _rules(await call.engine.protection.rules(p.repository)))
 
 
 async def internal_create_branch_protection_rule(
     call: Call, p: ops.InternalCreateBranchProtectionRuleParams, body: models.BranchProtectionRule
 ) -> Reply:
     """internalCreateBranchProtectionRule."""
-    await call.engine.add_protection_rule(p.repository, body.pattern)
+    await call.engine.protection.add(p.repository, body.pattern)
     return empty()
 
 
@@ -140,7 +140,7 @@ async def internal_delete_branch_protection_rule(
     call: Call, p: ops.InternalDeleteBranchProtectionRuleParams, body: models.BranchProtectionRuleDeletion
 ) -> Reply:
     """internalDeleteBranchProtectionRule."""
-    await call.engine.delete_protection_rule(p.repository, body.pattern)
+    await call.engine.protection.delete(p.repository, body.pattern)
     return empty()
 
 

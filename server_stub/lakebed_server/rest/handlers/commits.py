@@ -19,9 +19,9 @@ async def commit(call: Call, p: ops.CommitParams, body: models.CommitCreation) -
     if p.source_metarange:
         if key:
             raise InvalidRequestError("a commit of source_metarange takes no Idempotency-Key: leave one of them out")
-        made = await call.engine.commit_tree(p.repository, p.branch, p.source_metarange, request)
+        made = await call.engine.commits.create_from_metarange(p.repository, p.branch, p.source_metarange, request)
     else:
-        made = await call.engine.commit(p.repository, p.branch, request, key)
+        made = await call.engine.commits.create(p.repository, p.branch, request, key)
     return json(201, serializers.commit(made))
 
 
@@ -50,13 +50,13 @@ async def create_commit_record(call: Call, p: ops.CreateCommitRecordParams, body
         generation=body.generation,
         version=body.version,
     )
-    await call.engine.record_commit(p.repository, commit, force=bool(body.force))
+    await call.engine.commits.record(p.repository, commit, force=bool(body.force))
     return empty()
 
 
 async def get_commit(call: Call, p: ops.GetCommitParams) -> Reply:
     """getCommit."""
-    found = await call.engine.get_commit(p.repository, p.commit_id)
+    found = await call.engine.commits.get(p.repository, p.commit_id)
     return json(200, serializers.commit(found), (last_modified(found.creation_date),))
 
 
@@ -72,6 +72,6 @@ async def log_commits(call: Call, p: ops.LogCommitsParams) -> Reply:
         since=None if p.since is UNSET else p.since.timestamp(),
         stop_at=serializers.text(p.stop_at),
     )
-    page = await call.engine.log(p.repository, p.ref, request)
+    page = await call.engine.commits.log(p.repository, p.ref, request)
     pagination = serializers.pagination(page, lambda item: item.id)
     return json(200, models.CommitList(pagination=pagination, results=[serializers.commit(c) for c in page.items]))

@@ -12,7 +12,7 @@ from lakebed_server.rest import serializers
 
 async def diff_branch(call: Call, p: ops.DiffBranchParams) -> Reply:
     """diffBranch."""
-    page = await call.engine.diff_branch(
+    page = await call.engine.branches.diff(
         p.repository,
         p.branch,
         after=serializers.text(p.after),
@@ -25,7 +25,7 @@ async def diff_branch(call: Call, p: ops.DiffBranchParams) -> Reply:
 
 async def diff_refs(call: Call, p: ops.DiffRefsParams) -> Reply:
     """diffRefs."""
-    page = await call.engine.diff_refs(
+    page = await call.engine.commits.diff(
         p.repository,
         p.left_ref,
         p.right_ref,

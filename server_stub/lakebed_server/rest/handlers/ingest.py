@@ -17,12 +17,12 @@ MOST = 100_000
 
 async def ingest_objects(call: Call, p: ops.IngestObjectsParams, body: models.IngestRequest) -> Reply:
     """ingestObjects."""
-    return json(200, _shown(await call.engine.ingest_page(p.repository, p.workspace, _request(body))))
+    return json(200, _shown(await call.engine.workspaces.ingest(p.repository, p.workspace, _request(body))))
 
 
 async def diff_ingest(call: Call, p: ops.DiffIngestParams, body: models.IngestRequest) -> Reply:
     """diffIngest."""
-    return json(200, _shown(await call.engine.ingest_diff(p.repository, p.ref, _request(body))))
+    return json(200, _shown(await call.engine.workspaces.ingest_diff(p.repository, p.ref, _request(body))))
 
 
 async def import_start(call: Call, p: ops.ImportStartParams, body: models.ImportCreation) -> Reply:
@@ -34,13 +34,13 @@ async def import_start(call: Call, p: ops.ImportStartParams, body: models.Import
         metadata=body.commit.metadata or {},
         force=bool(body.force),
     )
-    task = await call.engine.importing.start(p.repository, p.branch, request)
+    task = await call.engine.imports.start(p.repository, p.branch, request)
     return json(202, models.ImportCreationResponse(id=task.id))
 
 
 async def import_status(call: Call, p: ops.ImportStatusParams) -> Reply:
     """importStatus."""
-    found = await call.engine.importing.status(p.repository, p.branch, p.id)
+    found = await call.engine.imports.status(p.repository, p.branch, p.id)
     status = models.ImportStatus(
         completed=found.task.state != "running",
         update_time=serializers.moment(found.task.updated),
@@ -54,7 +54,7 @@ async def import_status(call: Call, p: ops.ImportStatusParams) -> Reply:
 
 async def import_cancel(call: Call, p: ops.ImportCancelParams) -> Reply:
     """importCancel."""
-    await call.engine.importing.cancel(p.repository, p.branch, p.id)
+    await call.engine.imports.cancel(p.repository, p.branch, p.id)
     return empty()
 
 

@@ -21,7 +21,7 @@ async def merge_into_branch(call: Call, p: ops.MergeIntoBranchParams, body: mode
         conflicts_amount=serializers.DEFAULT_AMOUNT if p.conflicts_amount is UNSET else p.conflicts_amount,
     )
     key = serializers.text(p.idempotency_key)
-    merged = await call.engine.merge(p.repository, p.source_ref, p.destination_branch, request, key)
+    merged = await call.engine.commits.merge(p.repository, p.source_ref, p.destination_branch, request, key)
     return json(200, models.MergeResult(reference=merged.id))
 
 
@@ -41,7 +41,7 @@ def merge_request(call: Call, body: models.Merge) -> MergeRequest:
 
 async def find_merge_base(call: Call, p: ops.FindMergeBaseParams) -> Reply:
     """findMergeBase. (lakeFS swaps the two sides in its answer; this does not.)"""
-    base = await call.engine.merge_base(p.repository, p.source_ref, p.destination_branch)
+    base = await call.engine.commits.merge_base(p.repository, p.source_ref, p.destination_branch)
     return json(
         200,
         models.FindMergeBaseResult(

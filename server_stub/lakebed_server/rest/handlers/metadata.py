@@ -15,12 +15,12 @@ from lakebed_server.rest import presigned
 
 async def get_meta_range(call: Call, p: ops.GetMetaRangeParams) -> Reply:
     """getMetaRange."""
-    return _located(await call.engine.metadata_files.find(p.repository, "meta_range", p.meta_range))
+    return _located(await call.engine.repositories.metadata_file(p.repository, "meta_range", p.meta_range))
 
 
 async def get_range(call: Call, p: ops.GetRangeParams) -> Reply:
     """getRange."""
-    return _located(await call.engine.metadata_files.find(p.repository, "range", p.range))
+    return _located(await call.engine.repositories.metadata_file(p.repository, "range", p.range))
 
 
 async def get_metadata_object(call: Call, p: ops.GetMetadataObjectParams) -> Reply:
@@ -28,7 +28,7 @@ async def get_metadata_object(call: Call, p: ops.GetMetadataObjectParams) -> Rep
     signs = await presigned.wanted(call, p.repository, p.presign)
     kind: Kind = "range" if p.type == "range" else "meta_range"
     seconds = call.services.installation.presign_seconds if signs else 0
-    file = await call.engine.metadata_files.find(p.repository, kind, p.object_id, seconds=seconds)
+    file = await call.engine.repositories.metadata_file(p.repository, kind, p.object_id, seconds=seconds)
     if file.url:
         return Reply(302, headers=((b"location", file.url.encode("ascii")), (b"cache-control", b"no-store")))
     headers = (

@@ -23,7 +23,7 @@ MOST_PATHS = 1000
 async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
     """getObject."""
     signs = await presigned.wanted(call, p.repository, p.presign, p.may_presign)
-    entry = await call.engine.stat(p.repository, p.ref, p.path)
+    entry = await call.engine.objects.stat(p.repository, p.ref, p.path)
     if signs and (elsewhere := await presigned.redirect(call, p, entry)) is not None:
         return elsewhere
     return downloads.content(call.engine, p.repository, p.ref, entry, p.range, p.if_none_match)
@@ -31,13 +31,13 @@ async def get_object(call: Call, p: ops.GetObjectParams) -> Reply:
 
 async def head_object(call: Call, p: ops.HeadObjectParams) -> Reply:
     """headObject."""
-    return downloads.head(p.ref, await call.engine.stat(p.repository, p.ref, p.path), p.range)
+    return downloads.head(p.ref, await call.engine.objects.stat(p.repository, p.ref, p.path), p.range)
 
 
 async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
     """statObject."""
     signs = await presigned.wanted(call, p.repository, p.presign)
-    entry, address = await call.engine.locate(p.repository, p.ref, p.path)
+    entry, address = await call.engine.objects.locate(p.repository, p.ref, p.path)
     stats = serializers.object_stats(p.path, entry, address, user_metadata=p.user_metadata is not False)
     if signs:
         await presigned.sign_one(call, p.repository, stats, entry)
@@ -47,7 +47,7 @@ async def stat_object(call: Call, p: ops.StatObjectParams) -> Reply:
 async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
     """listObjects."""
     signs = await presigned.wanted(call, p.repository, p.presign, p.may_presign)
-    page = await call.engine.list_objects(
+    page = await call.engine.objects.list(
         p.repository,
         p.ref,
         prefix=serializers.text(p.prefix),
@@ -55,7 +55,7 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
         amount=serializers.amount(p.amount),
         delimiter=serializers.text(p.delimiter),
     )
-    address = await call.engine.addresses(p.repository)
+    address = await call.engine.objects.addresses(p.repository)
     results = serializers.listed(page.items, address, user_metadata=p.user_metadata is not False)
     if signs:
         await presigned.sign_rows(call, p.repository, results, page.items, p.presign)
@@ -66,20 +66,20 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
 async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
-    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
-    entry = await call.engine.upload(p.repository, p.branch, request, chunks)
+    address = await call.engine.objects.addresses(p.repository)  # before anything lands: it may fail
+    entry = await call.engine.objects.upload(p.repository, p.branch, request, chunks)
     return json(201, serializers.object_stats(p.path, entry, address(entry)))
 
 
 async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
     """uploadObjects."""
     asked, changes = await uploads.batch(call)
-    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
+    address = await call.engine.objects.addresses(p.repository)  # before anything lands: it may fail
     if asked is None:
-        made = await call.engine.upload_many(p.repository, p.branch, changes, force=bool(p.force))
+        made = await call.engine.objects.upload_many(p.repository, p.branch, changes, force=bool(p.force))
         return json(201, serializers.batch_result(made, address))
     request = publish_request(call, asked, force=bool(p.force))
-    done = await call.engine.publish_uploads(p.repository, p.branch, changes, request)
+    done = await call.engine.commits.publish_uploads(p.repository, p.branch, changes, request)
     return json(201, serializers.batch_result(done.objects, address, done.commit))
 
 
@@ -99,7 +99,7 @@ def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -
 async def delete_object(call: Call, p: ops.DeleteObjectParams) -> Reply:
     """deleteObject."""
     if_match = None if p.if_match is UNSET else uploads.etag_of(p.if_match)
-    await call.engine.delete_object(p.repository, p.branch, p.path, force=bool(p.force), if_match=if_match)
+    await call.engine.objects.delete(p.repository, p.branch, p.path, force=bool(p.force), if_match=if_match)
     return empty()
 
 
@@ -107,7 +107,7 @@ async def delete_objects(call: Call, p: ops.DeleteObjectsParams, body: models.Pa
     """deleteObjects."""
     if len(body.paths) > MOST_PATHS:
         raise bad_request(f"body paths: at most {MOST_PATHS} paths in one request, got {len(body.paths)}")
-    failures = await call.engine.delete_objects(p.repository, p.branch, body.paths, force=bool(p.force))
+    failures = await call.engine.objects.delete_many(p.repository, p.branch, body.paths, force=bool(p.force))
     errors = [
         models.ObjectError(status_code=ERROR_KINDS.get(f.kind, 500), message=f.message, path=f.path) for f in failures
     ]
@@ -118,8 +118,8 @@ async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCo
     """copyObject."""
     if body.shallow:
         raise not_implemented("a shallow copy is not possible; leave shallow out to copy the content")
-    address = await call.engine.addresses(p.repository)  # before anything lands: it may fail
-    entry = await call.engine.copy_object(
+    address = await call.engine.objects.addresses(p.repository)  # before anything lands: it may fail
+    entry = await call.engine.objects.copy(
         p.repository, p.branch, p.dest_path, body.src_ref or p.branch, body.src_path, force=bool(body.force)
     )
     return json(201, serializers.object_stats(p.dest_path, entry, address(entry)))

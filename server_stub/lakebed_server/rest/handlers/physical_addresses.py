@@ -22,7 +22,7 @@ from lakebed_server.vocabulary import not_implemented
 
 async def upload_object_preflight(call: Call, p: ops.UploadObjectPreflightParams) -> Reply:
     """uploadObjectPreflight."""
-    await call.engine.get_repository(p.repository)
+    await call.engine.repositories.get(p.repository)
     return empty()
 
 
@@ -30,13 +30,13 @@ async def update_object_user_metadata(
     call: Call, p: ops.UpdateObjectUserMetadataParams, body: models.UpdateObjectUserMetadata
 ) -> Reply:
     """updateObjectUserMetadata."""
-    await call.engine.placing.describe(p.repository, p.branch, p.path, body.set, bool(p.force))
+    await call.engine.objects.set_metadata(p.repository, p.branch, p.path, body.set, force=bool(p.force))
     return empty()
 
 
 async def get_underlying_properties(call: Call, p: ops.GetUnderlyingPropertiesParams) -> Reply:
     """getUnderlyingProperties."""
-    found = await call.engine.placing.storage_class(p.repository, p.ref, p.path)
+    found = await call.engine.objects.storage_class(p.repository, p.ref, p.path)
     return json(200, models.UnderlyingObjectProperties(storage_class=found))
 
 
@@ -52,7 +52,7 @@ async def stage_object(call: Call, p: ops.StageObjectParams, body: models.Object
         metadata=body.metadata or {},
         force=bool(body.force),
     )
-    entry = await call.engine.placing.link(p.repository, p.branch, request)
+    entry = await call.engine.physical_addresses.link(p.repository, p.branch, request)
     return json(201, serializers.object_stats(p.path, entry, body.physical_address))
 
 
@@ -60,7 +60,7 @@ async def get_physical_address(call: Call, p: ops.GetPhysicalAddressParams) -> R
     """getPhysicalAddress."""
     signs = await presigned.wanted(call, p.repository, p.presign)
     seconds = call.services.installation.presign_seconds if signs else 0
-    given = await call.engine.placing.give(p.repository, p.branch, p.path, seconds=seconds)
+    given = await call.engine.physical_addresses.get(p.repository, p.branch, p.path, seconds=seconds)
     location = models.StagingLocation(
         physical_address=given.physical_address,
         presigned_url=given.url or UNSET,
@@ -86,7 +86,7 @@ async def link_physical_address(call: Call, p: ops.LinkPhysicalAddressParams, bo
         if_match=None if p.if_match is UNSET else etag_of(p.if_match),
         force=bool(body.force),
     )
-    entry = await call.engine.placing.link(p.repository, p.branch, request)
+    entry = await call.engine.physical_addresses.link(p.repository, p.branch, request)
     return json(200, serializers.object_stats(p.path, entry, address))
 
 
@@ -95,7 +95,9 @@ async def create_presign_multipart_upload(call: Call, p: ops.CreatePresignMultip
     refuse_unsigned(call)
     wanted = 0 if isinstance(p.parts, UnsetType) else p.parts
     seconds = call.services.installation.presign_seconds
-    begun, urls = await call.engine.placing.begin(p.repository, p.branch, p.path, parts=wanted, seconds=seconds)
+    begun, urls = await call.engine.physical_addresses.begin_upload(
+        p.repository, p.branch, p.path, parts=wanted, seconds=seconds
+    )
     made = models.PresignMultipartUpload(
         upload_id=begun.upload, physical_address=begun.physical_address, presigned_urls=urls
     )
@@ -107,7 +109,9 @@ async def upload_part(call: Call, p: ops.UploadPartParams, body: models.UploadPa
     refuse_unsigned(call)
     upload = PartUpload(body.physical_address, p.upload_id)
     seconds = call.services.installation.presign_seconds
-    url = await call.engine.placing.sign_part(p.repository, p.branch, p.path, upload, p.part_number, seconds=seconds)
+    url = await call.engine.physical_addresses.sign_part(
+        p.repository, p.branch, p.path, upload, p.part_number, seconds=seconds
+    )
     return json(200, models.UploadTo(presigned_url=url))
 
 
@@ -115,11 +119,11 @@ async def upload_part_copy(call: Call, p: ops.UploadPartCopyParams, body: models
     """uploadPartCopy."""
     refuse_unsigned(call)
     wanted = body.copy_source
-    entry = await call.engine.stat(wanted.repository, wanted.ref, wanted.path)
+    entry = await call.engine.objects.stat(wanted.repository, wanted.ref, wanted.path)
     part = part_of("body copy_source.range", serializers.text(wanted.range), entry.size)
     source = PartSource(wanted.repository, entry, part.start, part.length)
     upload = PartUpload(body.physical_address, p.upload_id)
-    etag = await call.engine.placing.copy_part(p.repository, p.branch, p.path, upload, p.part_number, source)
+    etag = await call.engine.physical_addresses.copy_part(p.repository, p.branch, p.path, upload, p.part_number, source)
     return empty(204, ((b"etag", etag.encode()),))
 
 
@@ -135,7 +139,7 @@ async def complete_presign_multipart_upload(
         metadata=body.user_metadata or {},
     )
     parts = [SentPart(one.part_number, one.etag) for one in body.parts]
-    entry = await call.engine.placing.complete(p.repository, p.branch, request, p.upload_id, parts)
+    entry = await call.engine.physical_addresses.complete_upload(p.repository, p.branch, request, p.upload_id, parts)
     return json(200, serializers.object_stats(p.path, entry, entry.physical_address))
 
 
@@ -143,5 +147,7 @@ async def abort_presign_multipart_upload(
     call: Call, p: ops.AbortPresignMultipartUploadParams, body: models.AbortPresignMultipartUpload
 ) -> Reply:
     """abortPresignMultipartUpload."""
-    await call.engine.placing.abort(p.repository, p.branch, p.path, body.physical_address, p.upload_id)
+    await call.engine.physical_addresses.abort_upload(
+        p.repository, p.branch, p.path, body.physical_address, p.upload_id
+    )
     return empty()

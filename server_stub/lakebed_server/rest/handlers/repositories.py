@@ -13,7 +13,7 @@ from lakebed_server.vocabulary import bad_request
 
 async def list_repositories(call: Call, p: ops.ListRepositoriesParams) -> Reply:
     """listRepositories."""
-    page = await call.engine.list_repositories(
+    page = await call.engine.repositories.list(
         prefix=serializers.text(p.prefix),
         after=serializers.text(p.after),
         amount=serializers.amount(p.amount),
@@ -29,7 +29,7 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
     """createRepository."""
     if body.storage_id:
         raise bad_request("body storage_id: this server has one store, leave it empty")
-    made = await call.engine.create_repository(
+    made = await call.engine.repositories.create(
         body.name,
         body.storage_namespace,
         default_branch=body.default_branch or "main",
@@ -43,26 +43,26 @@ async def create_repository(call: Call, p: ops.CreateRepositoryParams, body: mod
 
 async def get_repository(call: Call, p: ops.GetRepositoryParams) -> Reply:
     """getRepository."""
-    found = await call.engine.get_repository(p.repository)
+    found = await call.engine.repositories.get(p.repository)
     return json(200, serializers.repository(found, await _directory(call, p.repository)))
 
 
 async def delete_repository(call: Call, p: ops.DeleteRepositoryParams) -> Reply:
     """deleteRepository."""
-    await call.engine.delete_repository(p.repository, force=bool(p.force))
+    await call.engine.repositories.delete(p.repository, force=bool(p.force))
     return empty()
 
 
 async def get_repository_metadata(call: Call, p: ops.GetRepositoryMetadataParams) -> Reply:
     """getRepositoryMetadata."""
-    return json(200, await call.engine.get_metadata(p.repository))
+    return json(200, await call.engine.repositories.get_metadata(p.repository))
 
 
 async def set_repository_metadata(
     call: Call, p: ops.SetRepositoryMetadataParams, body: models.RepositoryMetadataSet
 ) -> Reply:
     """setRepositoryMetadata."""
-    await call.engine.set_metadata(p.repository, body.metadata)
+    await call.engine.repositories.set_metadata(p.repository, body.metadata)
     return empty()
 
 
@@ -70,10 +70,10 @@ async def delete_repository_metadata(
     call: Call, p: ops.DeleteRepositoryMetadataParams, body: models.RepositoryMetadataKeys
 ) -> Reply:
     """deleteRepositoryMetadata."""
-    await call.engine.delete_metadata(p.repository, body.keys)
+    await call.engine.repositories.delete_metadata(p.repository, body.keys)
     return empty()
 
 
 async def _directory(call: Call, repository: str) -> str:
     """The directory of a repository's data, if the client may know it."""
-    return (await call.engine.place_of(repository)).directory if call.shares_directories else ""
+    return (await call.engine.repositories.data_place(repository)).directory if call.shares_directories else ""

@@ -12,7 +12,7 @@ from lakebed_server.rest import serializers
 
 async def list_tags(call: Call, p: ops.ListTagsParams) -> Reply:
     """listTags."""
-    page = await call.engine.list_tags(
+    page = await call.engine.tags.list(
         p.repository,
         prefix=serializers.text(p.prefix),
         after=serializers.text(p.after),
@@ -24,16 +24,16 @@ async def list_tags(call: Call, p: ops.ListTagsParams) -> Reply:
 async def create_tag(call: Call, p: ops.CreateTagParams, body: models.TagCreation) -> Reply:
     """createTag."""
     return json(
-        201, serializers.ref(await call.engine.create_tag(p.repository, body.id, body.ref, force=bool(body.force)))
+        201, serializers.ref(await call.engine.tags.create(p.repository, body.id, body.ref, force=bool(body.force)))
     )
 
 
 async def get_tag(call: Call, p: ops.GetTagParams) -> Reply:
     """getTag."""
-    return json(200, serializers.ref(await call.engine.get_tag(p.repository, p.tag)))
+    return json(200, serializers.ref(await call.engine.tags.get(p.repository, p.tag)))
 
 
 async def delete_tag(call: Call, p: ops.DeleteTagParams) -> Reply:
     """deleteTag."""
-    await call.engine.delete_tag(p.repository, p.tag, force=bool(p.force))
+    await call.engine.tags.delete(p.repository, p.tag, force=bool(p.force))
     return empty()

@@ -18,7 +18,7 @@ async def commit_async(call: Call, p: ops.CommitAsyncParams, body: models.Commit
     """commitAsync."""
     request = commit_request(call, body)
     key, wait = serializers.text(p.idempotency_key), _seconds(p.wait)
-    found = await call.engine.long_work.commit(p.repository, p.branch, request, key=key, wait=wait)
+    found = await call.engine.tasks.begin_commit(p.repository, p.branch, request, key=key, wait=wait)
     return json(202, serializers.task(*found))
 
 
@@ -26,7 +26,7 @@ async def merge_into_branch_async(call: Call, p: ops.MergeIntoBranchAsyncParams,
     """mergeIntoBranchAsync."""
     request = merge_request(call, body or models.Merge())
     key, wait = serializers.text(p.idempotency_key), _seconds(p.wait)
-    found = await call.engine.long_work.merge(
+    found = await call.engine.tasks.begin_merge(
         p.repository, p.source_ref, p.destination_branch, request, key=key, wait=wait
     )
     return json(202, serializers.task(*found))
@@ -34,28 +34,28 @@ async def merge_into_branch_async(call: Call, p: ops.MergeIntoBranchAsyncParams,
 
 async def get_task(call: Call, p: ops.GetTaskParams) -> Reply:
     """getTask."""
-    return json(200, serializers.task(*await call.engine.long_work.get(p.repository, p.task_id, wait=_seconds(p.wait))))
+    return json(200, serializers.task(*await call.engine.tasks.get(p.repository, p.task_id, wait=_seconds(p.wait))))
 
 
 async def dump_refs(call: Call, p: ops.DumpRefsParams) -> Reply:
     """dumpRefs."""
-    return json(201, serializers.refs_dump(await call.engine.dumping.dump(p.repository)))
+    return json(201, serializers.refs_dump(await call.engine.dumps.dump(p.repository)))
 
 
 async def restore_refs(call: Call, p: ops.RestoreRefsParams, body: models.RefsRestore) -> Reply:
     """restoreRefs."""
-    await call.engine.dumping.restore(p.repository, serializers.refs_parts(body), force=bool(body.force))
+    await call.engine.dumps.restore(p.repository, serializers.refs_parts(body), force=bool(body.force))
     return empty(200)
 
 
 async def dump_submit(call: Call, p: ops.DumpSubmitParams) -> Reply:
     """dumpSubmit."""
-    return json(202, models.TaskInfo(id=(await call.engine.dumping.submit_dump(p.repository)).id))
+    return json(202, models.TaskInfo(id=(await call.engine.dumps.begin_dump(p.repository)).id))
 
 
 async def dump_status(call: Call, p: ops.DumpStatusParams) -> Reply:
     """dumpStatus."""
-    task = await call.engine.dumping.status(p.repository, DUMP, p.task_id)
+    task = await call.engine.dumps.status(p.repository, DUMP, p.task_id)
     status = models.RepositoryDumpStatus(
         id=task.id,
         done=task.state != "running",
@@ -68,13 +68,13 @@ async def dump_status(call: Call, p: ops.DumpStatusParams) -> Reply:
 
 async def restore_submit(call: Call, p: ops.RestoreSubmitParams, body: models.RefsRestore) -> Reply:
     """restoreSubmit."""
-    task = await call.engine.dumping.submit_restore(p.repository, serializers.refs_parts(body), force=bool(body.force))
+    task = await call.engine.dumps.begin_restore(p.repository, serializers.refs_parts(body), force=bool(body.force))
     return json(202, models.TaskInfo(id=task.id))
 
 
 async def restore_status(call: Call, p: ops.RestoreStatusParams) -> Reply:
     """restoreStatus."""
-    task = await call.engine.dumping.status(p.repository, RESTORE, p.task_id)
+    task = await call.engine.dumps.status(p.repository, RESTORE, p.task_id)
     status = models.RepositoryRestoreStatus(
         id=task.id,
         done=task.state != "running",
@@ -86,7 +86,7 @@ async def restore_status(call: Call, p: ops.RestoreStatusParams) -> Reply:
 
 async def create_symlink_file(call: Call, p: ops.CreateSymlinkFileParams) -> Reply:
     """createSymlinkFile."""
-    location = await call.engine.write_symlinks(p.repository, p.branch, serializers.text(p.location))
+    location = await call.engine.repositories.write_symlinks(p.repository, p.branch, serializers.text(p.location))
     return json(201, models.StorageURI(location=location))
 
 

@@ -20,7 +20,7 @@ WEEK = 7 * 24 * 3600
 
 async def list_workspaces(call: Call, p: ops.ListWorkspacesParams) -> Reply:
     """listWorkspaces."""
-    page = await call.engine.list_workspaces(
+    page = await call.engine.workspaces.list(
         p.repository,
         branch=serializers.text(p.branch),
         after=serializers.text(p.after),
@@ -48,50 +48,52 @@ async def create_workspace(call: Call, p: ops.CreateWorkspaceParams, body: model
         id=serializers.text(body.id),
         force=bool(body.force),
     )
-    return await _one(call, p.repository, lambda: call.engine.create_workspace(p.repository, request), 201)
+    return await _one(call, p.repository, lambda: call.engine.workspaces.create(p.repository, request), 201)
 
 
 async def get_workspace(call: Call, p: ops.GetWorkspaceParams) -> Reply:
     """getWorkspace."""
-    return await _one(call, p.repository, lambda: call.engine.get_workspace(p.repository, p.workspace))
+    return await _one(call, p.repository, lambda: call.engine.workspaces.get(p.repository, p.workspace))
 
 
 async def drop_workspace(call: Call, p: ops.DropWorkspaceParams) -> Reply:
     """dropWorkspace."""
-    await call.engine.delete_workspace(p.repository, p.workspace, force=bool(p.force))
+    await call.engine.workspaces.delete(p.repository, p.workspace, force=bool(p.force))
     return empty()
 
 
 async def renew_workspace(call: Call, p: ops.RenewWorkspaceParams, body: models.WorkspaceRenewal) -> Reply:
     """renewWorkspace."""
-    renew = partial(call.engine.renew_workspace, p.repository, p.workspace, body.expires_in)
+    renew = partial(call.engine.workspaces.renew, p.repository, p.workspace, body.expires_in)
     return await _one(call, p.repository, renew)
 
 
 async def register_objects(call: Call, p: ops.RegisterObjectsParams, body: models.ObjectRegistration) -> Reply:
     """registerObjects."""
     objects = [serializers.written(one) for one in body.objects or ()]
-    await call.engine.register_written(p.repository, p.workspace, objects, body.deletes or (), force=bool(p.force))
+    await call.engine.workspaces.register_written(
+        p.repository, p.workspace, objects, body.deletes or (), force=bool(p.force)
+    )
     return empty()
 
 
 async def push_layer(call: Call, p: ops.PushLayerParams) -> Reply:
     """pushLayer."""
     async with call.services.spool.spooled(call.body) as file:
-        layer = await call.engine.push_written(p.repository, p.workspace, file, force=bool(p.force))
+        layer = await call.engine.workspaces.register_file(p.repository, p.workspace, file, force=bool(p.force))
     return json(201, models.WorkspaceLayer(id=layer.id, rows=sum(part.rows for part in layer.parts)))
 
 
 async def share_objects(call: Call, p: ops.ShareObjectsParams, body: models.ObjectShares) -> Reply:
     """shareObjects."""
     pairs = [(one.path, one.same_as) for one in body.objects]
-    done = await call.engine.share_objects(p.repository, p.workspace, pairs, force=bool(p.force))
+    done = await call.engine.workspaces.dedupe(p.repository, p.workspace, pairs, force=bool(p.force))
     return json(200, models.ObjectSharesResult(shared=done.shared, left=done.left))
 
 
 async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
     """scanWorkspace."""
-    done = await call.engine.scan_workspace(p.repository, p.workspace, force=bool(p.force))
+    done = await call.engine.workspaces.scan(p.repository, p.workspace, force=bool(p.force))
     refusals = [models.ScanRefusal(path=one.path, reason=one.reason) for one in done.refusals]
     return json(
         200,
@@ -108,7 +110,7 @@ async def scan_workspace(call: Call, p: ops.ScanWorkspaceParams) -> Reply:
 async def create_upload_urls(call: Call, p: ops.CreateUploadUrlsParams, body: models.UploadUrlRequest) -> Reply:
     """createUploadUrls."""
     refuse_unsigned(call)
-    signed = await call.engine.sign_uploads(
+    signed = await call.engine.signed_uploads.sign(
         p.repository,
         p.workspace,
         body.paths,
@@ -135,20 +137,20 @@ async def commit_workspace(call: Call, p: ops.CommitWorkspaceParams, body: model
         force=bool(body.force),
         conflicts_amount=p.conflicts_amount or serializers.DEFAULT_AMOUNT,
     )
-    return json(201, serializers.commit(await call.engine.commit_workspace(p.repository, p.workspace, request)))
+    return json(201, serializers.commit(await call.engine.workspaces.commit(p.repository, p.workspace, request)))
 
 
 async def revert_workspace(call: Call, p: ops.RevertWorkspaceParams, body: models.WorkspaceRevert | None) -> Reply:
     """revertWorkspace."""
     globs = body.paths or () if body is not None else ()
-    await call.engine.revert_workspace(p.repository, p.workspace, tuple(globs), force=bool(p.force))
+    await call.engine.workspaces.revert(p.repository, p.workspace, tuple(globs), force=bool(p.force))
     return empty()
 
 
 async def pop_workspace(call: Call, p: ops.PopWorkspaceParams, body: models.WorkspacePop | None) -> Reply:
     """popWorkspace."""
     branch = "" if body is None else serializers.text(body.branch)
-    await call.engine.pop(p.repository, p.workspace, branch=branch, force=bool(p.force))
+    await call.engine.workspaces.pop(p.repository, p.workspace, branch=branch, force=bool(p.force))
     return empty()
 
 
@@ -162,7 +164,7 @@ async def stash_branch(call: Call, p: ops.StashBranchParams, body: models.StashC
         lifetime=_lifetime(body.expires_in),
         force=bool(body.force),
     )
-    return await _one(call, p.repository, lambda: call.engine.stash(p.repository, p.branch, request), 201)
+    return await _one(call, p.repository, lambda: call.engine.workspaces.stash(p.repository, p.branch, request), 201)
 
 
 def refuse_unsigned(call: Call) -> None:
@@ -182,5 +184,5 @@ async def _one(call: Call, repository: str, make: Callable[[], Awaitable[Workspa
 
 async def _shown(call: Call, repository: str) -> Callable[[Workspace], models.Workspace]:
     """What shows workspaces of a repository to this client."""
-    place, installation = await call.engine.place_of(repository), call.services.installation
+    place, installation = await call.engine.repositories.data_place(repository), call.services.installation
     return partial(serializers.workspace, place=place, presign=installation.presign, shared=call.shares_directories)

@@ -34,7 +34,7 @@ async def list_buckets(call: S3Call) -> Reply:
     found: list[Repository] = []
     after, more = call.query.get("continuation-token", ""), True
     while more and len(found) < amount:
-        page = await call.engine.list_repositories(prefix=prefix, after=after, amount=min(_PAGE, amount - len(found)))
+        page = await call.engine.repositories.list(prefix=prefix, after=after, amount=min(_PAGE, amount - len(found)))
         found += page.items
         more = page.has_more
         after = found[-1].name if found else ""
@@ -62,10 +62,10 @@ async def get_location(call: S3Call) -> Reply:
 async def require(call: S3Call) -> None:
     """Raises S3Error: NoSuchBucket when there is no such repository, or no such ref of it."""
     if not call.address.bound:
-        await call.engine.get_repository(call.repo)
+        await call.engine.repositories.get(call.repo)
         return
     try:
-        await call.engine.list_objects(call.repo, call.ref, amount=1)
+        await call.engine.objects.list(call.repo, call.ref, amount=1)
     except RepositoryNotFoundError:
         raise
     except NotFoundError as error:
@@ -94,12 +94,12 @@ async def _create(call: S3Call) -> None:
         raise S3Error("InvalidBucketName", "This name is a ref of a repository: create a branch instead.")
     place = f"{call.config.namespace.rstrip('/')}/{call.repo}"
     try:
-        await call.engine.create_repository(call.repo, place)
+        await call.engine.repositories.create(call.repo, place)
     except (
         NamespaceInUseError,
         NamespaceNotEmptyError,
     ):  # data of another or deleted repository is there
-        await call.engine.create_repository(call.repo, f"{place}-{secrets.token_hex(4)}")
+        await call.engine.repositories.create(call.repo, f"{place}-{secrets.token_hex(4)}")
 
 
 async def delete_bucket(call: S3Call) -> Reply:
@@ -107,7 +107,7 @@ async def delete_bucket(call: S3Call) -> Reply:
     await require(call)
     if call.address.bound or not call.config.namespace:
         raise not_implemented("This server deletes no repositories for buckets (gateway.s3.namespace).")
-    held = await call.engine.delete_empty_repository(call.repo)
+    held = await call.engine.repositories.delete_empty(call.repo)
     if held:
         raise S3Error("BucketNotEmpty", f"The bucket you tried to delete is not empty: it has {held}.")
     return empty(204)

@@ -49,7 +49,7 @@ async def readable_source(call: S3Call, source: Address) -> Entry:
     """The entry to copy from, when its conditions hold. Raises S3Error: NoSuchKey, PreconditionFailed."""
     if not source.path:
         raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", source.key),))
-    found = await call.engine.stat(source.repo, source.ref, source.path)
+    found = await call.engine.objects.stat(source.repo, source.ref, source.path)
     if conditions.check(call.headers, found, SOURCE + b"-") == "unchanged":
         raise S3Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
     return found
@@ -82,6 +82,8 @@ async def _copy(call: S3Call, source: Address, found: Entry, replaced: tuple[str
         if_match=if_match,
     )
     if source.repo != call.repo:
-        async with call.engine.open_entry(source.repo, found) as chunks:
-            return await call.engine.upload(call.repo, call.ref, request, chunks)
-    return await call.engine.copy_as(call.repo, call.ref, request, source.ref, source.path, source_etag=found.etag)
+        async with call.engine.objects.open(source.repo, found) as chunks:
+            return await call.engine.objects.upload(call.repo, call.ref, request, chunks)
+    return await call.engine.objects.copy_as(
+        call.repo, call.ref, request, source.ref, source.path, source_etag=found.etag
+    )

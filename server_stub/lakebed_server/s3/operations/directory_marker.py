@@ -17,7 +17,7 @@ def is_root(call: S3Call) -> bool:
 
 async def root(call: S3Call) -> Entry:
     """The directory of a ref, as an empty object. Raises what says that there is no such ref."""
-    await call.engine.list_objects(call.repo, call.ref, amount=1)
+    await call.engine.objects.list(call.repo, call.ref, amount=1)
     return Entry("", _EMPTY_MD5, 0, 0, 0, "application/x-directory", {}, b"")
 
 

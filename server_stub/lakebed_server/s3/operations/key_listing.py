@@ -29,7 +29,7 @@ async def keys_of(call: S3Call, prefix: str, after: str, *, amount: int, delimit
         return await _of_bucket(call, prefix, after, amount, delimiter)
     start = f"{ref}/"
     if after > start and not after.startswith(start):
-        await call.engine.get_repository(call.repo)
+        await call.engine.repositories.get(call.repo)
         return [], False
     behind = after.removeprefix(start) if after > start else ""
     try:
@@ -43,7 +43,7 @@ async def keys_of(call: S3Call, prefix: str, after: str, *, amount: int, delimit
 async def _of_ref(
     call: S3Call, ref: str, start: str, prefix: str, after: str, amount: int, delimiter: str
 ) -> tuple[list[Listed], bool]:
-    page = await call.engine.list_objects(
+    page = await call.engine.objects.list(
         call.repo, ref, prefix=prefix, after=after, amount=amount, delimiter=delimiter
     )
     if not start:
@@ -52,7 +52,7 @@ async def _of_ref(
 
 
 async def _of_bucket(call: S3Call, prefix: str, after: str, amount: int, delimiter: str) -> tuple[list[Listed], bool]:
-    await call.engine.get_repository(call.repo)
+    await call.engine.repositories.get(call.repo)
     rows: list[Listed] = []
     async for row in _walk(call, prefix, after, amount, delimiter):
         if len(rows) == amount:

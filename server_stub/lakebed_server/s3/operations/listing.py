@@ -66,7 +66,7 @@ async def list_object_versions(call: S3Call) -> Reply:
 async def _rows(call: S3Call, after: str) -> tuple[list[Listed], bool]:
     amount = min(call.number("max-keys", MOST), MOST)
     if not amount:
-        await call.engine.get_repository(call.repo)
+        await call.engine.repositories.get(call.repo)
         return [], False
     return await keys_of(
         call, call.query.get("prefix", ""), after, amount=amount, delimiter=call.query.get("delimiter", "")

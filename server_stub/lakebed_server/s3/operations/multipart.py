@@ -43,7 +43,7 @@ async def create_multipart_upload(call: S3Call) -> Reply:
         raise invalid_argument("A key is <branch>/<path>: this one has no path.")
     content_type, metadata = headers.stored(call)
     algorithm, whole = _checksum_of(call)
-    upload = await call.engine.multiparts.create(
+    upload = await call.engine.multipart.create(
         call.repo,
         call.ref,
         UploadRequest(path=call.path, content_type=content_type, metadata=metadata),
@@ -61,9 +61,9 @@ async def upload_part(call: S3Call) -> Reply:
         return await upload_part_copy(call)
     number, size = _part_number(call), _length(call)
     target = target_of(call)
-    upload = await call.engine.multiparts.get(call.repo, target)
+    upload = await call.engine.multipart.get(call.repo, target)
     found: dict[str, str] = {}
-    part = await call.engine.multiparts.put_part(
+    part = await call.engine.multipart.put_part(
         call.repo, target, number, size, _summed(call, upload, found), lambda: found.get(upload.checksum, "")
     )
     return Reply(200, headers=((b"etag", f'"{part.md5}"'.encode()), *_checksum_headers(found)))
@@ -74,7 +74,7 @@ async def upload_part_copy(call: S3Call) -> Reply:
     number, target = _part_number(call), target_of(call)
     source = source_of(call)
     entry = await readable_source(call, source)
-    part = await call.engine.multiparts.copy_part(
+    part = await call.engine.multipart.copy_part(
         call.repo, target, number, source.repo, entry, _span(call.header(b"x-amz-copy-source-range"), entry.size)
     )
     inner = f"<LastModified>{iso_date(part.mtime)}</LastModified><ETag>&quot;{part.md5}&quot;</ETag>"
@@ -85,7 +85,7 @@ async def complete_multipart_upload(call: S3Call) -> Reply:
     """CompleteMultipartUpload. If it takes long, the response begins before its end, so that the client waits."""
     parts = await xml_parse.read(await call.whole(LIMIT), "CompleteMultipartUpload", _parts_of)
     if_none_match, if_match = headers.write_conditions(call)
-    job = call.engine.multiparts.complete(
+    job = call.engine.multipart.complete(
         call.repo,
         target_of(call),
         parts,
@@ -99,7 +99,7 @@ async def complete_multipart_upload(call: S3Call) -> Reply:
 
 async def abort_multipart_upload(call: S3Call) -> Reply:
     """AbortMultipartUpload."""
-    await call.engine.multiparts.abort(call.repo, target_of(call))
+    await call.engine.multipart.abort(call.repo, target_of(call))
     return empty(204)
 
 

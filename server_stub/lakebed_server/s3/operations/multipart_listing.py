@@ -22,7 +22,7 @@ _INITIATOR: Final = OWNER.replace("Owner>", "Initiator>")
 async def list_parts(call: S3Call) -> Reply:
     """ListParts."""
     amount, after = call.number("max-parts", MOST), call.number("part-number-marker", 0)
-    upload, page = await call.engine.multiparts.list_parts(
+    upload, page = await call.engine.multipart.list_parts(
         call.repo, target_of(call), after=after, amount=min(max(amount, 1), MOST)
     )
     parts = page.items if amount else ()
@@ -44,7 +44,7 @@ async def list_multipart_uploads(call: S3Call) -> Reply:
     amount = call.number("max-uploads", MOST)
     marker, id_marker = query.get("key-marker", ""), query.get("upload-id-marker", "")
     prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
-    page: Page[ListedUpload] = await call.engine.multiparts.list_uploads(
+    page: Page[ListedUpload] = await call.engine.multipart.list(
         call.repo,
         prefix=start + prefix,
         delimiter=delimiter,

@@ -49,7 +49,7 @@ async def get_object(call: S3Call) -> Reply:
     start, length = part.slice
     if length <= SMALL:
         return Reply(reply.status, await found.read(start, length), reply.headers)
-    source = call.engine.open_entry(call.repo, entry, start, length)
+    source = call.engine.objects.open(call.repo, entry, start, length)
     return StreamReply(reply.status, source, length, reply.headers)
 
 
@@ -87,7 +87,7 @@ async def _find(call: S3Call) -> Found:
     refuse_versions(call)
     if not call.path:
         raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", call.key),))
-    return await call.engine.find(call.repo, call.ref, call.path)
+    return await call.engine.objects.find(call.repo, call.ref, call.path)
 
 
 def refuse_versions(call: S3Call) -> None:

@@ -48,7 +48,7 @@ async def put_object(call: S3Call) -> Reply:
         if_none_match=if_none_match,
         if_match=if_match,
     )
-    return _written(call, await call.engine.upload(call.repo, call.ref, request, call.chunks()))
+    return _written(call, await call.engine.objects.upload(call.repo, call.ref, request, call.chunks()))
 
 
 def _written(call: S3Call, entry: Entry) -> Reply:
@@ -63,7 +63,7 @@ async def delete_object(call: S3Call) -> Reply:
     refuse_versions(call)
     if call.path:
         if_match = call.header(b"if-match")
-        await call.engine.delete_object(
+        await call.engine.objects.delete(
             call.repo, call.ref, call.path, if_match=headers.etag_of(if_match) if if_match else None
         )
     return empty(204)
@@ -108,14 +108,14 @@ async def _delete(call: S3Call, ref: str, rows: list[Doomed]) -> dict[str, S3Err
     by_path = {row.path: row.key for row in rows}
     try:
         if at_once:
-            for one in await call.engine.delete_objects(call.repo, ref, [row.path for row in at_once]):
+            for one in await call.engine.objects.delete_many(call.repo, ref, [row.path for row in at_once]):
                 failed[by_path[one.path]] = S3Error(CODES[one.kind], one.message)
     except EngineError as error:
         failed.update(dict.fromkeys((row.key for row in at_once), as_s3(error, call.base)))
     for row in rows:
         if row.if_match is not None:
             try:
-                await call.engine.delete_object(call.repo, ref, row.path, if_match=row.if_match)
+                await call.engine.objects.delete(call.repo, ref, row.path, if_match=row.if_match)
             except EngineError as error:
                 failed[row.key] = as_s3(error, call.base)
     return failed

@@ -32,7 +32,7 @@ def branches(engine: Engine, repo: str, prefix: str, after: str) -> AsyncIterato
     """Names of branches with `prefix` whose `<name>/` is behind the key `after`, or has it inside."""
 
     async def fetch(start: str, behind: str, amount: int) -> Page[Named]:
-        return await engine.list_branches(repo, prefix=start, after=behind, amount=amount)  # type: ignore[return-value]
+        return await engine.branches.list(repo, prefix=start, after=behind, amount=amount)  # type: ignore[return-value]
 
     return _in_order(fetch, prefix, after)
 
@@ -41,7 +41,7 @@ def tags(engine: Engine, repo: str, prefix: str, after: str) -> AsyncIterator[st
     """Names of tags, in the same way."""
 
     async def fetch(start: str, behind: str, amount: int) -> Page[Named]:
-        return await engine.list_tags(repo, prefix=start, after=behind, amount=amount)  # type: ignore[return-value]
+        return await engine.tags.list(repo, prefix=start, after=behind, amount=amount)  # type: ignore[return-value]
 
     return _in_order(fetch, prefix, after)
 

@@ -1,0 +1,62 @@
+"""The maintenance service: background work on all repositories, checks and repairs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from lakebed_engine.operations.context import Context
+from lakebed_engine.operations.fsck import fsck as fsck_check
+from lakebed_engine.operations.fsck import scrub as fsck_scrub
+from lakebed_engine.operations.gc import sweep as gc_sweep
+from lakebed_engine.operations.gc.deferred_deletes import Cleaner
+from lakebed_engine.operations.history import log
+from lakebed_engine.operations.layers import compaction
+from lakebed_engine.operations.multipart import abort
+from lakebed_engine.operations.recovery import rebuild as recovery_rebuild
+from lakebed_engine.operations.recovery.ref_snapshots import RefChanges
+from lakebed_engine.operations.tasks.runner import TaskRunner
+from lakebed_engine.operations.workspace import expiry
+from lakebed_engine.services import Service, bound
+from lakebed_engine.vocabulary.errors import NotFoundError
+from lakebed_engine.vocabulary.reports import SnapshotPass
+
+
+class Maintenance(Service):
+    """Background work on all repositories, checks and repairs."""
+
+    def __init__(self, ctx: Context, runner: TaskRunner, ref_changes: RefChanges, cleanup_grace: float) -> None:
+        super().__init__(ctx, runner, ref_changes)
+        self._cleaner = Cleaner(ctx, cleanup_grace)
+
+    fsck = bound(fsck_check.fsck)
+    scrub = bound(fsck_scrub.scrub)
+    last_scrub = bound(fsck_scrub.last_scrub)
+    sweep = bound(gc_sweep.sweep)
+    rebuild = bound(recovery_rebuild.rebuild)
+
+    async def keep_time(self) -> None:
+        """Continue the clock of expiries from where the last server stored it, and store it from time to time.
+
+        A server calls it before each `clean`. Raises StoreError.
+        """
+        await self._ctx.expiry_clock.keep(self._ctx.kv)
+
+    async def clean(self) -> int:
+        """Delete what commits dropped longer ago than the grace period, close expired workspaces, resume tasks whose
+        server is gone, and abort expired multipart uploads. Returns how many of all these it settled.
+        """
+        settled = await self._cleaner.run() + await expiry.tidy(self._ctx) + await self._runner.resume()
+        return settled + await abort.tidy(self._ctx)
+
+    async def compact(self) -> int:
+        """Compact the branches that this process saw with many layers, and index the history of the repositories whose
+        refs it changed. Returns how many layers it removed.
+        """
+        for repo in self._ref_changes.take():
+            with suppress(NotFoundError):  # deleted in between, or bare
+                await log.index(self._ctx, repo)
+        return await compaction.maintain(self._ctx)
+
+    async def snapshot_refs(self) -> SnapshotPass:
+        """Write a ref snapshot for each repository whose refs differ from its newest snapshot."""
+        return await self._ref_changes.snapshots.run()

@@ -1,1 +1,0 @@
-"""The verbs of the engine, by what they are about."""
