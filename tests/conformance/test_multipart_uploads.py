@@ -133,6 +133,6 @@ async def test_a_part_is_copied_from_an_object(lake: Lake) -> None:
     engine = await begun(lake)
     source = await engine.objects.upload(REPO, "main", UploadRequest(path="source"), once(FIRST + LAST))
     target, parts = await two(engine)
-    part = await engine.multipart.copy_part(REPO, target, 2, REPO, source, (1, 5 << 20))
+    part = await engine.multipart.copy_part(REPO, target, 2, REPO, source.entry, (1, 5 << 20))
     await complete(engine, target, [parts[0], SentPart(2, part.md5), parts[1]])
     assert await read(engine) == FIRST + (FIRST + LAST)[1 : (5 << 20) + 1] + LAST

@@ -152,7 +152,7 @@ class Base(RuleBasedStateMachine):
             lambda _: repo.write(branch, changed),
         )
         if found is not None:
-            told = [(path, value_of(entry)) for path, entry in found]
+            told = [(path, value_of(made.entry)) for path, made in found]
             assert told == [row for row in changed.items() if row[1] is not None]
 
     def commit_on(self, repo: Repo, branch: str, request: CommitRequest) -> None:

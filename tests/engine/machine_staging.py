@@ -51,7 +51,8 @@ class Staging(Questions):
             lambda _: repo.write_if(branch, path, value, absent, match),
         )
         if found is not None:
-            assert value_of(found) == value
+            assert value_of(found.entry) == value
+            assert found == self.run(self.engine.objects.locate(repo.name, branch, path))
         self.shown(repo, branch)
 
     @rule(data=st.data(), changed=rows, twice=often(False, seldom=(True,)))

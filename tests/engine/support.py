@@ -150,7 +150,8 @@ async def once(data: bytes) -> AsyncIterator[bytes]:
 
 async def put(engine: Engine, path: str, data: str, branch: str = "main", **options: Any) -> Entry:
     """Upload text."""
-    return await engine.objects.upload(REPO, branch, UploadRequest(path=path, **options), once(data.encode()))
+    made = await engine.objects.upload(REPO, branch, UploadRequest(path=path, **options), once(data.encode()))
+    return made.entry
 
 
 async def commit(engine: Engine, message: str = "c", branch: str = "main", **options: Any) -> Commit:

@@ -247,11 +247,11 @@ def test_the_answer_names_the_data_that_the_commit_names() -> None:
         before = await data_keys(stores)
         done = await publish(engine, {"a": "1", "b": "2"})
         told = dict(done.objects)
-        assert told["a"].physical_address == kept.physical_address
-        assert await data_keys(stores) == before | {told["b"].physical_address}
+        assert told["a"].entry.physical_address == kept.physical_address
+        assert await data_keys(stores) == before | {told["b"].entry.physical_address}
         again = await publish(engine, {"a": "1"}, allow_empty=True)
-        assert dict(again.objects)["a"].physical_address == kept.physical_address
-        assert await data_keys(stores) == before | {told["b"].physical_address}
+        assert dict(again.objects)["a"].entry.physical_address == kept.physical_address
+        assert await data_keys(stores) == before | {told["b"].entry.physical_address}
         assert await content(engine) == {"a": "1", "b": "2"}
 
     run_job(job())
@@ -303,8 +303,8 @@ def test_a_key_sent_twice_at_once_commits_once() -> None:
         done = await asyncio.gather(*jobs)
         assert len({one.commit.id for one in done}) == 1
         assert len(await history(engines[0])) == 2
-        assert await data_keys(stores) == {done[0].objects[0][1].physical_address}
-        assert {one.objects[0][1].physical_address for one in done} == await data_keys(stores)
+        assert await data_keys(stores) == {done[0].objects[0][1].entry.physical_address}
+        assert {one.objects[0][1].entry.physical_address for one in done} == await data_keys(stores)
         assert await content(engines[1]) == {"a": "1"}
 
     run_job(job())
@@ -339,7 +339,7 @@ def test_a_key_that_0_1_0_wrote_is_known(empty: bool) -> None:
         record = await engine.branches.get(REPO, "main")
         request = PublishRequest(committer="ann", message="p", idempotency_key="k", allow_empty=empty)
         digest = hashlib.sha256(msgspec.json.encode(request, order="deterministic"))
-        (entry,) = [entry for _, entry in first.objects]
+        (entry,) = [found.entry for _, found in first.objects]
         digest.update(msgspec.json.encode(("a", entry.identity.hex())))
         (partition,) = [one for one in await kv.partitions() if one.startswith("repo/")]
         name = f"{record.uid}/{hashlib.sha256(b'k').hexdigest()}"

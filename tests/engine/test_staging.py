@@ -110,7 +110,7 @@ async def test_copies_share_data_and_keep_everything_but_the_time() -> None:
     await engine.objects.delete(REPO, "main", "a")
     clock.forward(10)
     await fails(engine.objects.copy(REPO, "main", "b", "", "a"), errors.ObjectNotFoundError)
-    two = await engine.objects.copy(REPO, "main", "b", "main@", "a")
+    two, uri = await engine.objects.copy(REPO, "main", "b", "main@", "a")
     assert (two.identity, two.checksum, two.content_type, two.metadata) == (
         one.identity,
         one.checksum,
@@ -118,6 +118,7 @@ async def test_copies_share_data_and_keep_everything_but_the_time() -> None:
         {"k": "v"},
     )
     assert two.mtime == one.mtime + 10
+    assert (two, uri) == await engine.objects.locate(REPO, "main", "b")
     assert await content(engine) == {"b": "text"}
     await fails(engine.objects.copy(REPO, "nope", "b", "main", "a"), errors.BranchNotFoundError)
     await fails(engine.objects.copy(REPO, "main", "b", "nope", "a"), errors.RefNotFoundError)
@@ -237,7 +238,7 @@ async def test_upload_many_is_all_or_nothing() -> None:
         return UploadRequest(path=path), once(path.encode())
 
     written = await engine.objects.upload_many(REPO, "main", chunked([change("a"), Deletion("old"), change("b")]))
-    assert [path for path, _ in written] == ["a", "b"]
+    assert written == [(path, await engine.objects.locate(REPO, "main", path)) for path in ("a", "b")]
     assert await content(engine) == {"a": "a", "b": "b"}
     before = await data_keys(stores)
     await fails(

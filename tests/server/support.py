@@ -12,7 +12,7 @@ import logging
 import re
 import socket
 import threading
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +30,7 @@ from lakebed_engine.vocabulary.records import (
     DataPlace,
     Deletion,
     Entry,
+    Located,
     ObjectFailure,
     Repository,
     UploadRequest,
@@ -164,21 +165,23 @@ class FakeObjects(Objects):
             raise errors.ObjectNotFoundError(f"object {path!r} not found in {ref}")
         return self._fake.stored[path][0]
 
-    async def locate(self, repo_name: str, ref: str, path: str) -> tuple[Entry, str]:
-        entry = await self.stat(repo_name, ref, path)
-        return entry, (await self.addresses(repo_name))(entry)
+    async def locate(self, repo_name: str, ref: str, path: str) -> Located:
+        return self._located(await self.stat(repo_name, ref, path))
 
-    async def addresses(self, repo_name: str) -> Callable[[Entry], str]:
-        return lambda entry: f"mem://{repo_name}/{entry.physical_address}"
+    def _located(self, entry: Entry) -> Located:
+        return Located(entry, f"mem://repo/{entry.physical_address}")
 
     def open(self, repo_name: str, entry: Entry, start: int = 0, length: int | None = None) -> Any:
         return self._fake.open_entry(entry, start, length)
 
-    async def upload(self, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]) -> Entry:
+    async def upload(
+        self, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
+    ) -> Located:
         self._fake.check(repo_name, branch)
         self._fake.uploads.append(request)
         data = await self._fake.read(chunks)
-        return self._fake.put(request.path, data, content_type=request.content_type, metadata=dict(request.metadata))
+        metadata = dict(request.metadata)
+        return self._located(self._fake.put(request.path, data, content_type=request.content_type, metadata=metadata))
 
     async def upload_many(
         self,
@@ -187,7 +190,7 @@ class FakeObjects(Objects):
         changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
         *,
         force: bool = False,
-    ) -> list[tuple[str, Entry]]:
+    ) -> list[tuple[str, Located]]:
         fake = self._fake
         fake.check(repo_name, branch)
         taken: list[tuple[UploadRequest, bytes] | Deletion] = []
@@ -203,7 +206,7 @@ class FakeObjects(Objects):
             else:
                 request, data = one
                 entry = fake.put(request.path, data, content_type=request.content_type, metadata=request.metadata)
-                made.append((request.path, entry))
+                made.append((request.path, self._located(entry)))
         return made
 
     async def delete_many(

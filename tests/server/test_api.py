@@ -114,8 +114,7 @@ def test_objects(lake: Lake) -> None:
     assert lake("GET", REPO + "/refs/main/objects/stat?path=" + "x" * 1025, expect=400)["kind"] == "invalid_path"
 
 
-@pytest.mark.parametrize("fails", ["addresses", "place_of"])
-def test_what_is_refused_has_not_landed(lake: Lake, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+def test_what_is_refused_has_not_landed(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that an answer needs is looked up before anything changes: "nothing was changed" is true then."""
     lake.put("a", b"one")
 
@@ -123,13 +122,9 @@ def test_what_is_refused_has_not_landed(lake: Lake, monkeypatch: pytest.MonkeyPa
         raise StoreUnavailableError("the KV store does not answer")
 
     with monkeypatch.context() as patch:
-        patch.setattr(lake.engine, fails, gone)
-        if fails == "addresses":
-            assert lake("POST", MAIN + "/objects?path=b", b"two", 503)["kind"] == "store_unavailable"
-            lake("POST", MAIN + "/objects/copy?dest_path=c", {"src_path": "a"}, 503)
-        else:
-            lake("POST", REPO + "/workspaces", {"branch": "main"}, 503)
-            lake("POST", MAIN + "/stash", {}, 503)
+        patch.setattr(lake.engine.repositories, "data_place", gone)
+        lake("POST", REPO + "/workspaces", {"branch": "main"}, 503)
+        lake("POST", MAIN + "/stash", {}, 503)
     assert [row["path"] for row in lake("GET", REPO + "/refs/main/objects/ls")["results"]] == ["a"]
     assert lake("GET", REPO + "/workspaces")["results"] == []
 

@@ -7,7 +7,7 @@ structs or small frozen ones. Times are Unix seconds, sizes bytes, paths text of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -38,6 +38,13 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def etag(self) -> str:
         """The checksum, with the part count behind it for a multipart upload."""
         return f"{self.checksum}-{self.parts}" if self.parts else self.checksum
+
+
+class Located(NamedTuple):
+    """An entry, and the full URI of its data."""
+
+    entry: Entry
+    uri: str
 
 
 class Listed(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -289,7 +296,7 @@ class Published(msgspec.Struct, frozen=True):
     """A commit, and what it holds of the objects that were sent with it, in the order in which they were sent."""
 
     commit: Commit
-    objects: Sequence[tuple[str, Entry]]
+    objects: Sequence[tuple[str, Located]]
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):

@@ -155,12 +155,10 @@ def object_stats(path: str, entry: records.Entry, address: str, *, user_metadata
 
 
 def batch_result(
-    made: Sequence[tuple[str, records.Entry]],
-    address: Callable[[records.Entry], str],
-    new: records.Commit | None = None,
+    made: Sequence[tuple[str, records.Located]], new: records.Commit | None = None
 ) -> models.ObjectBatchResult:
     """The objects of a batch, and the commit that holds them."""
-    results = [object_stats(path, entry, address(entry)) for path, entry in made]
+    results = [object_stats(path, *found) for path, found in made]
     return models.ObjectBatchResult(results=results, commit=UNSET if new is None else commit(new))
 
 

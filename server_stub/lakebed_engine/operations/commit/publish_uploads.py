@@ -11,6 +11,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from lakebed_engine.operations.branch.view import tree_of
 from lakebed_engine.operations.commit.publish import Row, check_request
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_branch
+from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.objects.stage import discard, discarding, write_objects
 from lakebed_engine.vocabulary.errors import EngineError
 from lakebed_engine.vocabulary.records import Commit, Deletion, Entry, Published, PublishRequest, UploadRequest
@@ -35,13 +36,17 @@ async def publish_uploads(
     async with discarding(repo, [entry for _, entry in written]):
         made, again = await publish(repo_name, branch, rows, request)
     if not again and len(rows) == 1 and not request.allow_empty:
-        return Published(made, written)  # the one row is what the commit was made for
+        return _published(repo, made, written)  # the one row is what the commit was made for
     try:
-        return Published(made, await _settled(ctx, repo, made, written))
+        return _published(repo, made, await _settled(ctx, repo, made, written))
     except EngineError:
         if again:
             raise
-        return Published(made, written)  # it has landed, whatever keeps it from being read now
+        return _published(repo, made, written)  # it has landed, whatever keeps it from being read now
+
+
+def _published(repo: Repo, made: Commit, objects: Sequence[tuple[str, Entry]]) -> Published:
+    return Published(made, [(path, located(repo, entry)) for path, entry in objects])
 
 
 async def _settled(ctx: Context, repo: Repo, made: Commit, written: list[tuple[str, Entry]]) -> list[tuple[str, Entry]]:

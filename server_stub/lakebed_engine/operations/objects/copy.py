@@ -8,20 +8,21 @@ from lakebed_format import identity
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import steady
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
+from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.objects.stage import check_upload, condition, stage, stage_if
 from lakebed_engine.vocabulary.errors import ObjectNotFoundError, PreconditionFailedError
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.records import Entry, Located, UploadRequest
 
 
 async def copy_object(
     ctx: Context, repo_name: str, branch: str, path: str, source_ref: str, source_path: str, *, force: bool = False
-) -> Entry:
+) -> Located:
     """Stage an entry that shares the source's data. Raises ObjectNotFoundError."""
     validation.check_path(path)
     repo, source = await _source(ctx, repo_name, branch, source_ref, source_path, force)
     entry = msgspec.structs.replace(source, mtime=ctx.now())
     await stage(ctx, repo, branch, [(path, entry)])
-    return entry
+    return located(repo, entry)
 
 
 async def copy_as(
@@ -33,7 +34,7 @@ async def copy_as(
     source_path: str,
     *,
     source_etag: str | None = None,
-) -> Entry:
+) -> Located:
     """Stage the source's data as an upload is staged, with a type, metadata and conditions of its own.
 
     With `source_etag` only while the source has it. Raises ObjectNotFoundError, PreconditionFailedError.
@@ -57,7 +58,7 @@ async def copy_as(
         await stage(ctx, repo, branch, [(request.path, entry)])
     else:
         await stage_if(ctx, repo, branch, request.path, entry, test)
-    return entry
+    return located(repo, entry)
 
 
 async def _source(

@@ -15,7 +15,7 @@ from lakebed_engine.stores.objects.external import VERSIONED, version_of
 from lakebed_engine.tree.cursor import Run
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, ObjectGoneError, ObjectNotFoundError
-from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Page
+from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Located, Page
 
 
 class Found(NamedTuple):
@@ -57,10 +57,10 @@ async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
     return (await find(ctx, repo_name, ref, path)).entry
 
 
-async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Entry, str]:
+async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> Located:
     """The entry at a path in a ref, and the full URI of its data. Raises ObjectNotFoundError."""
     found = await find(ctx, repo_name, ref, path)
-    return found.entry, physical_uri(found.repo, found.entry)
+    return located(found.repo, found.entry)
 
 
 async def addresses(ctx: Context, repo_name: str) -> Callable[[Entry], str]:
@@ -199,6 +199,11 @@ async def placed(ctx: Context, repo: Repo, entry: Entry, *, check: bool = True) 
 
 def _gone(repo: Repo, entry: Entry) -> ObjectGoneError:
     return ObjectGoneError(f"the data of this object is gone: {physical_uri(repo, entry)} is not in the object store")
+
+
+def located(repo: Repo, entry: Entry) -> Located:
+    """An entry with the full URI of its data."""
+    return Located(entry, physical_uri(repo, entry))
 
 
 def physical_uri(repo: Repo, entry: Entry) -> str:

@@ -20,6 +20,7 @@ from lakebed_engine.operations.branch.view import read_once, steady
 from lakebed_engine.operations.context import Context, Repo, Seen, open_repo, read_record
 from lakebed_engine.operations.keys import OPERATIONS, STAGED_MARKER, staging
 from lakebed_engine.operations.objects.concurrent_writes import Overlapping
+from lakebed_engine.operations.objects.read import located
 from lakebed_engine.operations.retry import retry_on_conflict
 from lakebed_engine.stores.kv.base import ABSENT, Batch, Check, Delete, Put, Versioned
 from lakebed_engine.tree.cursor import decode_row, encode_row
@@ -33,7 +34,7 @@ from lakebed_engine.vocabulary.errors import (
     ProtectedBranchError,
     ReadOnlyRepositoryError,
 )
-from lakebed_engine.vocabulary.records import Deletion, Entry, ObjectFailure, UploadRequest
+from lakebed_engine.vocabulary.records import Deletion, Entry, Located, ObjectFailure, UploadRequest
 
 MAX_BATCH = 10_000
 """Changes in one batch of `upload_many`."""
@@ -284,7 +285,7 @@ async def discarding(repo: Repo, entries: Sequence[Entry]) -> AsyncIterator[None
 
 async def upload(
     ctx: Context, repo_name: str, branch: str, request: UploadRequest, chunks: AsyncIterable[bytes]
-) -> Entry:
+) -> Located:
     """Write the data, then stage the entry. Repository, branch and path are checked before a chunk is taken."""
     check_upload(request)
     repo = await open_repo(ctx, repo_name, write=True, force=request.force, branch=branch)
@@ -298,7 +299,7 @@ async def upload(
             await stage(ctx, repo, branch, [(request.path, entry)], known=known)
         else:
             await stage_if(ctx, repo, branch, request.path, entry, test)
-    return entry
+    return located(repo, entry)
 
 
 async def upload_many(
@@ -308,7 +309,7 @@ async def upload_many(
     changes: AsyncIterable[tuple[UploadRequest, AsyncIterable[bytes]] | Deletion],
     *,
     force: bool = False,
-) -> list[tuple[str, Entry]]:
+) -> list[tuple[str, Located]]:
     """Write several objects, then stage all of them and the tombstones in one batch: all or nothing."""
     repo = await open_repo(ctx, repo_name, write=True, force=force, branch=branch)
     await read_record(ctx, repo, branch)
@@ -316,7 +317,7 @@ async def upload_many(
     if rows:
         async with discarding(repo, [entry for _, entry in written]):
             await stage(ctx, repo, branch, rows)
-    return written
+    return [(path, located(repo, entry)) for path, entry in written]
 
 
 async def write_objects(

@@ -66,21 +66,19 @@ async def list_objects(call: Call, p: ops.ListObjectsParams) -> Reply:
 async def upload_object(call: Call, p: ops.UploadObjectParams) -> Reply:
     """uploadObject."""
     request, chunks = await uploads.single(call, p)
-    address = await call.engine.objects.addresses(p.repository)  # before anything lands: it may fail
-    entry = await call.engine.objects.upload(p.repository, p.branch, request, chunks)
-    return json(201, serializers.object_stats(p.path, entry, address(entry)))
+    made = await call.engine.objects.upload(p.repository, p.branch, request, chunks)
+    return json(201, serializers.object_stats(p.path, *made))
 
 
 async def upload_objects(call: Call, p: ops.UploadObjectsParams) -> Reply:
     """uploadObjects."""
     asked, changes = await uploads.batch(call)
-    address = await call.engine.objects.addresses(p.repository)  # before anything lands: it may fail
     if asked is None:
         made = await call.engine.objects.upload_many(p.repository, p.branch, changes, force=bool(p.force))
-        return json(201, serializers.batch_result(made, address))
+        return json(201, serializers.batch_result(made))
     request = publish_request(call, asked, force=bool(p.force))
     done = await call.engine.commits.publish_uploads(p.repository, p.branch, changes, request)
-    return json(201, serializers.batch_result(done.objects, address, done.commit))
+    return json(201, serializers.batch_result(done.objects, done.commit))
 
 
 def publish_request(call: Call, asked: models.PublishCreation, *, force: bool) -> PublishRequest:
@@ -118,8 +116,7 @@ async def copy_object(call: Call, p: ops.CopyObjectParams, body: models.ObjectCo
     """copyObject."""
     if body.shallow:
         raise not_implemented("a shallow copy is not possible; leave shallow out to copy the content")
-    address = await call.engine.objects.addresses(p.repository)  # before anything lands: it may fail
-    entry = await call.engine.objects.copy(
+    made = await call.engine.objects.copy(
         p.repository, p.branch, p.dest_path, body.src_ref or p.branch, body.src_path, force=bool(body.force)
     )
-    return json(201, serializers.object_stats(p.dest_path, entry, address(entry)))
+    return json(201, serializers.object_stats(p.dest_path, *made))

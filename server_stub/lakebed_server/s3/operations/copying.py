@@ -83,7 +83,8 @@ async def _copy(call: S3Call, source: Address, found: Entry, replaced: tuple[str
     )
     if source.repo != call.repo:
         async with call.engine.objects.open(source.repo, found) as chunks:
-            return await call.engine.objects.upload(call.repo, call.ref, request, chunks)
-    return await call.engine.objects.copy_as(
+            return (await call.engine.objects.upload(call.repo, call.ref, request, chunks)).entry
+    made = await call.engine.objects.copy_as(
         call.repo, call.ref, request, source.ref, source.path, source_etag=found.etag
     )
+    return made.entry

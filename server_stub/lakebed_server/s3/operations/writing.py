@@ -48,7 +48,8 @@ async def put_object(call: S3Call) -> Reply:
         if_none_match=if_none_match,
         if_match=if_match,
     )
-    return _written(call, await call.engine.objects.upload(call.repo, call.ref, request, call.chunks()))
+    made = await call.engine.objects.upload(call.repo, call.ref, request, call.chunks())
+    return _written(call, made.entry)
 
 
 def _written(call: S3Call, entry: Entry) -> Reply:
