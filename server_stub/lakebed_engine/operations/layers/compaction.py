@@ -55,11 +55,6 @@ async def compact(ctx: Context, repo: Repo, branch: str, *, least: int = COMPACT
     return taken
 
 
-async def compact_branch(ctx: Context, repo_name: str, branch: str, *, least: int = COMPACT_FROM) -> int:
-    """Merge a run of layers of a branch when it has at least `least`. Returns how many layers it removed."""
-    return await compact(ctx, await open_repo(ctx, repo_name), branch, least=least)
-
-
 async def maintain(ctx: Context) -> int:
     """Compact what `swap` noted. A branch that is gone, or was compacted by another process, costs a look."""
     taken = 0
@@ -70,6 +65,11 @@ async def maintain(ctx: Context) -> int:
         except (NotFoundError, WorkspaceClosedError):
             continue
     return taken
+
+
+async def compact_branch(ctx: Context, repo_name: str, branch: str, *, least: int = COMPACT_FROM) -> int:
+    """Merge a run of layers of a branch when it has at least `least`. Returns how many layers it removed."""
+    return await compact(ctx, await open_repo(ctx, repo_name), branch, least=least)
 
 
 def choose_run(layers: tuple[Layer, ...], least: int) -> tuple[Layer, ...]:
