@@ -9,7 +9,7 @@ from lakebed_engine.operations.expiry_clock import ExpiryClock
 from lakebed_engine.operations.ingest import import_task
 from lakebed_engine.operations.recovery import dump_restore
 from lakebed_engine.operations.recovery.ref_snapshots import RefChanges, Snapshots
-from lakebed_engine.operations.tasks import async_commit, records
+from lakebed_engine.operations.tasks import async_commit
 from lakebed_engine.operations.tasks.runner import TaskRunner, Worker
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.objects.base import ObjectStores
@@ -17,14 +17,15 @@ from lakebed_engine.stores.objects.external import Foreign
 from lakebed_engine.tree.cache import ByteCache
 from lakebed_engine.tree.manifest import LIMITS, Limits
 from lakebed_engine.tree.trees import Trees
+from lakebed_engine.vocabulary import tasks
 from lakebed_engine.vocabulary.ports import AsyncioRuntime, Clock, Ids, RandomIds, Runtime, SystemClock
 
 _WORKERS = {
-    import_task.IMPORT: Worker(import_task.run_import, import_task.tidy),
-    records.COMMIT: Worker(async_commit.run_commit),
-    records.MERGE: Worker(async_commit.run_merge),
-    dump_restore.DUMP: Worker(dump_restore.run_dump),
-    dump_restore.RESTORE: Worker(dump_restore.run_restore),
+    tasks.IMPORT: Worker(import_task.run_import, import_task.tidy),
+    tasks.COMMIT: Worker(async_commit.run_commit),
+    tasks.MERGE: Worker(async_commit.run_merge),
+    tasks.DUMP: Worker(dump_restore.run_dump),
+    tasks.RESTORE: Worker(dump_restore.run_restore),
 }
 """What runs a task of each kind."""
 

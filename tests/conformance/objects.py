@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import lakebed_engine
-from lakebed_engine.stores.objects.base import CHUNK, ObjectStore
+from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.local import syscalls
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls
+from lakebed_engine.vocabulary.streams import CHUNK
 
 T = TypeVar("T")
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import Target, target_of
+from lakebed_engine.operations.multipart.records import target_of
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.multipart import own_assembler
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.multipart import Target
+from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.support.azurite import shared_azurite

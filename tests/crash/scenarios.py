@@ -14,8 +14,7 @@ from lakebed_engine.engine import Engine
 from lakebed_engine.operations.context import open_repo
 from lakebed_engine.operations.keys import ENDED
 from lakebed_engine.operations.layers import push
-from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import Upload, decode_ended, target_of
+from lakebed_engine.operations.multipart.records import decode_ended, target_of
 from lakebed_engine.operations.objects.stage import new_entry
 from lakebed_engine.stores.kv.base import KVStore
 from lakebed_engine.stores.kv.postgres.store import PostgresKV
@@ -26,7 +25,16 @@ from lakebed_engine.tree.fold import fold
 from lakebed_engine.tree.manifest import Limits
 from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import CommitRequest, Deletion, Entry, MergeRequest, PickRequest, UploadRequest
+from lakebed_engine.vocabulary.multipart import Upload
+from lakebed_engine.vocabulary.records import (
+    CommitRequest,
+    Deletion,
+    Entry,
+    MergeRequest,
+    PickRequest,
+    SentPart,
+    UploadRequest,
+)
 
 from tests.crash.store_calls import Doom, DoomedKV, DoomedStores
 from tests.engine.support import REPO, FakeClock, chunked, once

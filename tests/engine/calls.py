@@ -9,9 +9,9 @@ from typing import Any
 from lakebed_engine.engine import Engine
 from lakebed_engine.operations.branch.compare_and_swap import seal
 from lakebed_engine.operations.context import open_repo, read_branch
-from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import Target, target_of
-from lakebed_engine.vocabulary.records import Commit, Entry, PickRequest, UploadRequest
+from lakebed_engine.operations.multipart.records import target_of
+from lakebed_engine.vocabulary.multipart import Target
+from lakebed_engine.vocabulary.records import Commit, Entry, PickRequest, SentPart, UploadRequest
 
 from tests.engine.support import (
     REPO,

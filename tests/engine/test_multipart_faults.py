@@ -17,14 +17,14 @@ from unittest.mock import patch
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import REMEMBERED, Target, target_of
+from lakebed_engine.operations.multipart.records import REMEMBERED, target_of
 from lakebed_engine.stores.kv.base import Batch, Row, Versioned
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.multipart import Target
+from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
 from lakebed_engine.vocabulary.reports import FsckOptions
 
 from tests.engine.support import REPO, FakeClock, HookedKV, content, make_engine, once, put

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.multipart.part_selection import LEAST_PART, SentPart
-from lakebed_engine.operations.multipart.records import REMEMBERED, Target, Upload, UploadedPart, target_of
+from lakebed_engine.operations.multipart.part_selection import LEAST_PART
+from lakebed_engine.operations.multipart.records import REMEMBERED, key_of, target_of
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.stores.objects.base import ObjectStore
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.stores.objects.multipart_objects import folder_of
 from lakebed_engine.stores.objects.registry import Stores
 from lakebed_engine.vocabulary import errors
-from lakebed_engine.vocabulary.records import Entry, WorkspaceRequest
+from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
+from lakebed_engine.vocabulary.records import Entry, SentPart, WorkspaceRequest
 from lakebed_engine.vocabulary.reports import FsckOptions, SweepOptions
 from lakebed_format.keys import PARTS
 
@@ -547,4 +548,4 @@ async def test_no_upload_begins_where_nothing_may_be_written() -> None:
 def test_records_are_read_as_they_were_written() -> None:
     assert UploadedPart(1, 2, "m", "h", 3) == UploadedPart(1, 2, "m", "h", 3, "")
     upload = Upload(id="i", branch="main", path="a\0b", address="data/x/i", created=1)
-    assert target_of(upload).key == b"upload/main/a\0b\0i"
+    assert key_of(target_of(upload)) == b"upload/main/a\0b\0i"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from lakebed_engine.engine import Engine
-from lakebed_engine.operations.branch.protection import MOST_RULES, etag_of
+from lakebed_engine.operations.branch.protection import MOST_RULES
 from lakebed_engine.operations.workspace import commit as workspace_commit
 from lakebed_engine.stores.kv.memory import MemoryKV
 from lakebed_engine.vocabulary import errors
@@ -18,6 +18,7 @@ from lakebed_engine.vocabulary.records import (
     PickRequest,
     UploadRequest,
     WorkspaceRequest,
+    etag_of_rules,
 )
 
 from tests.engine.support import (
@@ -121,12 +122,12 @@ async def test_a_bulk_delete_says_of_each_path_that_it_is_refused() -> None:
 
 async def test_rules_are_set_only_over_those_that_were_read() -> None:
     engine = await make_engine()
-    assert etag_of(await engine.protection.rules(REPO)) == ""
+    assert etag_of_rules(await engine.protection.rules(REPO)) == ""
     await fails(engine.protection.replace(REPO, ["a"], if_match="0" * 64), errors.PreconditionFailedError)
     await engine.protection.replace(REPO, ["b", "a", "b"], if_match="")
     assert await engine.protection.rules(REPO) == ("b", "a")
     await fails(engine.protection.replace(REPO, [], if_match=""), errors.PreconditionFailedError)
-    await engine.protection.replace(REPO, [], if_match=etag_of(("b", "a")))
+    await engine.protection.replace(REPO, [], if_match=etag_of_rules(("b", "a")))
     await engine.protection.add(REPO, "x")
     await engine.protection.add(REPO, "x")
     assert await engine.protection.rules(REPO) == ("x",)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lakebed_engine.stores.objects.base import FilePart
 from lakebed_engine.stores.objects.local.read import SMALL
 from lakebed_engine.stores.objects.local.store import LocalObjects
 from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.streams import FilePart
 from lakebed_server.transport import sendfile
 from lakebed_server.transport.protocol import CountingTransport
 

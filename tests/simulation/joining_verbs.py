@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.vocabulary.errors import OutcomeUnknownError, StoreError, StoreUnavailableError, TaskEndedError
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, PickRequest, UploadRequest
+from lakebed_engine.vocabulary.tasks import Task
 
 from tests.simulation.actors import Actor, chunks
 from tests.simulation.history import content_identity

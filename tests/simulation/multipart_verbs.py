@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import Target, decode_upload, target_of
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.operations.multipart.records import decode_upload, key_of, target_of
+from lakebed_engine.vocabulary.multipart import Target
+from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
 
 from tests.simulation.actors import Actor, chunks
 from tests.simulation.history import Op
@@ -130,7 +130,7 @@ async def _late_abort(actor: Actor, sent: Sent) -> Op:
     scheduler, contents = actor.world.scheduler, actor.world.contents
     patience, later = actor.rng.choice([0, 60, 60]), actor.rng.randrange(12)
     for _ in range(patience):
-        row = contents.rows(contents.partition).get(sent.target.key)
+        row = contents.rows(contents.partition).get(key_of(sent.target))
         if row is None or decode_upload(row.value).plan:
             await park(scheduler.time + later * TICK)
             break

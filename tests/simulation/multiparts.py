@@ -9,16 +9,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import md5
 from typing import Final, Literal, NamedTuple
 
-from lakebed_engine.operations.multipart.records import (
-    REMEMBERED,
-    Ended,
-    Upload,
-    UploadedPart,
-    decode_ended,
-    decode_part,
-    decode_upload,
-)
+from lakebed_engine.operations.multipart.records import REMEMBERED, Ended, decode_ended, decode_part, decode_upload
 from lakebed_engine.stores.kv.base import Batch
+from lakebed_engine.vocabulary.multipart import Upload, UploadedPart
 from lakebed_engine.vocabulary.records import Entry
 from lakebed_format import identity
 from lakebed_format.keys import PARTS

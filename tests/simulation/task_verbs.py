@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.ingest.import_task import ImportPath, ImportRequest
 from lakebed_engine.operations.keys import RUNNING, TASKS
-from lakebed_engine.operations.tasks.records import Task, decode_task
+from lakebed_engine.operations.tasks.records import decode_task
 from lakebed_engine.vocabulary.records import Commit, CommitRequest, MergeRequest, UploadRequest
+from lakebed_engine.vocabulary.tasks import ImportPath, ImportRequest, Task
 
 from tests.simulation.actors import Actor, chunks
 from tests.simulation.history import content_identity

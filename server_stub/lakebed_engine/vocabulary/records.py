@@ -6,7 +6,9 @@ structs or small frozen ones. Times are Unix seconds, sizes bytes, paths text of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -377,10 +379,11 @@ class SignedPart(msgspec.Struct, frozen=True):
 
 
 class SentPart(msgspec.Struct, frozen=True):
-    """A part that a client says it wrote, by the ETag that the store answered."""
+    """A part that a client has sent, by the ETag that it got for it; and its checksum, where it knows one."""
 
     number: int
     etag: str
+    checksum: str = ""
 
 
 class CompletedUpload(msgspec.Struct, frozen=True):
@@ -487,3 +490,50 @@ class Deletion(msgspec.Struct, frozen=True):
     """One path to delete in a batch of changes."""
 
     path: str
+
+
+class PartSource(NamedTuple):
+    """What a part is copied from: bytes of an entry of a repository."""
+
+    repo: str
+    entry: Entry
+    start: int
+    length: int
+
+
+class ReadableEntry(NamedTuple):
+    """An entry, and a function that reads a small part of its data: `start` and `length` in bytes.
+
+    The function raises ObjectGoneError when the data is gone and CorruptDataError when it is too short.
+    """
+
+    entry: Entry
+    read: Callable[[int, int], Awaitable[bytes]]
+
+
+MetadataKind = Literal["range", "meta_range"]
+
+
+class MetadataFile(NamedTuple):
+    """A range or metarange file: its key in the namespace, size in bytes, and Unix seconds of its last change.
+
+    `open` streams its bytes. `url` is a signed address, where one was asked for.
+    """
+
+    key: str
+    size: int
+    mtime: int
+    open: Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
+    url: str = ""
+
+
+LARGEST_REGISTRATION = 1 << 30
+"""Bytes of a Parquet file of objects to register, at most."""
+
+CLOUD_SCHEMES = ("s3", "gs", "az")
+"""Schemes of the namespaces in a cloud store."""
+
+
+def etag_of_rules(rules: Sequence[str]) -> str:
+    """The entity tag of a set of protection rules: hex SHA-256, and empty for none, as existing clients expect."""
+    return hashlib.sha256(msgspec.json.encode(list(rules))).hexdigest() if rules else ""

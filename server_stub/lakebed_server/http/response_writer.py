@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from lakebed_engine.stores.objects.base import CHUNK, FilePart
+from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 
 from lakebed_server.http.request import Call
 from lakebed_server.http.responses import UNKNOWN, Reply, StreamReply

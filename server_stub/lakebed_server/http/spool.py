@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from lakebed_engine.operations.direct_writes.bulk_register import LARGEST_FILE
+from lakebed_engine.vocabulary.records import LARGEST_REGISTRATION
 
 from lakebed_server.http.body import RequestBody
 from lakebed_server.vocabulary import RequestError
@@ -26,12 +26,12 @@ log = logging.getLogger("lakebed.server")
 class Spool:
     """The temporary files of one server process: how many bytes they may have together, and how many they have."""
 
-    def __init__(self, quota: int = LARGEST_FILE) -> None:
+    def __init__(self, quota: int = LARGEST_REGISTRATION) -> None:
         self.quota = quota
         self.used = 0
 
     @asynccontextmanager
-    async def spooled(self, body: RequestBody, limit: int = LARGEST_FILE) -> AsyncIterator[str]:
+    async def spooled(self, body: RequestBody, limit: int = LARGEST_REGISTRATION) -> AsyncIterator[str]:
         """Write the body into a temporary file; gives its path. Nothing is left of it afterwards.
 
         Raises RequestError when it is longer than `limit` bytes, when the files of all requests would exceed the quota,

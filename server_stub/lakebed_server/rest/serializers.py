@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.vocabulary import records
 from lakebed_engine.vocabulary.errors import Conflict
+from lakebed_engine.vocabulary.tasks import Task
 from lakebed_wire import models
 from msgspec import UNSET, UnsetType
 

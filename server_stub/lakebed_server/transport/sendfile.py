@@ -17,7 +17,7 @@ import socket
 import sys
 from typing import Any
 
-from lakebed_engine.stores.objects.local.threads import finished
+from lakebed_engine.vocabulary.streams import finished
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from lakebed_server.vocabulary import ClientGoneError

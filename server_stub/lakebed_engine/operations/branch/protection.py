@@ -6,7 +6,6 @@ further read. `context.open_repo` refuses what they forbid.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -24,16 +23,12 @@ from lakebed_engine.vocabulary.errors import (
     RepositoryNotFoundError,
     RuleNotFoundError,
 )
+from lakebed_engine.vocabulary.records import etag_of_rules
 
 MOST_RULES = 1000
 MAX_PATTERN = 256
 
 Rules = tuple[str, ...]
-
-
-def etag_of(rules: Sequence[str]) -> str:
-    """The entity tag of a set of rules: hex SHA-256, and empty for none, as existing clients expect."""
-    return hashlib.sha256(encode(list(rules))).hexdigest() if rules else ""
 
 
 async def get_rules(ctx: Context, repo_name: str) -> Rules:
@@ -47,7 +42,7 @@ async def set_rules(ctx: Context, repo_name: str, patterns: Sequence[str], *, if
     new = tuple(dict.fromkeys(patterns))
 
     def change(now: Rules) -> Rules:
-        if if_match is not None and etag_of(now) != if_match:
+        if if_match is not None and etag_of_rules(now) != if_match:
             raise PreconditionFailedError(
                 f"protection rules of {repo_name!r}: they have changed (If-Match): nothing was set, read them again"
             )

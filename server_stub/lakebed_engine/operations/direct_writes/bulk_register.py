@@ -29,9 +29,6 @@ from lakebed_engine.tree.rows import delta_table
 from lakebed_engine.vocabulary.errors import EngineError, InvalidPathError, InvalidRequestError
 from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry, Layer, Workspace, Written
 
-LARGEST_FILE = 1 << 30
-"""Bytes of a file."""
-
 LARGEST_GROUP = 64 << 20
 """Bytes of a row group, decompressed."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 from lakebed_format import identity
@@ -39,19 +38,18 @@ from lakebed_engine.vocabulary.errors import (
     ObjectNotFoundError,
     PreconditionFailedError,
 )
-from lakebed_engine.vocabulary.records import Entry, LinkRequest, PartUpload, SentPart, SignedUpload, UploadRequest
+from lakebed_engine.vocabulary.records import (
+    Entry,
+    LinkRequest,
+    PartSource,
+    PartUpload,
+    SentPart,
+    SignedUpload,
+    UploadRequest,
+)
 
 ADDRESS_SECONDS = 24 * 3600
 """How long an address can be linked after it was given out. A sweep of data leaves younger objects alone."""
-
-
-class PartSource(NamedTuple):
-    """What a part is copied from: bytes of an entry of a repository."""
-
-    repo: str
-    entry: Entry
-    start: int
-    length: int
 
 
 async def get_address(ctx: Context, repo_name: str, branch: str, path: str, *, seconds: int = 0) -> SignedUpload:

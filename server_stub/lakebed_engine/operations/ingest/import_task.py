@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Literal
 
 import msgspec
 
@@ -20,7 +19,6 @@ from lakebed_engine.operations.direct_writes.scan import register
 from lakebed_engine.operations.ingest.ingest import ingest_page
 from lakebed_engine.operations.namespaces import refuse_namespaces
 from lakebed_engine.operations.objects.stage import MAX_BATCH, Row, new_entry
-from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.operations.workspace.commit import advance
 from lakebed_engine.operations.workspace.lifecycle import create, drop
@@ -36,40 +34,13 @@ from lakebed_engine.vocabulary.errors import (
 from lakebed_engine.vocabulary.records import (
     DEFAULT_CONTENT_TYPE,
     AdvanceRequest,
-    Commit,
     IngestRequest,
     WorkspaceRequest,
 )
-
-IMPORT = "import"
+from lakebed_engine.vocabulary.tasks import IMPORT, ImportPath, ImportRequest, ImportStatus, Task
 
 MOST_PATHS = 1000
 """Sources of one import."""
-
-
-class ImportPath(msgspec.Struct, frozen=True):
-    """A source: a folder and the folder that is to show what it holds, or one object and its path."""
-
-    type: Literal["common_prefix", "object"]
-    path: str
-    destination: str
-
-
-class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be imported, and the commit that is to hold it."""
-
-    paths: tuple[ImportPath, ...]
-    committer: str
-    message: str = ""
-    metadata: Mapping[str, str] = {}
-    force: bool = False
-
-
-class ImportStatus(msgspec.Struct, frozen=True):
-    """An import, and its commit when it is done."""
-
-    task: Task
-    commit: Commit | None
 
 
 async def start(tasks: TaskRunner, repo_name: str, branch: str, request: ImportRequest) -> Task:

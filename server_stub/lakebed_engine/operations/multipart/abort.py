@@ -13,8 +13,6 @@ from lakebed_engine.operations.keys import UPLOAD_DUE, due_key, due_name, ended_
 from lakebed_engine.operations.multipart.records import (
     Ended,
     Found,
-    Target,
-    Upload,
     assembler_of,
     check_of,
     decode_ended,
@@ -25,6 +23,7 @@ from lakebed_engine.operations.multipart.records import (
 )
 from lakebed_engine.stores.kv.base import Batch, Delete, scan_pages
 from lakebed_engine.vocabulary.errors import EngineError, PredicateFailed
+from lakebed_engine.vocabulary.multipart import Target, Upload
 
 _PAGE = 1000
 

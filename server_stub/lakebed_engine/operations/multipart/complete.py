@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 import msgspec
 
@@ -24,12 +23,10 @@ from lakebed_engine.operations.branch.view import steady
 from lakebed_engine.operations.context import Context, Repo, open_repo, read_record
 from lakebed_engine.operations.keys import ended_key, staging
 from lakebed_engine.operations.multipart.abort import clear
-from lakebed_engine.operations.multipart.part_selection import Chosen, SentPart, choose, with_sizes
+from lakebed_engine.operations.multipart.part_selection import Chosen, choose, with_sizes
 from lakebed_engine.operations.multipart.records import (
     Ended,
     Found,
-    Target,
-    Upload,
     assembler_of,
     check_of,
     decode_ended,
@@ -52,20 +49,13 @@ from lakebed_engine.vocabulary.errors import (
     PredicateFailed,
     StoreUnavailableError,
 )
-from lakebed_engine.vocabulary.records import Entry, UploadRequest
+from lakebed_engine.vocabulary.multipart import Completed, Target, Upload
+from lakebed_engine.vocabulary.records import Entry, SentPart, UploadRequest
 
 Test = Callable[[Entry | None], None]
 
 _LOOKS = 6
 """How often parts are put together whose answer was lost, with growing pauses between: 6 s in all."""
-
-
-class Completed(NamedTuple):
-    """The object, and its checksum in base64 and the algorithm, where its parts had some."""
-
-    entry: Entry
-    checksum: str
-    algorithm: str
 
 
 async def complete(

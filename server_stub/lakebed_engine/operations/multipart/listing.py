@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.context import Context, open_repo
 from lakebed_engine.operations.keys import UPLOADS, end_of
-from lakebed_engine.operations.multipart.records import Upload, decode_upload
+from lakebed_engine.operations.multipart.records import decode_upload
 from lakebed_engine.operations.objects.read import group_of
 from lakebed_engine.tree.rows import prefix_end
+from lakebed_engine.vocabulary.multipart import ListedUpload
 from lakebed_engine.vocabulary.records import Page
 
 _PAGE = 1000
-
-
-class ListedUpload(NamedTuple):
-    """One row of a listing: an upload, or a common prefix when `upload` is None. `key` is `<branch>/<path>`."""
-
-    key: str
-    upload: Upload | None
 
 
 async def list_uploads(

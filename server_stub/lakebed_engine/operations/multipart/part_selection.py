@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lakebed_engine.operations.context import Context, Repo
 from lakebed_engine.operations.keys import part_key
 from lakebed_engine.operations.multipart import checksums
-from lakebed_engine.operations.multipart.records import Upload, UploadedPart, decode_part
+from lakebed_engine.operations.multipart.records import decode_part
 from lakebed_engine.operations.multipart.upload import part_rows
 from lakebed_engine.stores.kv.base import Check
 from lakebed_engine.stores.objects.multipart import StoredPart
@@ -23,6 +23,8 @@ from lakebed_engine.vocabulary.errors import (
     PartTooLargeError,
     PartTooSmallError,
 )
+from lakebed_engine.vocabulary.multipart import Upload, UploadedPart
+from lakebed_engine.vocabulary.records import SentPart
 
 LEAST_PART = 5 << 20
 """Bytes of a part that is not the last one, as on S3."""
@@ -33,14 +35,6 @@ _SIZES_MOST = 1024
 
 LARGEST_OBJECT = 50 << 40
 """Bytes of an object: of 10,000 parts of the largest size that is about this."""
-
-
-class SentPart(NamedTuple):
-    """A part that a client says it sent: the ETag that it was answered, without quotes, and its checksum where told."""
-
-    number: int
-    etag: str
-    checksum: str = ""
 
 
 class Chosen(NamedTuple):

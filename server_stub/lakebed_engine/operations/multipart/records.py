@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -20,44 +19,11 @@ from lakebed_engine.stores.kv.base import Check, Delete, Put
 from lakebed_engine.stores.objects.multipart import Assembler, own_assembler
 from lakebed_engine.stores.objects.multipart_objects import ObjectParts
 from lakebed_engine.vocabulary.errors import UploadNotFoundError
-from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry
+from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
+from lakebed_engine.vocabulary.records import Entry
 
 REMEMBERED = 24 * 3600
 """Seconds that an upload is remembered after it has ended."""
-
-
-class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An open upload. `address` is where its object will lie, relative to the namespace, and nothing else ever does.
-
-    `store_id` is what the store calls it; empty where its parts are objects of their own. `checksum` is the algorithm
-    whose sums its parts carry, `whole` whether the sum of the object is that of its content rather than of its parts'
-    sums. `plan` tells the parts that it is being completed with; while it is empty, parts are taken. `created` in Unix
-    seconds.
-    """
-
-    id: str
-    branch: str
-    path: str
-    address: str
-    created: int
-    creator: str = ""
-    content_type: str = DEFAULT_CONTENT_TYPE
-    metadata: Mapping[str, str] = {}
-    store_id: str = ""
-    checksum: str = ""
-    whole: bool = False
-    plan: str = ""
-
-
-class UploadedPart(msgspec.Struct, frozen=True, array_like=True):
-    """A part as it was sent: size in bytes, hex MD5, what the store knows it by, Unix seconds, and its checksum."""
-
-    number: int
-    size: int
-    md5: str
-    handle: str
-    mtime: int
-    checksum: str = ""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,19 +38,6 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     entry: Entry | None = None
 
 
-class Target(NamedTuple):
-    """What an upload is told by: all three must fit."""
-
-    branch: str
-    path: str
-    id: str
-
-    @property
-    def key(self) -> bytes:
-        """KV key of the open upload."""
-        return upload_key(self.branch, self.path, self.id)
-
-
 class Found(NamedTuple):
     """An open upload and the version of its row."""
 
@@ -97,6 +50,11 @@ _part = msgspec.json.Decoder(UploadedPart)
 _ended = msgspec.json.Decoder(Ended)
 
 
+def key_of(target: Target) -> bytes:
+    """KV key of an open upload."""
+    return upload_key(target.branch, target.path, target.id)
+
+
 def target_of(upload: Upload) -> Target:
     """What it is told by."""
     return Target(upload.branch, upload.path, upload.id)
@@ -104,7 +62,7 @@ def target_of(upload: Upload) -> Target:
 
 def due_put(repo: Repo, upload: Upload, at: int) -> Put:
     """The note that an upload is to be looked at."""
-    return Put(repo.partition, due_key(UPLOAD_DUE, at, upload.id), target_of(upload).key)
+    return Put(repo.partition, due_key(UPLOAD_DUE, at, upload.id), key_of(target_of(upload)))
 
 
 def decode_upload(value: bytes) -> Upload:
@@ -124,7 +82,7 @@ def decode_ended(value: bytes) -> Ended:
 
 async def find(ctx: Context, repo: Repo, target: Target) -> Found | None:
     """The open upload; None when there is none."""
-    row = await ctx.kv.get(repo.partition, target.key)
+    row = await ctx.kv.get(repo.partition, key_of(target))
     return None if row is None else Found(decode_upload(row.value), row.version)
 
 
@@ -138,7 +96,7 @@ async def find_open(ctx: Context, repo: Repo, target: Target) -> Found:
 
 def check_of(repo: Repo, found: Found) -> Check:
     """The check that an upload is as it was found."""
-    return Check(repo.partition, target_of(found.upload).key, found.version)
+    return Check(repo.partition, key_of(target_of(found.upload)), found.version)
 
 
 def ending(
@@ -150,7 +108,7 @@ def ending(
         Put(repo.partition, ended_key(upload.id), msgspec.json.encode(ended)),
         due_put(repo, upload, ended.until),
     ]
-    return puts, [Delete(repo.partition, target_of(upload).key)]
+    return puts, [Delete(repo.partition, key_of(target_of(upload)))]
 
 
 def assembler_of(ctx: Context, repo: Repo, *, begun: Upload | None = None) -> Assembler:

@@ -15,15 +15,13 @@ from lakebed_engine.operations.context import Context, Repo, open_repo, read_rec
 from lakebed_engine.operations.keys import end_of, part_key, parts_prefix
 from lakebed_engine.operations.multipart.records import (
     Found,
-    Target,
-    Upload,
-    UploadedPart,
     assembler_of,
     check_of,
     decode_part,
     due_put,
     find,
     find_open,
+    key_of,
     no_upload,
     target_of,
 )
@@ -43,6 +41,7 @@ from lakebed_engine.vocabulary.errors import (
     PartTooLargeError,
     PredicateFailed,
 )
+from lakebed_engine.vocabulary.multipart import Target, Upload, UploadedPart
 from lakebed_engine.vocabulary.records import Entry, Page, UploadRequest
 
 
@@ -81,7 +80,7 @@ async def create(
         whole=whole,
     )
     rows = [
-        Put(repo.partition, target_of(upload).key, msgspec.json.encode(upload)),
+        Put(repo.partition, key_of(target_of(upload)), msgspec.json.encode(upload)),
         due_put(repo, upload, ctx.expiry_clock.stamp() + ctx.upload_lifetime),
     ]
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from functools import partial
 
 from lakebed_engine.operations import validation
 from lakebed_engine.operations.branch.view import View, steady
@@ -15,52 +15,49 @@ from lakebed_engine.stores.objects.external import VERSIONED, version_of
 from lakebed_engine.tree.cursor import Run
 from lakebed_engine.tree.rows import prefix_end
 from lakebed_engine.vocabulary.errors import BlobNotFound, CorruptDataError, ObjectGoneError, ObjectNotFoundError
-from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Located, Page
+from lakebed_engine.vocabulary.records import DiffEntry, Entry, Listed, Located, Page, ReadableEntry
 
 
-class Found(NamedTuple):
-    """An entry, and where it was found: its data can be read without looking the repository up again."""
-
-    ctx: Context
-    repo: Repo
-    entry: Entry
-
-    async def read(self, start: int, length: int) -> bytes:
-        """A part of its data that fits into memory; `open_entry` streams. Raises as that, and CorruptDataError."""
-        try:
-            store, key = await placed(self.ctx, self.repo, self.entry)
-            data = await store.get_range(key, start, length)
-        except BlobNotFound:
-            raise _gone(self.repo, self.entry) from None
-        if len(data) < length:
-            where = physical_uri(self.repo, self.entry)
-            why = (
-                f"the data of this object ends {length - len(data)} bytes early: {where} is not of the size that was "
-                "written; restore it from a backup"
-            )
-            raise CorruptDataError(why, told=f"stored data is damaged: {why}")
-        return data
+async def find(ctx: Context, repo_name: str, ref: str, path: str) -> ReadableEntry:
+    """The entry at a path in a ref, and a function that reads its data. Raises ObjectNotFoundError."""
+    repo, entry = await _find(ctx, repo_name, ref, path)
+    return ReadableEntry(entry, partial(_read, ctx, repo, entry))
 
 
-async def find(ctx: Context, repo_name: str, ref: str, path: str) -> Found:
-    """The entry at a path in a ref. Raises ObjectNotFoundError."""
+async def _find(ctx: Context, repo_name: str, ref: str, path: str) -> tuple[Repo, Entry]:
     validation.check_path(path)
     repo = await open_repo(ctx, repo_name)
     entry = await steady(ctx, repo, ref, lambda view: view.find(path))
     if entry is None:
         raise ObjectNotFoundError(f"object {path!r} not found in {ref!r} of repository {repo_name!r}")
-    return Found(ctx, repo, entry)
+    return repo, entry
+
+
+async def _read(ctx: Context, repo: Repo, entry: Entry, start: int, length: int) -> bytes:
+    """A part of the data that fits into memory. Raises as `open_entry`, and CorruptDataError."""
+    try:
+        store, key = await placed(ctx, repo, entry)
+        data = await store.get_range(key, start, length)
+    except BlobNotFound:
+        raise _gone(repo, entry) from None
+    if len(data) < length:
+        where = physical_uri(repo, entry)
+        why = (
+            f"the data of this object ends {length - len(data)} bytes early: {where} is not of the size that was "
+            "written; restore it from a backup"
+        )
+        raise CorruptDataError(why, told=f"stored data is damaged: {why}")
+    return data
 
 
 async def stat(ctx: Context, repo_name: str, ref: str, path: str) -> Entry:
     """The entry at a path in a ref. Raises ObjectNotFoundError."""
-    return (await find(ctx, repo_name, ref, path)).entry
+    return (await _find(ctx, repo_name, ref, path))[1]
 
 
 async def locate(ctx: Context, repo_name: str, ref: str, path: str) -> Located:
     """The entry at a path in a ref, and the full URI of its data. Raises ObjectNotFoundError."""
-    found = await find(ctx, repo_name, ref, path)
-    return located(found.repo, found.entry)
+    return located(*await _find(ctx, repo_name, ref, path))
 
 
 async def addresses(ctx: Context, repo_name: str) -> Callable[[Entry], str]:

@@ -31,16 +31,15 @@ from lakebed_engine.operations.keys import (
     tag_key,
     under,
 )
-from lakebed_engine.operations.tasks.records import Task
 from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.operations.validation import check_branch, check_tag
 from lakebed_engine.stores.kv.base import Batch, Put, scan_pages
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidRequestError
 from lakebed_engine.vocabulary.records import Branch, Commit, Tag
+from lakebed_engine.vocabulary.tasks import DUMP, RESTORE, Task
 
 _T = TypeVar("_T")
 
-DUMP, RESTORE = "dump", "restore"
 PARTS = ("commits", "branches", "tags")
 
 _ID = re.compile(r"[0-9a-f]{64}", re.ASCII)

@@ -13,7 +13,6 @@ import msgspec
 from lakebed_engine.operations.commit import commit as commit_commit
 from lakebed_engine.operations.context import load_commit, open_repo, read_branch
 from lakebed_engine.operations.merge import merge as merge_merge
-from lakebed_engine.operations.tasks.records import COMMIT, MERGE, Task
 from lakebed_engine.operations.tasks.runner import TaskRunner, Work
 from lakebed_engine.vocabulary.errors import StoreError
 from lakebed_engine.vocabulary.records import (
@@ -21,6 +20,7 @@ from lakebed_engine.vocabulary.records import (
     CommitRequest,
     MergeRequest,
 )
+from lakebed_engine.vocabulary.tasks import COMMIT, MERGE, Task
 
 
 async def begin_commit(

@@ -20,7 +20,6 @@ from lakebed_engine.operations.context import open_repo, read_branch
 from lakebed_engine.operations.merge import cherry_pick as merge_cherry_pick
 from lakebed_engine.operations.merge import merge as merge_merge
 from lakebed_engine.operations.tasks.idempotency import old_key_of_branch, old_key_of_workspace, once
-from lakebed_engine.operations.tasks.records import CHERRY_PICK, COMMIT, MERGE, PUBLISH, REVERT, WORKSPACE
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.operations.workspace import commit as workspace_commit
 from lakebed_engine.operations.workspace.lifecycle import find
@@ -35,6 +34,7 @@ from lakebed_engine.vocabulary.records import (
     PublishRequest,
     UploadRequest,
 )
+from lakebed_engine.vocabulary.tasks import CHERRY_PICK, COMMIT, MERGE, PUBLISH, REVERT, WORKSPACE
 
 _AMOUNT = MergeRequest(committer="").conflicts_amount
 

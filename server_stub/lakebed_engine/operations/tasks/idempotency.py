@@ -19,11 +19,12 @@ import msgspec
 from lakebed_engine.operations.commit.queue import CommitGuard
 from lakebed_engine.operations.context import Context, Repo, absent, encode, load_commit
 from lakebed_engine.operations.keys import idempotency_key
-from lakebed_engine.operations.tasks.records import Task, key_name, key_row, task_row
+from lakebed_engine.operations.tasks.records import key_name, key_row, task_row
 from lakebed_engine.operations.tasks.runner import TaskRunner
 from lakebed_engine.stores.kv.base import Put
 from lakebed_engine.vocabulary.errors import EngineError, KeyReusedError, StoreError, TaskEndedError
 from lakebed_engine.vocabulary.records import AdvanceRequest, Commit, Entry, PublishRequest
+from lakebed_engine.vocabulary.tasks import Task
 
 _LOOK = 60.0
 """Seconds between two reads of the row of a task that another call has begun; its end is noticed sooner as a rule."""

@@ -3,48 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Literal
 
 import msgspec
 
 from lakebed_engine.operations.context import Repo, encode
 from lakebed_engine.operations.keys import task_idempotency_key, task_key
 from lakebed_engine.stores.kv.base import Put
-from lakebed_engine.vocabulary.errors import Conflict, EngineError, error_of
-
-COMMIT, MERGE, REVERT, CHERRY_PICK = "commit", "merge", "revert", "cherry-pick"
-PUBLISH, WORKSPACE = "publish", "workspace-commit"
-
-State = Literal["running", "done", "failed", "cancelled"]
-
-
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """A task as stored and as answered. Times in Unix seconds; `progress` counts what the task counts.
-
-    `result` is what it came to; of one that failed `kind` and `message` say why, and `conflicts` (`more`: the first of
-    them) which paths stood in the way.
-    """
-
-    id: str
-    what: str
-    target: str
-    request: dict[str, Any]
-    created: int
-    updated: int
-    asked: str
-    key: str = ""
-    state: State = "running"
-    progress: int = 0
-    result: dict[str, str] = {}
-    kind: str = ""
-    message: str = ""
-    conflicts: tuple[Conflict, ...] = ()
-    more: bool = False
-
-    @property
-    def error(self) -> EngineError:
-        """Why it failed, as whoever did its work at once would hear it."""
-        return error_of(self.kind, self.message, self.conflicts, self.more)
+from lakebed_engine.vocabulary.tasks import Task
 
 
 class Beat(msgspec.Struct, frozen=True):

@@ -36,16 +36,7 @@ from lakebed_engine.operations.context import (
 from lakebed_engine.operations.expiry_clock import REMEMBERED
 from lakebed_engine.operations.keys import OPERATIONS, RUNNING, TASKS, end_of, running_key, task_key
 from lakebed_engine.operations.retry import retry_on_conflict
-from lakebed_engine.operations.tasks.records import (
-    Beat,
-    State,
-    Task,
-    decode_beat,
-    decode_task,
-    key_name,
-    key_row,
-    task_row,
-)
+from lakebed_engine.operations.tasks.records import Beat, decode_beat, decode_task, key_name, key_row, task_row
 from lakebed_engine.operations.validation import check_text
 from lakebed_engine.stores.kv.base import Batch, Check, Delete, Put, Versioned
 from lakebed_engine.vocabulary.errors import (
@@ -60,6 +51,7 @@ from lakebed_engine.vocabulary.errors import (
     TooManyAttemptsError,
 )
 from lakebed_engine.vocabulary.records import Commit
+from lakebed_engine.vocabulary.tasks import State, Task
 
 BEAT = 5.0
 """Seconds between two signs of life."""

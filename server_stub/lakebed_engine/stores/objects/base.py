@@ -7,13 +7,10 @@ tests/conformance/test_objects.py.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
-
-CHUNK: int = 1 << 20
-"""Bytes moved at once, both ways (`facts/spec_first.md` 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +38,6 @@ class PutResult:
 
     size: int
     md5: str
-
-
-class FilePart:
-    """Chunks of an object that is an open file, from `start` on: whoever moves them may let the kernel do it instead.
-
-    The descriptor is good while the context of `open` is, and until the first chunk is asked for.
-    """
-
-    __slots__ = ("_chunks", "_fd", "start")
-
-    def __init__(self, fd: int, start: int, chunks: AsyncIterator[bytes]) -> None:
-        self._fd = fd
-        self._chunks = chunks
-        self.start = start
-
-    def fileno(self) -> int:
-        """The descriptor."""
-        return self._fd
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._chunks
-
-    def __anext__(self) -> Awaitable[bytes]:
-        return self._chunks.__anext__()
 
 
 class ObjectStore(Protocol):

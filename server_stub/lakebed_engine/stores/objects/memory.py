@@ -11,12 +11,13 @@ from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
-from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
+from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.local.keys import key_bytes
 from lakebed_engine.stores.objects.local.read import check_range
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobExists, BlobNotFound
 from lakebed_engine.vocabulary.ports import Clock, SystemClock
+from lakebed_engine.vocabulary.streams import CHUNK
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,12 +19,11 @@ from lakebed_engine.stores.objects.local.syscalls import SystemCalls, UnsyncedCa
 from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.memory import MemoryObjects
 from lakebed_engine.vocabulary.errors import InvalidNamespaceError
+from lakebed_engine.vocabulary.records import CLOUD_SCHEMES
 
 _URI = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)", re.DOTALL)
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=@+-]{0,99}")
 _PATH = 500
-CLOUD = ("s3", "gs", "az")
-"""The schemes of the cloud stores."""
 
 
 class Stores:
@@ -71,7 +70,7 @@ class Stores:
 
     def open_foreign(self, uri: str) -> ObjectStore:
         """A store that nothing is ever written to, not even to find out what it can do. Raises as `open`."""
-        if not uri.startswith(tuple(f"{scheme}://" for scheme in CLOUD)):
+        if not uri.startswith(tuple(f"{scheme}://" for scheme in CLOUD_SCHEMES)):
             return self.open(uri)
         scheme, path = _split(uri)
         name = f"{scheme}://{path}"
@@ -91,7 +90,7 @@ class Stores:
             if not self._memory:
                 raise InvalidNamespaceError(f"mem:// is switched off on this server: {name}")
             return MemoryObjects(name)
-        if scheme in CLOUD:
+        if scheme in CLOUD_SCHEMES:
             return self._make_cloud(name)
         if self._local_root is None:
             raise InvalidNamespaceError(
@@ -120,7 +119,7 @@ def _split(uri: str) -> tuple[str, str]:
     if match is None:
         raise InvalidNamespaceError(f"a storage namespace is a URI such as local://sales or mem://sales, not {uri!r}")
     scheme, path = match[1], match[2]
-    if scheme not in {"local", "mem", *CLOUD}:
+    if scheme not in {"local", "mem", *CLOUD_SCHEMES}:
         raise InvalidNamespaceError(
             f"no adapter is configured for {scheme}://; there are local://, mem://, s3://, gs:// and az://: {uri!r}"
         )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.branch.protection import etag_of
-from lakebed_engine.vocabulary.records import PickRequest
+from lakebed_engine.vocabulary.records import PickRequest, etag_of_rules
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType
@@ -101,7 +100,7 @@ def _pick(
 async def get_branch_protection_rules(call: Call, p: ops.GetBranchProtectionRulesParams) -> Reply:
     """getBranchProtectionRules. The entity tag has no quotes: existing clients send it back as it is."""
     rules = await call.engine.protection.rules(p.repository)
-    return json(200, _rules(rules), ((b"etag", etag_of(rules).encode()),))
+    return json(200, _rules(rules), ((b"etag", etag_of_rules(rules).encode()),))
 
 
 async def set_branch_protection_rules(

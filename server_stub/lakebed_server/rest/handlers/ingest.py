@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.ingest.import_task import ImportPath, ImportRequest
 from lakebed_engine.vocabulary import records
+from lakebed_engine.vocabulary.tasks import ImportPath, ImportRequest
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET

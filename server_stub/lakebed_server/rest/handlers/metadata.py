@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from email.utils import formatdate
 
-from lakebed_engine.operations.export.metadata_files import Kind, MetadataFile
+from lakebed_engine.vocabulary.records import MetadataFile, MetadataKind
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
@@ -26,7 +26,7 @@ async def get_range(call: Call, p: ops.GetRangeParams) -> Reply:
 async def get_metadata_object(call: Call, p: ops.GetMetadataObjectParams) -> Reply:
     """getMetadataObject."""
     signs = await presigned.wanted(call, p.repository, p.presign)
-    kind: Kind = "range" if p.type == "range" else "meta_range"
+    kind: MetadataKind = "range" if p.type == "range" else "meta_range"
     seconds = call.services.installation.presign_seconds if signs else 0
     file = await call.engine.repositories.metadata_file(p.repository, kind, p.object_id, seconds=seconds)
     if file.url:

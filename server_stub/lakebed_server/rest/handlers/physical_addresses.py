@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.direct_writes.physical_address import PartSource
-from lakebed_engine.vocabulary.records import LinkRequest, PartUpload, SentPart
+from lakebed_engine.vocabulary.records import LinkRequest, PartSource, PartUpload, SentPart
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType

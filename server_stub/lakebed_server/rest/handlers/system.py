@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from lakebed_engine.stores.objects.registry import CLOUD
+from lakebed_engine.vocabulary.records import CLOUD_SCHEMES
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 
@@ -76,7 +76,7 @@ def _version() -> models.VersionConfig:
 
 def _storage(installation: Installation) -> models.StorageConfig:
     schemes = [name for name, on in (("local", installation.local), ("mem", installation.memory)) if on]
-    schemes += CLOUD if installation.cloud else ()
+    schemes += CLOUD_SCHEMES if installation.cloud else ()
     # clients ask once and take it for every repository: so it is true only where all stores sign
     signs = installation.presign and installation.cloud and not (installation.local or installation.memory)
     return models.StorageConfig(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed_engine.operations.recovery.dump_restore import DUMP, RESTORE
+from lakebed_engine.vocabulary.tasks import DUMP, RESTORE
 from lakebed_wire import models
 from lakebed_wire import operations as ops
 from msgspec import UNSET, UnsetType

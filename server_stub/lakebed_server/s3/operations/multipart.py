@@ -10,11 +10,9 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from lakebed_engine.operations.multipart.complete import Completed
-from lakebed_engine.operations.multipart.part_selection import SentPart
-from lakebed_engine.operations.multipart.records import Target, Upload
 from lakebed_engine.vocabulary.errors import InvalidRequestError
-from lakebed_engine.vocabulary.records import UploadRequest
+from lakebed_engine.vocabulary.multipart import Completed, Target, Upload
+from lakebed_engine.vocabulary.records import SentPart, UploadRequest
 
 from lakebed_server.http.responses import Reply, empty
 from lakebed_server.s3.operations.copying import readable_source, source_of

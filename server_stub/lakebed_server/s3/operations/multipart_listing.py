@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lakebed_engine.operations.multipart.listing import ListedUpload
-from lakebed_engine.operations.multipart.records import Upload, UploadedPart
+from lakebed_engine.vocabulary.multipart import ListedUpload, Upload, UploadedPart
 from lakebed_engine.vocabulary.records import Page
 
 from lakebed_server.http.responses import Reply

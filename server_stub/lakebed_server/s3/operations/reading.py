@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from lakebed_engine.operations.objects.read import Found
 from lakebed_engine.vocabulary.errors import InvalidRangeError
-from lakebed_engine.vocabulary.records import Entry
+from lakebed_engine.vocabulary.records import Entry, ReadableEntry
 
 from lakebed_server.http import content_headers
 from lakebed_server.http.ranges import Slice, parse_range
@@ -83,7 +82,7 @@ async def stat(call: S3Call) -> Entry:
     return (await _find(call)).entry
 
 
-async def _find(call: S3Call) -> Found:
+async def _find(call: S3Call) -> ReadableEntry:
     refuse_versions(call)
     if not call.path:
         raise S3Error("NoSuchKey", "The specified key does not exist.", details=(("Key", call.key),))

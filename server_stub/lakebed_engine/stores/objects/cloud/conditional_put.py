@@ -16,9 +16,9 @@ from typing import Literal
 from lakebed_engine.stores.objects.cloud.client import Client
 from lakebed_engine.stores.objects.cloud.errors import Fault, fault_of, store_error
 from lakebed_engine.stores.objects.cloud.keys import PROBE
-from lakebed_engine.stores.objects.local.threads import finished
 from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError, StoreError, StoreUnavailableError
 from lakebed_engine.vocabulary.ports import Clock, Ids
+from lakebed_engine.vocabulary.streams import finished
 
 MARK = "lakebedput"
 """The metadata that names one put; letters only, for Azure."""

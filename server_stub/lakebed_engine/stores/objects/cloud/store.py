@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from lakebed_engine.stores.objects.base import CHUNK, BlobStat, PutResult
+from lakebed_engine.stores.objects.base import BlobStat, PutResult
 from lakebed_engine.stores.objects.cloud.client import Client
 from lakebed_engine.stores.objects.cloud.conditional_put import Creator
 from lakebed_engine.stores.objects.cloud.errors import fault_of, starts_beyond, store_errors
@@ -33,6 +33,7 @@ from lakebed_engine.stores.objects.presign import Signer
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound, InvalidNamespaceError, InvalidPathError
 from lakebed_engine.vocabulary.ports import Clock, Ids, RandomIds, SystemClock
+from lakebed_engine.vocabulary.streams import CHUNK
 
 if TYPE_CHECKING:
     from obstore import GetOptions, GetResult

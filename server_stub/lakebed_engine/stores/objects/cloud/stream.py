@@ -20,10 +20,11 @@ from lakebed_engine.stores.objects.cloud.conditional_put import Creator
 from lakebed_engine.stores.objects.cloud.errors import fault_of, store_error, store_errors
 from lakebed_engine.stores.objects.cloud.keys import TEMP
 from lakebed_engine.stores.objects.local.stream import Batches
-from lakebed_engine.stores.objects.local.threads import Threads, finished, settled
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.local.worker import Lane
 from lakebed_engine.vocabulary.errors import BlobExists, OutcomeUnknownError
 from lakebed_engine.vocabulary.ports import Ids
+from lakebed_engine.vocabulary.streams import finished, settled
 
 PART = 8 << 20
 """Bytes of a part: 10,000 of them, the most an upload has, are 78 GiB."""

@@ -15,13 +15,13 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
-from lakebed_engine.stores.objects.base import CHUNK, FilePart
 from lakebed_engine.stores.objects.local.keys import Places, key_bytes
 from lakebed_engine.stores.objects.local.paths import UNREACHED, look, open_file
 from lakebed_engine.stores.objects.local.syscalls import refuse_without, store_error
 from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.vocabulary.corruption import refuse_larger
 from lakebed_engine.vocabulary.errors import BlobNotFound
+from lakebed_engine.vocabulary.streams import CHUNK, FilePart
 
 SMALL = 64 << 10
 """Read at once, on the event loop."""

@@ -14,11 +14,12 @@ import os
 from collections.abc import AsyncIterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from lakebed_engine.stores.objects.base import CHUNK, PutResult
+from lakebed_engine.stores.objects.base import PutResult
 from lakebed_engine.stores.objects.local.syscalls import store_error, write_all
-from lakebed_engine.stores.objects.local.threads import Threads, finished, settled
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.stores.objects.local.worker import Lane
 from lakebed_engine.stores.objects.local.write import Put, Writer
+from lakebed_engine.vocabulary.streams import CHUNK, finished, settled
 
 _SYNC_EVERY = 32 << 20
 """Bytes between early syncs: the last one stays short, and memory does not fill with unwritten pages."""

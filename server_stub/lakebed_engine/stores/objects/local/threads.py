@@ -12,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from lakebed_engine.vocabulary.streams import finished
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -51,28 +53,3 @@ class Threads:
             pools, self._pools = self._pools, {}
         for pool in pools.values():
             pool.shutdown(wait=True)
-
-
-async def finished(job: asyncio.Future[T]) -> T:
-    """The job's result. A cancel of the caller does not cancel the job: a thread cannot be stopped half-way."""
-    try:
-        await asyncio.wait((job,))
-    except asyncio.CancelledError:
-        await settled(job)
-        raise
-    return job.result()
-
-
-async def settled(*jobs: asyncio.Future[T]) -> None:
-    """Wait until the jobs have ended, whatever came of them and however often the caller is cancelled.
-
-    Only for clean-up under an error that is raised afterwards: what it swallows is not lost.
-    """
-    while any(not job.done() for job in jobs):
-        try:
-            await asyncio.wait(jobs)
-        except asyncio.CancelledError:
-            continue
-    for job in jobs:
-        if not job.cancelled():
-            job.exception()  # looked at, so that asyncio does not report it as forgotten

@@ -11,7 +11,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from lakebed_engine.stores.objects.local.threads import Threads, finished, settled
+from lakebed_engine.stores.objects.local.threads import Threads
+from lakebed_engine.vocabulary.streams import finished, settled
 
 Batch = list[bytes]
 

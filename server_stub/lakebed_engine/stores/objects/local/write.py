@@ -25,8 +25,9 @@ from lakebed_engine.stores.objects.base import PutResult
 from lakebed_engine.stores.objects.local.keys import Places
 from lakebed_engine.stores.objects.local.publish import LOCK_SECONDS, Clash, Publisher
 from lakebed_engine.stores.objects.local.syscalls import SystemCalls, refuse_without, store_error, write_all
-from lakebed_engine.stores.objects.local.threads import Threads, settled
+from lakebed_engine.stores.objects.local.threads import Threads
 from lakebed_engine.vocabulary.errors import BlobExists, StoreError
+from lakebed_engine.vocabulary.streams import settled
 
 _BATCH = 16
 _SMALL = 64 << 10

@@ -1,0 +1,67 @@
+"""Multipart uploads through the server: their records and results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry
+
+
+class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An open upload. `address` is where its object will lie, relative to the namespace, and nothing else ever does.
+
+    `store_id` is what the store calls it; empty where its parts are objects of their own. `checksum` is the algorithm
+    whose sums its parts carry, `whole` whether the sum of the object is that of its content rather than of its parts'
+    sums. `plan` tells the parts that it is being completed with; while it is empty, parts are taken. `created` in Unix
+    seconds.
+    """
+
+    id: str
+    branch: str
+    path: str
+    address: str
+    created: int
+    creator: str = ""
+    content_type: str = DEFAULT_CONTENT_TYPE
+    metadata: Mapping[str, str] = {}
+    store_id: str = ""
+    checksum: str = ""
+    whole: bool = False
+    plan: str = ""
+
+
+class UploadedPart(msgspec.Struct, frozen=True, array_like=True):
+    """A part as it was sent: size in bytes, hex MD5, what the store knows it by, Unix seconds, and its checksum."""
+
+    number: int
+    size: int
+    md5: str
+    handle: str
+    mtime: int
+    checksum: str = ""
+
+
+class Target(NamedTuple):
+    """The branch, path and id that name an upload: all three must be right."""
+
+    branch: str
+    path: str
+    id: str
+
+
+class ListedUpload(NamedTuple):
+    """One row of a listing: an upload, or a common prefix when `upload` is None. `key` is `<branch>/<path>`."""
+
+    key: str
+    upload: Upload | None
+
+
+class Completed(NamedTuple):
+    """The object, and its checksum in base64 and the algorithm, where its parts had some."""
+
+    entry: Entry
+    checksum: str
+    algorithm: str

@@ -1,0 +1,61 @@
+"""Streams of bytes between object stores and the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+CHUNK: int = 1 << 20
+"""Bytes moved at once, both ways (`facts/spec_first.md` 8)."""
+
+
+class FilePart:
+    """Chunks of an object that is an open file, from `start` on: whoever moves them may let the kernel do it instead.
+
+    The descriptor is good while the context of `open` is, and until the first chunk is asked for.
+    """
+
+    __slots__ = ("_chunks", "_fd", "start")
+
+    def __init__(self, fd: int, start: int, chunks: AsyncIterator[bytes]) -> None:
+        self._fd = fd
+        self._chunks = chunks
+        self.start = start
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._fd
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._chunks
+
+    def __anext__(self) -> Awaitable[bytes]:
+        return self._chunks.__anext__()
+
+
+async def finished(job: asyncio.Future[T]) -> T:
+    """The job's result. A cancel of the caller does not cancel the job: a thread cannot be stopped half-way."""
+    try:
+        await asyncio.wait((job,))
+    except asyncio.CancelledError:
+        await settled(job)
+        raise
+    return job.result()
+
+
+async def settled(*jobs: asyncio.Future[T]) -> None:
+    """Wait until the jobs have ended, whatever came of them and however often the caller is cancelled.
+
+    Only for clean-up under an error that is raised afterwards: what it swallows is not lost.
+    """
+    while any(not job.done() for job in jobs):
+        try:
+            await asyncio.wait(jobs)
+        except asyncio.CancelledError:
+            continue
+    for job in jobs:
+        if not job.cancelled():
+            job.exception()  # looked at, so that asyncio does not report it as forgotten

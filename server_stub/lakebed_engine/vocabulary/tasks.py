@@ -1,0 +1,71 @@
+"""Tasks: their kinds, records, requests and states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from lakebed_engine.vocabulary.errors import Conflict, EngineError, error_of
+from lakebed_engine.vocabulary.records import Commit
+
+COMMIT, MERGE, REVERT, CHERRY_PICK = "commit", "merge", "revert", "cherry-pick"
+PUBLISH, WORKSPACE = "publish", "workspace-commit"
+DUMP, RESTORE, IMPORT = "dump", "restore", "import"
+
+State = Literal["running", "done", "failed", "cancelled"]
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """A task as stored and as answered. Times in Unix seconds; `progress` counts what the task counts.
+
+    `result` is what it came to; of one that failed `kind` and `message` say why, and `conflicts` (`more`: the first of
+    them) which paths stood in the way.
+    """
+
+    id: str
+    what: str
+    target: str
+    request: dict[str, Any]
+    created: int
+    updated: int
+    asked: str
+    key: str = ""
+    state: State = "running"
+    progress: int = 0
+    result: dict[str, str] = {}
+    kind: str = ""
+    message: str = ""
+    conflicts: tuple[Conflict, ...] = ()
+    more: bool = False
+
+    @property
+    def error(self) -> EngineError:
+        """Why it failed: the error that the same operation raises when it is no task."""
+        return error_of(self.kind, self.message, self.conflicts, self.more)
+
+
+class ImportPath(msgspec.Struct, frozen=True):
+    """A source: a folder and the folder that is to show what it holds, or one object and its path."""
+
+    type: Literal["common_prefix", "object"]
+    path: str
+    destination: str
+
+
+class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be imported, and the commit that is to hold it."""
+
+    paths: tuple[ImportPath, ...]
+    committer: str
+    message: str = ""
+    metadata: Mapping[str, str] = {}
+    force: bool = False
+
+
+class ImportStatus(msgspec.Struct, frozen=True):
+    """An import, and its commit when it is done."""
+
+    task: Task
+    commit: Commit | None
