@@ -11,12 +11,12 @@ from lakebed_engine.vocabulary.records import DEFAULT_CONTENT_TYPE, Entry
 
 
 class Upload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An open upload. `address` is where its object will lie, relative to the namespace, and nothing else ever does.
+    """An open upload.
 
-    `store_id` is what the store calls it; empty where its parts are objects of their own. `checksum` is the algorithm
-    whose sums its parts carry, `whole` whether the sum of the object is that of its content rather than of its parts'
-    sums. `plan` tells the parts that it is being completed with; while it is empty, parts are taken. `created` in Unix
-    seconds.
+    `address` is the key of its object, relative to the namespace: no other object gets it. `store_id` is the id of the
+    upload in the store; empty where its parts are separate objects. `checksum` is the algorithm of the checksums of its
+    parts. `whole`: the checksum of the object is that of its content, not of the checksums of its parts. `plan` is the
+    digest of the parts that it is completed with; the upload takes parts while it is empty. `created` in Unix seconds.
     """
 
     id: str

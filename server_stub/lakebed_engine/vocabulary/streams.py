@@ -9,13 +9,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 CHUNK: int = 1 << 20
-"""Bytes moved at once, both ways (`facts/spec_first.md` 8)."""
+"""Bytes of one chunk of a stream, at most (`facts/spec_first.md` 8)."""
 
 
 class FilePart:
-    """Chunks of an object that is an open file, from `start` on: whoever moves them may let the kernel do it instead.
+    """Chunks of an object that is an open file, from `start` on. A reader may send the file by the kernel instead.
 
-    The descriptor is good while the context of `open` is, and until the first chunk is asked for.
+    The descriptor is valid inside the context of `open`, until the first chunk is read.
     """
 
     __slots__ = ("_chunks", "_fd", "start")

@@ -18,10 +18,10 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """A task as stored and as answered. Times in Unix seconds; `progress` counts what the task counts.
+    """A task, as stored and as returned. Times in Unix seconds; `progress` counts the steps of the task.
 
-    `result` is what it came to; of one that failed `kind` and `message` say why, and `conflicts` (`more`: the first of
-    them) which paths stood in the way.
+    `result` is the result of a task that is done. For a failed task, `kind` and `message` are those of its error, and
+    `conflicts` the first conflicting paths; `more`: there are others.
     """
 
     id: str
