@@ -64,7 +64,7 @@ class Download:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._length == 0:
             return
-        meter = Meter()
+        meter = Meter(hashed=self._is_whole)
         failures = 0
         while True:
             reached = self._position
@@ -141,18 +141,23 @@ class Download:
             )
         self.info = head
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether this is all of the object: only then does its checksum say anything about the bytes."""
+        return self._start == 0 and self._length is None
+
     def _verify(self, meter: Meter) -> None:
         info = self.info
         if info is None:
             return
-        whole = self._start == 0 and self._length is None
-        damaged = whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
+        damaged = self._is_whole and _MD5.fullmatch(info.checksum) and meter.checksum != info.checksum
         if damaged or self._position != self._end():
             call = self._call()
+            arrived, expected = f"{meter.size} bytes", f"{self._end() - self._start} bytes"
+            if self._is_whole:
+                arrived, expected = f"{arrived} with MD5 {meter.checksum}", f"{expected} and {info.checksum}"
             raise CorruptTransferError(
-                f"{call.subject} arrived damaged: {meter.size} bytes with MD5 {meter.checksum}, "
-                f"expected {self._end() - self._start} bytes and {info.checksum}; read it again",
-                **about(call),
+                f"{call.subject} arrived damaged: {arrived}, expected {expected}; read it again", **about(call)
             )
 
 

@@ -63,11 +63,5 @@ async def nearby(target: Target) -> Nearby:
     return find
 
 
-def by_server(target: Target) -> bool:
-    """Whether only the server can give the objects, as far as is known: a cloud store may give them itself."""
-    namespace = target.storage.namespace
-    return namespace is not None and namespace.startswith(("local://", "mem://"))
-
-
 def _nowhere(row: ObjectInfo) -> str | None:
     return None

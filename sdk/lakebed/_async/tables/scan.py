@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed._async.http.target import Target
 from lakebed._async.objects.interfaces import ObjectReader
-from lakebed._async.objects.shared_directory import by_server, nearby
+from lakebed._async.objects.shared_directory import nearby
 from lakebed._bulk import progress_bar as render_progress
 from lakebed._compat.aio import ArrowStream, blocking, off_loop, run_in_thread
 from lakebed._tables.location import Place
@@ -97,13 +97,9 @@ class Scan(ArrowStream):
         from lakebed._tables.ranged_read import SMALL, SMALL_IF_WANTED, Ranged
 
         ref, place = self._ref, place_of(self._ref._target, self._path)
-        target = ref._target
-        local = await nearby(target)
-        only_server = ref._reads_proxied() or by_server(target)
-        lane = target.transport.lanes.get() if only_server else None
+        local = await nearby(ref._target)
         small = SMALL_IF_WANTED if whole and self._wish.columns is None and self._wish.filters is None else SMALL
-        long_way = blocking(partial(_read_at, ref, moved))
-        ranged = Ranged((place.repository, place.ref), lane, long_way, moved, small=small)
+        ranged = Ranged(blocking(partial(_read_at, ref, moved)), small=small)
         files = [reading.File(info.path, below, partial(ranged.open, info), local(info)) for below, info in found]
         return await run_in_thread(reading.Opened, place, files, self._wish)
 
